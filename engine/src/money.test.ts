@@ -25,7 +25,7 @@ describe('centsFromDollars', () => {
     9_999_999.991,
     10_000_000,
     2 ** 53 + 2,
-    1e309,
+    Infinity,
     -Infinity,
     NaN,
   ])('refuses %s', (dollars) => {
