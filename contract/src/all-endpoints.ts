@@ -1,0 +1,75 @@
+import type { Endpoint } from './endpoint.ts'
+import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
+import { laneInsight } from './lane-insight.ts'
+import { markup } from './markup.ts'
+import {
+  createQuoteRequest,
+  getLane,
+  getQuoteRequest,
+  listChanges,
+  listLanes,
+  listShipments,
+  requote,
+  rollback,
+  setOutcome,
+} from './quote-requests.ts'
+import { createServiceToken, listServiceTokens, revokeServiceToken } from './service-token.ts'
+import { shipmentUpdate } from './shipment-update.ts'
+import {
+  acceptInvitation,
+  changePassword,
+  inviteUser,
+  listUsers,
+  me,
+  removeUser,
+  signIn,
+  signOut,
+  signUp,
+  updateTenant,
+  updateUser,
+} from './sign-in.ts'
+import {
+  createSigningSecret,
+  listSigningSecrets,
+  revokeSigningSecret,
+  rotateSigningSecret,
+} from './signing-secret.ts'
+
+/** Every operation of the service, on one page. */
+export const allEndpoints = [
+  shipmentUpdate,
+  markup,
+  laneInsight,
+  createServiceToken,
+  listServiceTokens,
+  revokeServiceToken,
+  createSigningSecret,
+  listSigningSecrets,
+  rotateSigningSecret,
+  revokeSigningSecret,
+  signUp,
+  signIn,
+  acceptInvitation,
+  signOut,
+  changePassword,
+  me,
+  updateTenant,
+  listUsers,
+  inviteUser,
+  updateUser,
+  removeUser,
+  createQuoteRequest,
+  getQuoteRequest,
+  listLanes,
+  getLane,
+  listShipments,
+  requote,
+  setOutcome,
+  listChanges,
+  rollback,
+  createImport,
+  listImports,
+  getImport,
+  stopImport,
+  undoImport,
+] as const satisfies readonly Endpoint[]

@@ -1,0 +1,195 @@
+import Type from 'typebox'
+import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
+
+/**
+ * The kinds of field that travel over the wire. Each says in `x-expected` what would be right, in words that follow
+ * "must be": the one place from which error texts are made.
+ */
+
+declare module 'typebox' {
+  interface TSchemaOptions {
+    'x-expected'?: string
+  }
+}
+
+/**
+ * Control characters, bidirectional overrides, lone surrogates and noncharacters. They hide text from a reader, break
+ * logs, or cannot be stored as UTF-8 at all. (Tab, line feed and carriage return are control characters too.)
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is what it is for
+const unprintable =
+  /[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069\uFDD0-\uFDEF]|\p{Noncharacter_Code_Point}/u
+
+/** True when a text can be stored and shown as it is. @example isDisplayText('Café') // true */
+export function isDisplayText(text: string): boolean {
+  return text.isWellFormed() && !unprintable.test(text)
+}
+
+function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/** True when `dollars` is an exact amount of cents from 0 to the largest we keep. -0, NaN and Infinity are not. */
+export function isDollars(dollars: number): boolean {
+  return (
+    Number.isFinite(dollars) &&
+    dollars >= 0 &&
+    dollars <= dollarsMax &&
+    !Object.is(dollars, -0) &&
+    Number(dollars.toFixed(2)) === dollars
+  )
+}
+
+/** Text that people read: 1 to `max` code points, no control characters, not only white space. */
+export function text(description: string, max: number = nameLengthMax) {
+  return Type.Refine(
+    Type.String({
+      description,
+      minLength: 1,
+      'x-expected': `text of 1 to ${max} characters without control characters`,
+    }),
+    (value) => codePoints(value) <= max && value.trim().length > 0 && isDisplayText(value),
+    () => 'text',
+  )
+}
+
+/** A short label, such as the name of a token. */
+export function label(description: string) {
+  return text(description, labelLengthMax)
+}
+
+/** An amount of dollars from 0, exact to the cent. */
+export function dollars(description: string) {
+  return Type.Refine(
+    Type.Number({
+      description,
+      minimum: 0,
+      maximum: dollarsMax,
+      'x-expected': 'a number of dollars from 0 to 9,999,999.99 with at most two decimals',
+    }),
+    (value) => isDollars(value),
+    () => 'dollars',
+  )
+}
+
+/** An amount of dollars above 0, exact to the cent. */
+export function positiveDollars(description: string) {
+  return Type.Refine(
+    Type.Number({
+      description,
+      exclusiveMinimum: 0,
+      maximum: dollarsMax,
+      'x-expected': 'a number of dollars greater than 0 and up to 9,999,999.99 with at most two decimals',
+    }),
+    (value) => isDollars(value) && value > 0,
+    () => 'dollars',
+  )
+}
+
+const isoTime =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/
+
+/**
+ * Reads an ISO 8601 time with a zone, to epoch milliseconds; null when it is not one or names no real day.
+ *
+ * @example readTime('2026-03-01T14:00:00Z') // 1772373600000
+ */
+export function readTime(value: string): number | null {
+  const match = isoTime.exec(value)
+  if (match === null) return null
+  const [, year, month, day] = match
+  const milliseconds = Date.parse(value)
+  if (Number.isNaN(milliseconds) || !isRealDay(Number(year), Number(month), Number(day))) return null
+  return milliseconds
+}
+
+function isRealDay(year: number, month: number, day: number): boolean {
+  if (year < 1970 || year > 2200 || month < 1 || month > 12 || day < 1) return false
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
+}
+
+/** True for a calendar day as `YYYY-MM-DD` that exists. */
+export function isDay(value: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value)
+  return match !== null && isRealDay(Number(match[1]), Number(match[2]), Number(match[3]))
+}
+
+/** A moment, ISO 8601 with a zone. */
+export function time(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      format: 'date-time',
+      'x-expected': 'a time in ISO 8601 with a zone, such as 2026-03-01T14:00:00Z',
+    }),
+    (value) => readTime(value) !== null,
+    () => 'time',
+  )
+}
+
+/** A calendar day. */
+export function day(description: string) {
+  return Type.Refine(
+    Type.String({ description, format: 'date', 'x-expected': 'a day as YYYY-MM-DD, such as 2026-03-01' }),
+    (value) => isDay(value),
+    () => 'day',
+  )
+}
+
+export function wholeNumber(description: string, minimum: number, maximum: number) {
+  return Type.Integer({
+    description,
+    minimum,
+    maximum,
+    'x-expected': `a whole number from ${minimum.toLocaleString('en-US')} to ${maximum.toLocaleString('en-US')}`,
+  })
+}
+
+export function oneOf<const Values extends string[]>(description: string, values: readonly [...Values]) {
+  return Type.Enum([...values] as Values, { description, 'x-expected': `one of ${values.join(', ')}` })
+}
+
+const emailForm = /^[^\s@<>()[\]\\,;:"]+@[^\s@.<>()[\]\\,;:"]+(\.[^\s@.<>()[\]\\,;:"]+)+$/
+
+export function email(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      'x-expected': 'an e-mail address of at most 254 characters, such as ana@example.com',
+    }),
+    (value) => value.length <= 254 && emailForm.test(value) && isDisplayText(value),
+    () => 'email',
+  )
+}
+
+/** A pickup or delivery place as it travels: `City, ST`. The server reads it; see the geography of the lane. */
+export function place(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      examples: ['Dallas, TX'],
+      'x-expected': 'a city and state such as "Dallas, TX", of at most 120 characters',
+    }),
+    (value) => codePoints(value) <= 120 && value.includes(',') && isDisplayText(value.trim()),
+    () => 'place',
+  )
+}
+
+export function equipment(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      examples: ['V'],
+      'x-expected': 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F',
+    }),
+    (value) => /^[A-Za-z0-9_-]{1,20}$/.test(value) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(value),
+    () => 'equipment',
+  )
+}
+
+/** Nullable in answers: absent is null there. */
+export function nullable<T extends import('typebox').TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}

@@ -1,0 +1,61 @@
+/** Every limit of the service, its name and its reason. */
+
+/** The interface's rate limit: requests of one tenant, over all integration endpoints, in any one second. */
+export const tenantRequestsPerWindowMax = 10
+export const tenantWindowSeconds = 1
+
+/** The interface's replay window: how far a signed timestamp may be from the server clock, on either side. */
+export const signatureToleranceSeconds = 300
+
+/** How long the answer to a signed request is kept. Over 10 minutes is needed: a timestamp may be 5 minutes ahead. */
+export const replayKeptHours = 24
+
+/** A JSON body. Real shipment updates are under 1 KiB; 64 KiB leaves room and bounds the work before the HMAC. */
+export const bodyBytesMax = 64 * 1024
+/** A quote request may hold 100 lanes; each is under 2 KiB. */
+export const quoteRequestBytesMax = 256 * 1024
+/** A CSV of past quotes: a million rows of about 120 bytes. */
+export const importBytesMax = 128 * 1024 * 1024
+
+/** JSON.parse takes 100,000 levels without complaint; no body of ours needs more than 4. */
+export const jsonDepthMax = 16
+export const jsonKeysMax = 64
+/** A quote request of 100 lanes has at most 8 keys a lane. */
+export const quoteRequestKeysMax = 1_000
+
+export const uriBytesMax = 8 * 1024
+export const headerBytesMax = 16 * 1024
+
+/** Names of people, customers, carriers, tokens: longer ones are mistakes. Counted in code points. */
+export const nameLengthMax = 200
+export const labelLengthMax = 100
+/** Rates and costs, in dollars: a truckload is under 100,000; the column holds this much. */
+export const dollarsMax = 9_999_999.99
+
+export const serviceTokenLifetimeDays = 365
+export const dashboardTokenLifetimeHours = 12
+export const invitationLifetimeDays = 7
+/** Clock difference between our own processes that a token check forgives. */
+export const tokenLeewaySeconds = 30
+
+export const liveSecretsPerNameMax = 2
+export const secretOverlapHoursDefault = 24
+export const secretOverlapHoursMax = 7 * 24
+
+/** NIST SP 800-63B: at least 15 characters where the password is the only factor; no upper bound below 64. */
+export const passwordLengthMin = 15
+export const passwordLengthMax = 128
+
+export const lanesPerRequestMax = 100
+export const pageSizeDefault = 50
+export const pageSizeMax = 200
+
+/** Rejected requests from one address (an IPv4 address or an IPv6 /64) in one second before we answer 429. */
+export const refusedPerAddressPerSecondMax = 100
+/** Failed sign-ins from one address in a quarter of an hour (OWASP ASVS 2.2). */
+export const signInFailuresPerAddressMax = 30
+export const signInWindowSeconds = 15 * 60
+/** After this many failures on one account each further one doubles the wait, up to the window. */
+export const signInFailuresBeforeDelay = 5
+
+export const requestsInFlightPerTenantMax = 4

@@ -1,0 +1,261 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import {
+  day,
+  dollars,
+  equipment,
+  nullable,
+  oneOf,
+  place,
+  positiveDollars,
+  text,
+  time,
+  wholeNumber,
+} from './fields.ts'
+import { changeSources, Lane, outcomeReasons, outcomes } from './lane.ts'
+import {
+  lanesPerRequestMax,
+  pageSizeDefault,
+  pageSizeMax,
+  quoteRequestBytesMax,
+  quoteRequestKeysMax,
+} from './limits.ts'
+
+const QuoteRequest = Type.Object({
+  request_id: Type.Integer(),
+  customer_name: Type.String(),
+  reference: nullable(Type.String()),
+  created_at: Type.String({ format: 'date-time' }),
+  lanes: Type.Array(Lane),
+})
+
+const laneRef = Type.Object({ lane_ref: Type.String() })
+
+export const createQuoteRequest = endpoint({
+  name: 'create-quote-request',
+  method: 'POST',
+  path: '/api/quote-requests',
+  summary: 'Quote one or more lanes',
+  description: 'Makes a quote request of 1 to 100 lanes, each pending, and answers the lane_ref of each.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  bodyBytesMax: quoteRequestBytesMax,
+  bodyKeysMax: quoteRequestKeysMax,
+  body: Type.Object({
+    customer_name: text('The shipper the quote is for'),
+    reference: Type.Optional(text("The shipper's own reference")),
+    lanes: Type.Array(
+      Type.Object({
+        origin: place('Pickup city and state'),
+        destination: place('Delivery city and state'),
+        equipment: equipment('Equipment code'),
+        quoted_rate: positiveDollars('The rate quoted to the customer'),
+        estimated_cost: Type.Optional(dollars('What the truck is expected to cost')),
+        market_rate: Type.Optional(positiveDollars('External market rate at the time')),
+        miles: Type.Optional(
+          Type.Number({
+            description: 'Loaded miles; wins over our own estimate',
+            exclusiveMinimum: 0,
+            maximum: 10_000,
+            'x-expected': 'a number of miles greater than 0 and up to 10,000',
+          }),
+        ),
+        pickup_date: Type.Optional(day('Day of pickup')),
+      }),
+      {
+        minItems: 1,
+        maxItems: lanesPerRequestMax,
+        'x-expected': `a list of 1 to ${lanesPerRequestMax} lanes`,
+      },
+    ),
+  }),
+  status: 201,
+  answer: QuoteRequest,
+  examples: {
+    body: {
+      customer_name: 'Harvest Table Foods',
+      lanes: [
+        {
+          origin: 'Dallas, TX',
+          destination: 'Atlanta, GA',
+          equipment: 'V',
+          quoted_rate: 2150,
+          estimated_cost: 1800,
+        },
+      ],
+    },
+  },
+})
+
+export const getQuoteRequest = endpoint({
+  name: 'get-quote-request',
+  method: 'GET',
+  path: '/api/quote-requests/{request_id}',
+  summary: 'A quote request with all its lanes',
+  description: 'Every lane and requote of the request, in the order of their lane_ref.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  params: Type.Object({ request_id: Type.Integer() }),
+  status: 200,
+  answer: QuoteRequest,
+  problems: ['not-found'],
+})
+
+const page = {
+  cursor: Type.Optional(
+    Type.String({
+      description: 'next_cursor of the page before',
+      maxLength: 200,
+      'x-expected': 'the next_cursor of the page before',
+    }),
+  ),
+  limit: Type.Optional(wholeNumber(`Lanes a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+}
+
+const laneFilters = {
+  origin: Type.Optional(place('Only lanes from this place')),
+  destination: Type.Optional(place('Only lanes to this place')),
+  equipment: Type.Optional(equipment('Only lanes of this equipment')),
+  customer: Type.Optional(text('Only lanes of this customer, any case')),
+  q: Type.Optional(text('Words found in lane_ref, customer, carrier, origin or destination')),
+  from: Type.Optional(time('Only lanes quoted at or after this time')),
+  to: Type.Optional(time('Only lanes quoted before this time')),
+}
+
+const LanePage = Type.Object({ lanes: Type.Array(Lane), next_cursor: nullable(Type.String()) })
+
+export const listLanes = endpoint({
+  name: 'list-lanes',
+  method: 'GET',
+  path: '/api/lanes',
+  summary: 'List lanes',
+  description: 'Newest first, in pages: pass next_cursor as cursor to go on.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object({
+    outcome: Type.Optional(oneOf('Only lanes with this outcome', outcomes)),
+    ...laneFilters,
+    ...page,
+  }),
+  status: 200,
+  answer: LanePage,
+})
+
+export const getLane = endpoint({
+  name: 'get-lane',
+  method: 'GET',
+  path: '/api/lanes/{lane_ref}',
+  summary: 'One lane',
+  description: 'The lane with its booking, if it has one.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  params: laneRef,
+  status: 200,
+  answer: Lane,
+  problems: ['lane-not-found'],
+})
+
+export const listShipments = endpoint({
+  name: 'list-shipments',
+  method: 'GET',
+  path: '/api/shipments',
+  summary: 'List shipments',
+  description: 'Lanes that have a booking, newest first, with the totals of the whole selection.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object({ ...laneFilters, ...page }),
+  status: 200,
+  answer: Type.Object({
+    lanes: Type.Array(Lane),
+    next_cursor: nullable(Type.String()),
+    totals: Type.Object({
+      shipments: Type.Integer(),
+      customer_rate: Type.Number({ description: 'AR over the shipments where it is known' }),
+      truck_cost: Type.Number({ description: 'AP over the shipments where it is known' }),
+      margin: Type.Number({ description: 'Over the shipments where both are known' }),
+      margin_pct: nullable(Type.Number()),
+    }),
+  }),
+})
+
+export const requote = endpoint({
+  name: 'requote',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/requote',
+  summary: 'Quote a lane again',
+  description: 'Makes a new lane with the next COUNT. The old one stays as it was, its outcome included.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  params: laneRef,
+  body: Type.Object({
+    quoted_rate: positiveDollars('The new rate'),
+    estimated_cost: Type.Optional(dollars('What the truck is now expected to cost')),
+    market_rate: Type.Optional(positiveDollars('External market rate now')),
+    pickup_date: Type.Optional(day('Day of pickup')),
+  }),
+  status: 201,
+  answer: Lane,
+  problems: ['lane-not-found'],
+  examples: { body: { quoted_rate: 2075 } },
+})
+
+export const setOutcome = endpoint({
+  name: 'set-outcome',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/outcome',
+  summary: 'Mark a lane won, lost or pending',
+  description: 'An outcome that a person sets after a booking stands, whatever the TMS pushes later.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'member' },
+  params: laneRef,
+  body: Type.Object({
+    outcome: oneOf('How the quote ended', outcomes),
+    reason: Type.Optional(oneOf('Why it was lost', outcomeReasons)),
+  }),
+  status: 200,
+  answer: Lane,
+  problems: ['lane-not-found'],
+  examples: { body: { outcome: 'lost', reason: 'price' } },
+})
+
+const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
+
+const Change = Type.Object({
+  change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
+  source: Type.Enum([...changeSources]),
+  changed_by: nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
+  changed_at: Type.String({ format: 'date-time' }),
+  before: values,
+  after: values,
+  rolled_back_change_id: { ...nullable(Type.Integer()), description: 'Set when this change undid another' },
+})
+
+export const listChanges = endpoint({
+  name: 'list-changes',
+  method: 'GET',
+  path: '/api/lanes/{lane_ref}/changes',
+  summary: 'Every change of a lane',
+  description: 'The audit trail, newest first: before, after, source, who and when.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  params: laneRef,
+  status: 200,
+  answer: Type.Object({ changes: Type.Array(Change) }),
+  problems: ['lane-not-found'],
+})
+
+export const rollback = endpoint({
+  name: 'rollback',
+  method: 'POST',
+  path: '/api/lanes/{lane_ref}/rollback',
+  summary: 'Undo a change of a lane',
+  description: 'Restores the values from before a change, as a new change. Nothing is ever rewritten.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'admin' },
+  params: laneRef,
+  body: Type.Object({ change_id: wholeNumber('The change to undo', 1, 2_147_483_647) }),
+  status: 200,
+  answer: Lane,
+  problems: ['lane-not-found', 'not-found'],
+  examples: { body: { change_id: 1 } },
+})

@@ -1,0 +1,67 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { label, nullable } from './fields.ts'
+
+const admin = { kind: 'dashboard', role: 'admin' } as const
+export const integrationsScope = 'integrations:write'
+
+export const ServiceToken = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  scope: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  expires_at: Type.String({ format: 'date-time' }),
+  last_used_at: nullable(Type.String({ format: 'date-time' })),
+  last_used_from: nullable(
+    Type.String({ description: 'Network of the last caller: an IPv4 address or an IPv6 /64' }),
+  ),
+  revoked_at: nullable(Type.String({ format: 'date-time' })),
+})
+
+export const createServiceToken = endpoint({
+  name: 'create-service-token',
+  method: 'POST',
+  path: '/api/integrations/tokens',
+  summary: 'Create a service token',
+  description:
+    'Makes a service token for another system. Its plaintext is in this answer and nowhere else, ever.',
+  tag: 'Credentials',
+  who: admin,
+  body: Type.Object({ name: label('What this token is for; kept for audit') }),
+  status: 201,
+  answer: Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    scope: Type.Literal(integrationsScope),
+    expires_at: Type.String({ format: 'date-time' }),
+    token: Type.String(),
+    warning: Type.String(),
+  }),
+  examples: { body: { name: 'McLeod production' } },
+})
+
+export const listServiceTokens = endpoint({
+  name: 'list-service-tokens',
+  method: 'GET',
+  path: '/api/integrations/tokens',
+  summary: 'List service tokens',
+  description: 'Every service token of the brokerage, newest first, without its plaintext.',
+  tag: 'Credentials',
+  who: admin,
+  status: 200,
+  answer: Type.Object({ tokens: Type.Array(ServiceToken) }),
+})
+
+export const revokeServiceToken = endpoint({
+  name: 'revoke-service-token',
+  method: 'DELETE',
+  path: '/api/integrations/tokens/{id}',
+  summary: 'Revoke a service token',
+  description: 'The token stops working with the next request. Revoking it again changes nothing.',
+  tag: 'Credentials',
+  who: admin,
+  params: Type.Object({ id: Type.Integer() }),
+  status: 200,
+  answer: ServiceToken,
+  problems: ['not-found'],
+})

@@ -1,0 +1,42 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { dollars, text, time } from './fields.ts'
+import { nameLengthMax } from './limits.ts'
+
+export const shipmentUpdate = endpoint({
+  name: 'shipment-update',
+  method: 'POST',
+  path: '/api/integrations/tms/shipment-update',
+  summary: 'Push booked revenue and cost for a lane',
+  description:
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value present replaces; absent or null leaves. Sending the same payload twice is safe. A value signed earlier than the one a field already holds is kept on record but not applied.',
+  tag: 'Integration',
+  who: { kind: 'service', signed: true },
+  body: Type.Object({
+    lane_ref: text('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
+    customer_rate: Type.Optional(dollars('AR, the amount the customer pays; overrides the quoted rate')),
+    truck_cost: Type.Optional(dollars('AP, the booked carrier pay; stored with source tms')),
+    customer_name: Type.Optional(text('Final billable customer; replaces the one of the quote')),
+    carrier_name: Type.Optional(text('Carrier of the booking, shown on the Shipments tab')),
+    carrier_mc: Type.Optional(text("The carrier's MC number; stored in carrier_notes", nameLengthMax)),
+    booked_at: Type.Optional(time('When the booking was confirmed; informational')),
+  }),
+  status: 200,
+  answer: Type.Object({
+    status: Type.Literal('ok'),
+    lane_id: Type.Integer(),
+    updated: Type.Boolean(),
+  }),
+  problems: ['lane-not-found', 'request-in-progress'],
+  examples: {
+    body: {
+      lane_ref: '48211093754-1-1',
+      customer_rate: 2150,
+      truck_cost: 1820.5,
+      carrier_name: 'Blue Mesa Trucking',
+      carrier_mc: 'MC-481920',
+      booked_at: '2026-03-01T14:00:00Z',
+    },
+    answer: { status: 'ok', lane_id: 31877214065, updated: true },
+  },
+})

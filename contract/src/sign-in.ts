@@ -1,0 +1,237 @@
+import Type from 'typebox'
+import { endpoint, roles } from './endpoint.ts'
+import { email, label, nullable, oneOf } from './fields.ts'
+import { passwordLengthMax, passwordLengthMin } from './limits.ts'
+import { winProbabilityMethods } from './markup.ts'
+
+/** A password: length only, no composition rules (NIST SP 800-63B). The blocklist is checked by the server. */
+function newPassword(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      'x-expected': `a password of ${passwordLengthMin} to ${passwordLengthMax} characters`,
+    }),
+    (value) => {
+      const length = [...value].length
+      return length >= passwordLengthMin && length <= passwordLengthMax && value.isWellFormed()
+    },
+    () => 'password',
+  )
+}
+
+/** A password being tried: anything of sane length, so that a wrong one is a failed sign-in and not a hint. */
+const triedPassword = Type.String({ maxLength: 1024, 'x-expected': 'text of at most 1,024 characters' })
+
+export const User = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  email: Type.String(),
+  role: Type.Enum([...roles]),
+  status: Type.Enum(['active', 'invited', 'removed']),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+export const Tenant = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  win_probability_method: Type.Enum([...winProbabilityMethods]),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+const Session = Type.Object({
+  token: Type.String({ description: 'The dashboard JWT, valid for 12 hours' }),
+  expires_at: Type.String({ format: 'date-time' }),
+  user: User,
+  tenant: Tenant,
+})
+
+export const signUp = endpoint({
+  name: 'sign-up',
+  method: 'POST',
+  path: '/api/auth/sign-up',
+  summary: 'Make a brokerage and its owner',
+  description:
+    'Creates a tenant and signs its owner in. Operators can switch it off with ALLOW_SIGN_UP=false.',
+  tag: 'Sign-in',
+  who: { kind: 'anyone' },
+  body: Type.Object({
+    company: label('Name of the brokerage'),
+    name: label('Your name'),
+    email: email('Your e-mail address'),
+    password: newPassword('Your password'),
+  }),
+  status: 201,
+  answer: Session,
+  problems: ['email-taken', 'sign-up-disabled', 'too-many-attempts'],
+  examples: {
+    body: {
+      company: 'Blue Mesa Logistics',
+      name: 'Ana Ortiz',
+      email: 'ana@example.com',
+      password: 'correct horse battery staple',
+    },
+  },
+})
+
+export const signIn = endpoint({
+  name: 'sign-in',
+  method: 'POST',
+  path: '/api/auth/sign-in',
+  summary: 'Sign in',
+  description: 'Answers the dashboard JWT, and sets the same session as a cookie for the browser.',
+  tag: 'Sign-in',
+  who: { kind: 'anyone' },
+  body: Type.Object({ email: email('Your e-mail address'), password: triedPassword }),
+  status: 200,
+  answer: Session,
+  problems: ['sign-in-failed', 'too-many-attempts'],
+  examples: { body: { email: 'ana@example.com', password: 'correct horse battery staple' } },
+})
+
+export const acceptInvitation = endpoint({
+  name: 'accept-invitation',
+  method: 'POST',
+  path: '/api/auth/accept-invitation',
+  summary: 'Accept an invitation',
+  description:
+    'Sets the password of an invited person and signs them in. An invitation works once, for 7 days.',
+  tag: 'Sign-in',
+  who: { kind: 'anyone' },
+  body: Type.Object({
+    invitation: Type.String({ maxLength: 4096, 'x-expected': 'the invitation as it was handed over' }),
+    password: newPassword('Your password'),
+  }),
+  status: 200,
+  answer: Session,
+  problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
+})
+
+export const signOut = endpoint({
+  name: 'sign-out',
+  method: 'POST',
+  path: '/api/auth/sign-out',
+  summary: 'Sign out',
+  description: 'Ends this session, or with everywhere=true every session of the person.',
+  tag: 'Sign-in',
+  who: { kind: 'dashboard', role: 'viewer' },
+  body: Type.Object({ everywhere: Type.Optional(Type.Boolean({ 'x-expected': 'true or false' })) }),
+  status: 200,
+  answer: Type.Object({ status: Type.Literal('ok') }),
+})
+
+export const me = endpoint({
+  name: 'me',
+  method: 'GET',
+  path: '/api/me',
+  summary: 'Who is signed in',
+  description: 'The person of the token, their brokerage and when the session ends.',
+  tag: 'Sign-in',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: Type.Object({ user: User, tenant: Tenant, expires_at: Type.String({ format: 'date-time' }) }),
+})
+
+export const changePassword = endpoint({
+  name: 'change-password',
+  method: 'POST',
+  path: '/api/auth/password',
+  summary: 'Change your password',
+  description: 'Needs the present password. Every other session of the person ends.',
+  tag: 'Sign-in',
+  who: { kind: 'dashboard', role: 'viewer' },
+  body: Type.Object({ current_password: triedPassword, new_password: newPassword('The new password') }),
+  status: 200,
+  answer: Type.Object({ status: Type.Literal('ok') }),
+  problems: ['sign-in-failed', 'too-many-attempts'],
+})
+
+export const updateTenant = endpoint({
+  name: 'update-tenant',
+  method: 'PATCH',
+  path: '/api/tenant',
+  summary: 'Change the settings of the brokerage',
+  description: 'Its name, and how win_probability is counted.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  body: Type.Object({
+    name: Type.Optional(label('Name of the brokerage')),
+    win_probability_method: Type.Optional(oneOf('How win_probability is counted', winProbabilityMethods)),
+  }),
+  status: 200,
+  answer: Tenant,
+})
+
+export const listUsers = endpoint({
+  name: 'list-users',
+  method: 'GET',
+  path: '/api/users',
+  summary: 'List the people of the brokerage',
+  description: 'Everyone active or invited, oldest first.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: Type.Object({ users: Type.Array(User) }),
+})
+
+export const inviteUser = endpoint({
+  name: 'invite-user',
+  method: 'POST',
+  path: '/api/users',
+  summary: 'Invite a person',
+  description:
+    'Answers an invitation to hand over; it works once, for 7 days. Inviting an invited person again replaces the invitation. Only an owner can make an owner.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  body: Type.Object({
+    name: label('Their name'),
+    email: email('Their e-mail address'),
+    role: oneOf('What they may do', roles),
+  }),
+  status: 201,
+  answer: Type.Object({
+    user: User,
+    invitation: Type.String({
+      description: 'Shown once. Hand it to the person; they set a password with it.',
+    }),
+    expires_at: Type.String({ format: 'date-time' }),
+  }),
+  problems: ['email-taken'],
+  examples: { body: { name: 'Sam Reyes', email: 'sam@example.com', role: 'member' } },
+})
+
+export const updateUser = endpoint({
+  name: 'update-user',
+  method: 'PATCH',
+  path: '/api/users/{id}',
+  summary: 'Change a person',
+  description: 'Name or role. The change is in force with their next request. The last owner keeps the role.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  params: Type.Object({ id: Type.Integer() }),
+  body: Type.Object({
+    name: Type.Optional(label('Their name')),
+    role: Type.Optional(oneOf('What they may do', roles)),
+  }),
+  status: 200,
+  answer: User,
+  problems: ['not-found', 'last-owner'],
+  examples: { body: { role: 'admin' } },
+})
+
+export const removeUser = endpoint({
+  name: 'remove-user',
+  method: 'DELETE',
+  path: '/api/users/{id}',
+  summary: 'Remove a person',
+  description:
+    'Ends their sessions at once. If they hold live service tokens, say what becomes of them: tokens=revoke or tokens=hand-over (to you). The last owner cannot be removed.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  params: Type.Object({ id: Type.Integer() }),
+  query: Type.Object({
+    tokens: Type.Optional(oneOf('What becomes of their live service tokens', ['revoke', 'hand-over'])),
+  }),
+  status: 200,
+  answer: User,
+  problems: ['not-found', 'last-owner', 'tokens-to-hand-over'],
+})

@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+import { label, nullable, wholeNumber } from './fields.ts'
+import { secretOverlapHoursDefault, secretOverlapHoursMax } from './limits.ts'
+
+const admin = { kind: 'dashboard', role: 'admin' } as const
+
+export const SigningSecret = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  expires_at: {
+    ...nullable(Type.String({ format: 'date-time' })),
+    description: 'Set by rotation: the end of the overlap',
+  },
+  last_used_at: nullable(Type.String({ format: 'date-time' })),
+  revoked_at: nullable(Type.String({ format: 'date-time' })),
+})
+
+const CreatedSecret = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  secret: Type.String(),
+  warning: Type.String(),
+})
+
+export const createSigningSecret = endpoint({
+  name: 'create-signing-secret',
+  method: 'POST',
+  path: '/api/integrations/secrets',
+  summary: 'Create a signing secret',
+  description:
+    'Makes the HMAC secret that signs writes. Its plaintext is in this answer and nowhere else. A second secret of a live name is allowed (the way out when the plaintext was lost); a third is 409.',
+  tag: 'Credentials',
+  who: admin,
+  body: Type.Object({ name: label('What this secret is for; the TMS integration uses tms') }),
+  status: 201,
+  answer: CreatedSecret,
+  problems: ['too-many-live-secrets'],
+  examples: { body: { name: 'tms' } },
+})
+
+export const listSigningSecrets = endpoint({
+  name: 'list-signing-secrets',
+  method: 'GET',
+  path: '/api/integrations/secrets',
+  summary: 'List signing secrets',
+  description: 'Every signing secret of the brokerage, newest first, without its plaintext.',
+  tag: 'Credentials',
+  who: admin,
+  status: 200,
+  answer: Type.Object({ secrets: Type.Array(SigningSecret) }),
+})
+
+export const rotateSigningSecret = endpoint({
+  name: 'rotate-signing-secret',
+  method: 'POST',
+  path: '/api/integrations/secrets/{id}/rotate',
+  summary: 'Rotate a signing secret',
+  description: 'Makes a successor of the same name. The old secret is accepted until the overlap ends.',
+  tag: 'Credentials',
+  who: admin,
+  params: Type.Object({ id: Type.Integer() }),
+  body: Type.Object({
+    overlap_hours: Type.Optional(
+      wholeNumber(
+        `Hours for which both secrets are accepted; ${secretOverlapHoursDefault} when absent`,
+        0,
+        secretOverlapHoursMax,
+      ),
+    ),
+  }),
+  status: 201,
+  answer: CreatedSecret,
+  problems: ['not-found', 'too-many-live-secrets', 'state-conflict'],
+  examples: { body: { overlap_hours: 24 } },
+})
+
+export const revokeSigningSecret = endpoint({
+  name: 'revoke-signing-secret',
+  method: 'DELETE',
+  path: '/api/integrations/secrets/{id}',
+  summary: 'Revoke a signing secret',
+  description: 'The secret stops working with the next request. Revoking it again changes nothing.',
+  tag: 'Credentials',
+  who: admin,
+  params: Type.Object({ id: Type.Integer() }),
+  status: 200,
+  answer: SigningSecret,
+  problems: ['not-found'],
+})
