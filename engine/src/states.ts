@@ -1,0 +1,147 @@
+/**
+ * States of the United States (with DC and Puerto Rico), provinces of Canada and states of Mexico: the code a lane is
+ * kept under, and every other spelling of it. Spellings are folded: lower case, no accents, no spaces.
+ */
+const UNITED_STATES: Readonly<Record<string, string>> = {
+  AL: 'alabama',
+  AK: 'alaska',
+  AZ: 'arizona',
+  AR: 'arkansas',
+  CA: 'california',
+  CO: 'colorado',
+  CT: 'connecticut',
+  DE: 'delaware',
+  DC: 'districtofcolumbia',
+  FL: 'florida',
+  GA: 'georgia',
+  HI: 'hawaii',
+  ID: 'idaho',
+  IL: 'illinois',
+  IN: 'indiana',
+  IA: 'iowa',
+  KS: 'kansas',
+  KY: 'kentucky',
+  LA: 'louisiana',
+  ME: 'maine',
+  MD: 'maryland',
+  MA: 'massachusetts',
+  MI: 'michigan',
+  MN: 'minnesota',
+  MS: 'mississippi',
+  MO: 'missouri',
+  MT: 'montana',
+  NE: 'nebraska',
+  NV: 'nevada',
+  NH: 'newhampshire',
+  NJ: 'newjersey',
+  NM: 'newmexico',
+  NY: 'newyork',
+  NC: 'northcarolina',
+  ND: 'northdakota',
+  OH: 'ohio',
+  OK: 'oklahoma',
+  OR: 'oregon',
+  PA: 'pennsylvania',
+  PR: 'puertorico',
+  RI: 'rhodeisland',
+  SC: 'southcarolina',
+  SD: 'southdakota',
+  TN: 'tennessee',
+  TX: 'texas',
+  UT: 'utah',
+  VT: 'vermont',
+  VA: 'virginia',
+  WA: 'washington',
+  WV: 'westvirginia',
+  WI: 'wisconsin',
+  WY: 'wyoming',
+}
+
+/** Some boards still write NF for Newfoundland and PQ for Quebec. */
+const CANADA: Readonly<Record<string, string>> = {
+  AB: 'alberta',
+  BC: 'britishcolumbia',
+  MB: 'manitoba',
+  NB: 'newbrunswick',
+  NL: 'nf newfoundland newfoundlandandlabrador newfoundlandlabrador',
+  NS: 'novascotia',
+  NT: 'northwestterritories',
+  NU: 'nunavut',
+  ON: 'ontario',
+  PE: 'pei princeedwardisland',
+  QC: 'pq quebec',
+  SK: 'saskatchewan',
+  YT: 'yukon yukonterritory',
+}
+
+/**
+ * Mexico under its three-letter codes, which clash with nothing. Two letters are folded only where every list in use
+ * gives them the same state and neither the US nor Canada has them: BC, CO, MI, MO and NL stay what they are as
+ * written. NA is left out, because it also says "not available". Of the names, plain "Mexico" is left out: it is a
+ * country before it is a state.
+ */
+const MEXICO: Readonly<Record<string, string>> = {
+  AGU: 'ag ags aguascalientes',
+  BCN: 'bn bajacalifornia bajacalifornianorte',
+  BCS: 'bs bajacaliforniasur',
+  CAM: 'cp camp campeche',
+  CHP: 'chis chiapas',
+  CHH: 'chih chihuahua',
+  COA: 'cu coah coahuila coahuiladezaragoza',
+  COL: 'colima',
+  CMX: 'cx df cdmx distritofederal ciudaddemexico',
+  DUR: 'dg dgo durango',
+  GUA: 'gj gt gto guanajuato',
+  GRO: 'gr guerrero',
+  HID: 'hg hgo hidalgo',
+  JAL: 'ja jalisco',
+  MEX: 'em edomex estadodemexico',
+  MIC: 'mh michoacan michoacandeocampo',
+  MOR: 'mr morelos',
+  NAY: 'nayarit',
+  NLE: 'nx nuevoleon',
+  OAX: 'oa oaxaca',
+  PUE: 'pu puebla',
+  QUE: 'qe qt qro queretaro queretarodearteaga',
+  ROO: 'qr qroo quintanaroo',
+  SLP: 'sanluispotosi',
+  SIN: 'si sinaloa',
+  SON: 'so sonora',
+  TAB: 'tb tabasco',
+  TAM: 'tm ts tamps tamaulipas',
+  TLA: 'tl tlax tlaxcala',
+  VER: 'vc ve vz veracruz',
+  YUC: 'yu yucatan',
+  ZAC: 'za zacatecas',
+}
+
+/**
+ * Two letters that load boards give to different Mexican states (CH is Chihuahua on one, Chiapas on another). They are
+ * taken, since the sender knows what they mean, and kept as written, since we do not.
+ */
+const MEXICO_AMBIGUOUS = ['CH', 'CI', 'CL', 'CM', 'CS', 'MC', 'MX', 'SL', 'SP', 'TA']
+
+const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
+  [
+    ...Object.entries({ ...UNITED_STATES, ...CANADA, ...MEXICO }),
+    ...MEXICO_AMBIGUOUS.map((code): [string, string] => [code, '']),
+  ].flatMap(([code, spellings]) =>
+    [code.toLowerCase(), ...spellings.split(' ')].map((spelling) => [spelling, code]),
+  ),
+)
+
+/**
+ * The code of a state written as a code or a name, or null for one nobody uses. `folded` is lower case without accents
+ * or spaces (`readPlace` folds it).
+ *
+ * Two letters never decide a country: "CO" stays CO whether Denver or Torreón stands before it.
+ *
+ * @example stateCode('newyork') // 'NY'
+ * @example stateCode('pq') // 'QC'
+ */
+export function stateCode(folded: string): string | null {
+  return folded === '' ? null : (CODE_OF_SPELLING.get(folded) ?? null)
+}
+
+/** Every state code a lane can be kept under. */
+export const STATE_CODES: ReadonlySet<string> = new Set(CODE_OF_SPELLING.values())
