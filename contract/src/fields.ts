@@ -16,9 +16,7 @@ declare module 'typebox' {
  * Control characters, bidirectional overrides, lone surrogates and noncharacters. They hide text from a reader, break
  * logs, or cannot be stored as UTF-8 at all. (Tab, line feed and carriage return are control characters too.)
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: refusing control characters is what it is for
-const unprintable =
-  /[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069\uFDD0-\uFDEF]|\p{Noncharacter_Code_Point}/u
+const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]|\p{Noncharacter_Code_Point}/u
 
 /** True when a text can be stored and shown as it is. @example isDisplayText('Café') // true */
 export function isDisplayText(text: string): boolean {

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { email, label, nullable, oneOf } from './fields.ts'
+import { email, label, oneOf } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 

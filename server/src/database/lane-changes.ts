@@ -1,0 +1,162 @@
+import type { LaneRow, LaneValues } from './lanes.ts'
+import { updateLane } from './lanes.ts'
+import type { TenantId, TenantTransaction } from './open-database.ts'
+
+/** The columns whose changes are kept in the audit trail, under the names the API gives them. */
+const audited = {
+  customer_rate: 'customer_rate_cents',
+  truck_cost: 'truck_cost_cents',
+  truck_cost_source: 'truck_cost_source',
+  customer_name: 'customer_name',
+  carrier_name: 'carrier_name',
+  carrier_notes: 'carrier_notes',
+  booked_at: 'booked_at',
+  outcome: 'outcome',
+  outcome_reason: 'outcome_reason',
+  outcome_source: 'outcome_source',
+  decided_at: 'decided_at',
+} as const
+type AuditedName = keyof typeof audited
+type AuditedColumn = (typeof audited)[AuditedName]
+
+/** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
+type AuditedValue = string | number | null
+export type AuditedValues = Partial<Record<AuditedColumn, AuditedValue>>
+
+export interface ChangeOrigin {
+  readonly source: 'dashboard' | 'tms' | 'import'
+  readonly userId?: number
+  readonly tokenId?: number
+  readonly importId?: number
+  readonly rolledBackChange?: number
+}
+
+function audit(value: string | number | Date | null): AuditedValue {
+  return value instanceof Date ? value.toISOString() : value
+}
+
+/** The audited columns in which `next` differs from `lane`, before and after. */
+function differences(lane: LaneRow, next: LaneValues): { before: AuditedValues; after: AuditedValues } {
+  const before: AuditedValues = {}
+  const after: AuditedValues = {}
+  for (const column of Object.values(audited)) {
+    const value = next[column]
+    if (value === undefined) continue
+    const [was, is] = [audit(lane[column] ?? null), audit(value as string | number | Date | null)]
+    if (was !== is) {
+      before[column] = was
+      after[column] = is
+    }
+  }
+  return { before, after }
+}
+
+/**
+ * Changes a locked lane and records the change, or does neither when nothing differs: the one way to change a lane.
+ * Columns outside the audit trail (such as signed_at) are written either way.
+ */
+export async function changeLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lane: LaneRow,
+  next: LaneValues,
+  origin: ChangeOrigin,
+  now: Date,
+): Promise<LaneRow> {
+  const { before, after } = differences(lane, next)
+  const changed = Object.keys(after).length > 0
+  if (!changed && next.signed_at === undefined) return lane
+  const updated = await updateLane(
+    transaction,
+    tenant,
+    lane.lane_id,
+    changed ? { ...next, updated_at: now } : next,
+  )
+  if (!changed) return updated
+  const { last } = await transaction
+    .selectFrom('lane_changes')
+    .select((query) => query.fn.max('change_number').as('last'))
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', '=', lane.lane_id)
+    .executeTakeFirstOrThrow()
+  await transaction
+    .insertInto('lane_changes')
+    .values({
+      tenant_id: tenant,
+      lane_id: lane.lane_id,
+      change_number: ((last as number | null) ?? 0) + 1,
+      source: origin.source,
+      user_id: origin.userId ?? null,
+      token_id: origin.tokenId ?? null,
+      import_id: origin.importId ?? null,
+      changed_at: now,
+      before: JSON.stringify(before),
+      after: JSON.stringify(after),
+      rolled_back_change: origin.rolledBackChange ?? null,
+    })
+    .execute()
+  return updated
+}
+
+/** The changes of a lane, newest first, with the name of the person where it was one. */
+export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
+  return transaction
+    .selectFrom('lane_changes')
+    .leftJoin('users', (join) =>
+      join
+        .onRef('users.tenant_id', '=', 'lane_changes.tenant_id')
+        .onRef('users.user_id', '=', 'lane_changes.user_id'),
+    )
+    .select([
+      'change_number',
+      'source',
+      'lane_changes.user_id',
+      'users.name as user_name',
+      'changed_at',
+      'before',
+      'after',
+      'rolled_back_change',
+    ])
+    .where('lane_changes.tenant_id', '=', tenant)
+    .where('lane_id', '=', laneId)
+    .orderBy('change_number', 'desc')
+    .execute()
+}
+
+export async function findChange(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneId: number,
+  changeNumber: number,
+) {
+  return (
+    (await transaction
+      .selectFrom('lane_changes')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .where('change_number', '=', changeNumber)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+/** The values of a change under the names and in the units of the API: dollars, not cents. */
+export function auditedForApi(values: AuditedValues): Record<string, AuditedValue> {
+  const shown: Record<string, AuditedValue> = {}
+  for (const [name, column] of Object.entries(audited) as [AuditedName, AuditedColumn][]) {
+    const value = values[column]
+    if (value === undefined) continue
+    shown[name] = typeof value === 'number' ? value / 100 : value
+  }
+  return shown
+}
+
+/** The values from before a change, ready to be written back. */
+export function valuesBefore(before: AuditedValues): LaneValues {
+  const values: Record<string, AuditedValue | Date> = { ...before }
+  for (const column of ['booked_at', 'decided_at'] as const) {
+    const value = before[column]
+    if (typeof value === 'string') values[column] = new Date(value)
+  }
+  return values as LaneValues
+}

@@ -1,0 +1,413 @@
+import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Database, TenantId, TenantTransaction } from './open-database.ts'
+import type { LanesTable, Tables } from './tables.ts'
+
+export type LaneRow = Selectable<LanesTable>
+export type LaneValues = Updateable<LanesTable>
+
+/** What is quoted on one lane, with its places and equipment already read. */
+export type NewLane = Pick<
+  Insertable<LanesTable>,
+  | 'origin'
+  | 'destination'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'
+  | 'equipment'
+  | 'equipment_code'
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'market_rate_cents'
+  | 'miles'
+  | 'pickup_date'
+> &
+  Partial<
+    Pick<
+      Insertable<LanesTable>,
+      | 'outcome'
+      | 'outcome_reason'
+      | 'outcome_source'
+      | 'decided_at'
+      | 'customer_rate_cents'
+      | 'truck_cost_cents'
+      | 'truck_cost_source'
+      | 'customer_name'
+      | 'carrier_name'
+      | 'carrier_notes'
+      | 'booked_at'
+      | 'import_fingerprint'
+    >
+  >
+
+export interface NewQuoteRequest {
+  readonly customerName: string
+  readonly reference: string | null
+  readonly createdBy: number | null
+  readonly createdAt: Date
+  readonly importId: number | null
+  readonly lanes: readonly NewLane[]
+}
+
+/** A lane_ref from its three parts. @example laneRef(48211093754, 1, 2) // '48211093754-1-2' */
+export function laneRef(requestId: number, laneNumber: number, quoteCount: number): string {
+  return `${requestId}-${laneNumber}-${quoteCount}`
+}
+
+async function nextNumbers(
+  transaction: TenantTransaction,
+  sequence: 'lane_number' | 'request_number',
+  count: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ number: number }>`
+    select nextval(${sequence}::regclass) as number from generate_series(1, ${count})
+  `.execute(transaction)
+  return rows.map((row) => row.number)
+}
+
+/**
+ * Writes quote requests with their lanes in a few statements, and answers the lanes in the order given.
+ * Lanes whose import_fingerprint is there already are left out of the answer: they were imported before.
+ */
+export async function insertQuoteRequests(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  requests: readonly NewQuoteRequest[],
+): Promise<LaneRow[]> {
+  const requestNumbers = await nextNumbers(transaction, 'request_number', requests.length)
+  const laneNumbers = await nextNumbers(
+    transaction,
+    'lane_number',
+    requests.reduce((count, request) => count + request.lanes.length, 0),
+  )
+  const requestRows: Insertable<Tables['quote_requests']>[] = []
+  const laneRows: Insertable<LanesTable>[] = []
+  for (const [index, request] of requests.entries()) {
+    const requestId = identifiers.requestId(requestNumbers[index] ?? -1)
+    requestRows.push({
+      tenant_id: tenant,
+      request_id: requestId,
+      customer_name: request.customerName,
+      reference: request.reference,
+      created_by: request.createdBy,
+      created_at: request.createdAt,
+      import_id: request.importId,
+    })
+    for (const [position, lane] of request.lanes.entries()) {
+      laneRows.push({
+        ...emptyBooking,
+        ...lane,
+        ...newLaneKeys(
+          tenant,
+          identifiers.laneId(laneNumbers[laneRows.length] ?? -1),
+          requestId,
+          position + 1,
+          1,
+        ),
+        quoted_customer_name: request.customerName,
+        created_by: request.createdBy,
+        created_at: request.createdAt,
+        updated_at: request.createdAt,
+        import_id: request.importId,
+      })
+    }
+  }
+  for (const rows of slices(requestRows))
+    await transaction.insertInto('quote_requests').values(rows).execute()
+  const inserted: LaneRow[] = []
+  for (const rows of slices(laneRows)) {
+    inserted.push(
+      ...(await transaction
+        .insertInto('lanes')
+        .values(rows)
+        .onConflict((conflict) => conflict.columns(['tenant_id', 'import_fingerprint']).doNothing())
+        .returningAll()
+        .execute()),
+    )
+  }
+  return inserted
+}
+
+const emptyBooking = {
+  outcome: 'pending',
+  outcome_reason: null,
+  outcome_source: null,
+  decided_at: null,
+  customer_rate_cents: null,
+  truck_cost_cents: null,
+  truck_cost_source: null,
+  customer_name: null,
+  carrier_name: null,
+  carrier_notes: null,
+  booked_at: null,
+  import_fingerprint: null,
+} as const
+
+function newLaneKeys(
+  tenant: TenantId,
+  laneId: number,
+  requestId: number,
+  laneNumber: number,
+  quoteCount: number,
+) {
+  return {
+    tenant_id: tenant,
+    lane_id: laneId,
+    lane_ref: laneRef(requestId, laneNumber, quoteCount),
+    request_id: requestId,
+    lane_number: laneNumber,
+    quote_count: quoteCount,
+  }
+}
+
+/** A statement takes at most 65,535 parameters; a lane has 40 columns. */
+const rowsPerStatement = 1_000
+
+function slices<T>(rows: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    parts.push(rows.slice(start, start + rowsPerStatement))
+  return parts
+}
+
+/** The lane of this tenant with exactly this lane_ref, or null: another tenant's and no lane are the same. */
+export async function findLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ref: string,
+): Promise<LaneRow | null> {
+  return (
+    (await transaction
+      .selectFrom('lanes')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('lane_ref', '=', ref)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+/** As findLane, and holds the row until the transaction ends, so that two changes of one lane take turns. */
+export async function lockLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ref: string,
+): Promise<LaneRow | null> {
+  return (
+    (await transaction
+      .selectFrom('lanes')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('lane_ref', '=', ref)
+      .forUpdate()
+      .executeTakeFirst()) ?? null
+  )
+}
+
+export async function updateLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneId: number,
+  values: LaneValues,
+): Promise<LaneRow> {
+  return transaction
+    .updateTable('lanes')
+    .set(values)
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', '=', laneId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
+export async function insertRequote(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  quoted: LaneRow,
+  next: Pick<NewLane, 'quoted_rate_cents' | 'estimated_cost_cents' | 'market_rate_cents' | 'pickup_date'> & {
+    createdBy: number
+    createdAt: Date
+  },
+): Promise<LaneRow> {
+  // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
+  await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', quoted.request_id)
+    .forUpdate()
+    .execute()
+  const { last } = await transaction
+    .selectFrom('lanes')
+    .select((query) => query.fn.max('quote_count').as('last'))
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', quoted.request_id)
+    .where('lane_number', '=', quoted.lane_number)
+    .executeTakeFirstOrThrow()
+  const [number = -1] = await nextNumbers(transaction, 'lane_number', 1)
+  return transaction
+    .insertInto('lanes')
+    .values({
+      ...emptyBooking,
+      origin: quoted.origin,
+      destination: quoted.destination,
+      origin_key: quoted.origin_key,
+      destination_key: quoted.destination_key,
+      origin_state: quoted.origin_state,
+      destination_state: quoted.destination_state,
+      origin_market: quoted.origin_market,
+      destination_market: quoted.destination_market,
+      equipment: quoted.equipment,
+      equipment_code: quoted.equipment_code,
+      miles: quoted.miles,
+      quoted_rate_cents: next.quoted_rate_cents,
+      estimated_cost_cents: next.estimated_cost_cents,
+      market_rate_cents: next.market_rate_cents,
+      pickup_date: next.pickup_date,
+      ...newLaneKeys(tenant, identifiers.laneId(number), quoted.request_id, quoted.lane_number, last + 1),
+      quoted_customer_name: quoted.quoted_customer_name,
+      created_by: next.createdBy,
+      created_at: next.createdAt,
+      updated_at: next.createdAt,
+      import_id: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export interface LaneFilter {
+  readonly outcome?: LaneRow['outcome']
+  readonly originKey?: string
+  readonly destinationKey?: string
+  readonly equipmentCode?: string
+  readonly customer?: string
+  readonly words?: string
+  readonly from?: Date
+  readonly to?: Date
+  /** Only lanes that have a booking. */
+  readonly booked?: boolean
+}
+
+/** Where a page ended: the age and the id of its last lane. */
+export interface LaneCursor {
+  readonly createdAt: Date
+  readonly laneId: number
+}
+
+function matching(filter: LaneFilter) {
+  return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
+    const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
+    const contains = (column: Parameters<typeof lane>[0], word: string) =>
+      lane(column, 'ilike', `%${word.replace(/[\\%_]/g, '\\$&')}%`)
+    return lane.and([
+      ...(filter.outcome === undefined ? [] : [lane('outcome', '=', filter.outcome)]),
+      ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
+      ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
+      ...(filter.equipmentCode === undefined ? [] : [lane('equipment_code', '=', filter.equipmentCode)]),
+      ...(filter.customer === undefined
+        ? []
+        : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
+      ...(filter.from === undefined ? [] : [lane('created_at', '>=', filter.from)]),
+      ...(filter.to === undefined ? [] : [lane('created_at', '<', filter.to)]),
+      ...(filter.words ?? '')
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .map((word) =>
+          lane.or([
+            contains('lane_ref', word),
+            contains('origin', word),
+            contains('destination', word),
+            contains('quoted_customer_name', word),
+            contains('customer_name', word),
+            contains('carrier_name', word),
+          ]),
+        ),
+      // The same words as the partial index lanes_booked, so that it is used.
+      ...(filter.booked === true
+        ? [
+            lane.or([
+              lane('customer_rate_cents', 'is not', null),
+              lane('truck_cost_cents', 'is not', null),
+              lane('carrier_name', 'is not', null),
+              lane('carrier_notes', 'is not', null),
+              lane('booked_at', 'is not', null),
+            ]),
+          ]
+        : []),
+    ])
+  }
+}
+
+/** Lanes newest first, from after `cursor`. Ask for one more than a page to know whether there is another. */
+export async function listLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+  page: { cursor: LaneCursor | null; limit: number },
+): Promise<LaneRow[]> {
+  let query = transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(matching(filter))
+  const { cursor } = page
+  if (cursor !== null) {
+    query = query.where((lane) =>
+      lane(lane.refTuple('created_at', 'lane_id'), '<', lane.tuple(cursor.createdAt, cursor.laneId)),
+    )
+  }
+  return query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(page.limit).execute()
+}
+
+export interface ShipmentTotals {
+  readonly shipments: number
+  readonly customerRateCents: number
+  readonly truckCostCents: number
+  readonly marginCents: number
+  /** AR over the shipments whose AR and AP are both known: what margin is a share of. */
+  readonly marginBaseCents: number
+}
+
+export async function shipmentTotals(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+): Promise<ShipmentTotals> {
+  const both = sql<boolean>`customer_rate_cents is not null and truck_cost_cents is not null`
+  return transaction
+    .selectFrom('lanes')
+    .select([
+      sql<number>`count(*)`.as('shipments'),
+      sql<number>`coalesce(sum(customer_rate_cents), 0)::bigint`.as('customerRateCents'),
+      sql<number>`coalesce(sum(truck_cost_cents), 0)::bigint`.as('truckCostCents'),
+      sql<number>`coalesce(sum(customer_rate_cents - truck_cost_cents) filter (where ${both}), 0)::bigint`.as(
+        'marginCents',
+      ),
+      sql<number>`coalesce(sum(customer_rate_cents) filter (where ${both}), 0)::bigint`.as('marginBaseCents'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .where(matching({ ...filter, booked: true }))
+    .executeTakeFirstOrThrow()
+}
+
+export async function findQuoteRequest(transaction: TenantTransaction, tenant: TenantId, requestId: number) {
+  const request = await transaction
+    .selectFrom('quote_requests')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', requestId)
+    .executeTakeFirst()
+  if (request === undefined) return null
+  const lanes = await transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', requestId)
+    .orderBy('lane_number')
+    .orderBy('quote_count')
+    .execute()
+  return { request, lanes }
+}

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import { type Identifiers, identifiers } from './identifiers.ts'
+import type { Tables } from './tables.ts'
+
+/** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
+export type TenantId = number & { readonly __tenant: unique symbol }
+
+/** The one place that makes a TenantId. The number comes from a verified credential or from our own database. */
+export function tenantId(verified: number): TenantId {
+  if (!Number.isInteger(verified) || verified < 1 || verified > 2_147_483_647) {
+    throw new RangeError('Not a tenant id.')
+  }
+  return verified as TenantId
+}
+
+/** A transaction of one tenant: what every function of this folder takes first. */
+export type TenantTransaction = Kysely<Tables>
+
+export interface Database {
+  readonly identifiers: Identifiers
+  /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
+  inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
+  /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
+  outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
+  /** Answers within the statement time-out or throws DatabaseUnavailable. */
+  ping(): Promise<{ databaseNow: Date }>
+  close(): Promise<void>
+}
+
+/** The database cannot be reached, is too slow, is full or is going down. Never an answer about data. */
+export class DatabaseUnavailable extends Error {
+  /** True when the connection was lost while committing: the change may or may not have been made. */
+  readonly outcomeUnknown: boolean
+  constructor(cause: unknown, outcomeUnknown = false) {
+    super('The database cannot answer.', { cause })
+    this.name = 'DatabaseUnavailable'
+    this.outcomeUnknown = outcomeUnknown
+  }
+}
+
+/** A row lock was not had in time: somebody else is changing the same thing. */
+export class LockTimeout extends Error {
+  constructor(cause: unknown) {
+    super('Somebody else is changing the same row.', { cause })
+    this.name = 'LockTimeout'
+  }
+}
+
+const statementTimeoutMs = 2_000
+/** A stalled network gives no error at all; this ends the wait on our side, after the database had its chance. */
+const answerTimeoutMs = 2_500
+const poolWaitMs = 500
+const lockTimeoutMs = 2_000
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    // int8: every one of ours is below 2^53, which an identifier and a count can never reach.
+    if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
+    // date: a calendar day stays the text it is; a Date would move it by the server's zone.
+    if (oid === pg.types.builtins.DATE && format !== 'binary') return (text: string) => text
+    return pg.types.getTypeParser(oid, format ?? 'text')
+  },
+} as pg.CustomTypesConfig
+
+export interface DatabaseOptions {
+  readonly connection: pg.PoolConfig
+  readonly connectionsMax?: number
+  readonly onIdleError?: (error: Error) => void
+}
+
+/** Opens the pool, and reads the key of the identifiers (made once, at the first start). */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const pool = new pg.Pool({
+    ...options.connection,
+    max: options.connectionsMax ?? 20,
+    connectionTimeoutMillis: poolWaitMs,
+    query_timeout: answerTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: 10_000,
+    application_name: 'lanewise',
+    types,
+  })
+  // Without a listener an idle connection that dies would end the process.
+  pool.on('error', (error) => options.onIdleError?.(error))
+  const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+
+  async function inTransaction<T>(
+    opening: string,
+    work: (transaction: TenantTransaction) => Promise<T>,
+  ): Promise<T> {
+    const client = await pool.connect().catch((error: unknown) => {
+      throw new DatabaseUnavailable(error)
+    })
+    let broken = false
+    let committing = false
+    try {
+      await client.query(opening)
+      let queries = queryBuilders.get(client)
+      if (queries === undefined) {
+        queries = queriesOn(client)
+        queryBuilders.set(client, queries)
+      }
+      const result = await work(queries)
+      committing = true
+      await client.query('commit')
+      return result
+    } catch (error) {
+      broken = isConnectionLost(error)
+      if (!broken) await client.query('rollback').catch(() => (broken = true))
+      throw translated(error, committing)
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  const database: Omit<Database, 'identifiers'> = {
+    inTenant(tenant, work) {
+      // A number made by us, so this is no place for an injection; one round trip opens the transaction.
+      return inTransaction(`begin; select set_config('app.tenant_id', '${Number(tenant)}', true)`, work)
+    },
+    outsideTenants: (work) => inTransaction('begin', work),
+    async ping() {
+      return inTransaction('begin read only', async (transaction) => {
+        const { rows } = await sqlNow(transaction)
+        const row = rows[0]
+        if (row === undefined) throw new DatabaseUnavailable('no row')
+        return { databaseNow: row.now }
+      })
+    },
+    close: () => pool.end(),
+  }
+  const key = await database.outsideTenants(installationKey)
+  return { ...database, identifiers: identifiers(key) }
+}
+
+/** A query builder that talks on one connection only, so that no query can leave its transaction. */
+function queriesOn(client: pg.PoolClient): Kysely<Tables> {
+  const onlyThisConnection = {
+    connect: async () => ({
+      query: client.query.bind(client),
+      release: () => {},
+    }),
+    end: async () => {},
+  }
+  return new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool: onlyThisConnection as unknown as pg.Pool }),
+  })
+}
+
+function sqlNow(transaction: TenantTransaction) {
+  return sql<{ now: Date }>`select clock_timestamp() as now`.execute(transaction)
+}
+
+async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
+  await transaction
+    .insertInto('installation')
+    .values({ id_key: randomBytes(32), key_check: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
+  return id_key
+}
+
+/** SQLSTATE classes in which the database, not the request, is at fault: connection, resources, intervention, system. */
+const unavailableClasses = new Set(['08', '53', '57', '58', 'XX'])
+/** Serialization failure and deadlock: the same request sent again will do. Read-only: a replica or a failover. */
+const unavailableStates = new Set(['40001', '40P01', '25006', '25P03', '3D000', '28P01', '28000'])
+const networkErrors = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+
+function sqlState(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+function isConnectionLost(error: unknown): boolean {
+  const code = sqlState(error)
+  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code.startsWith('08') || code.startsWith('57P')
+  if (code !== undefined && networkErrors.has(code)) return true
+  const message = error instanceof Error ? error.message : ''
+  return /^(Connection terminated|Query read timeout|Client has encountered a connection error|timeout exceeded)/.test(
+    message,
+  )
+}
+
+function translated(error: unknown, committing: boolean): unknown {
+  const code = sqlState(error)
+  if (code === '55P03') return new LockTimeout(error)
+  const unavailable =
+    isConnectionLost(error) ||
+    (code !== undefined && (unavailableStates.has(code) || unavailableClasses.has(code.slice(0, 2))))
+  return unavailable ? new DatabaseUnavailable(error, committing) : error
+}

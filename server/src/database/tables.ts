@@ -1,0 +1,186 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
+export interface Tables {
+  installation: { singleton: Generated<boolean>; id_key: Buffer; key_check: Buffer | null }
+  tenants: TenantsTable
+  tenant_counters: { tenant_id: number; counter: string; last_number: number }
+  users: UsersTable
+  sessions: SessionsTable
+  service_tokens: ServiceTokensTable
+  signing_secrets: SigningSecretsTable
+  imports: ImportsTable
+  quote_requests: QuoteRequestsTable
+  lanes: LanesTable
+  shipment_updates: ShipmentUpdatesTable
+  lane_changes: LaneChangesTable
+}
+
+/** Times are epoch milliseconds in the program and timestamptz in the database; see open-database. */
+type Moment = ColumnType<Date, Date, Date>
+type MaybeMoment = ColumnType<Date | null, Date | null | undefined, Date | null>
+type Json<T> = ColumnType<T, string, string>
+
+interface TenantsTable {
+  tenant_id: number
+  name: string
+  status: Generated<'active' | 'suspended'>
+  win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
+  created_at: Moment
+}
+
+interface UsersTable {
+  tenant_id: number
+  user_id: number
+  name: string
+  email: string
+  role: 'viewer' | 'member' | 'admin' | 'owner'
+  status: 'active' | 'invited' | 'removed'
+  password_hash: string | null
+  invitation_hash: Buffer | null
+  invitation_expires_at: MaybeMoment
+  created_at: Moment
+}
+
+interface SessionsTable {
+  tenant_id: number
+  session_id: string
+  user_id: number
+  created_at: Moment
+  expires_at: Moment
+  ended_at: MaybeMoment
+}
+
+interface ServiceTokensTable {
+  tenant_id: number
+  token_id: number
+  jti: string
+  name: string
+  scope: string
+  user_id: number
+  created_at: Moment
+  expires_at: Moment
+  revoked_at: MaybeMoment
+  last_used_at: MaybeMoment
+  last_used_from: string | null
+}
+
+interface SigningSecretsTable {
+  tenant_id: number
+  secret_id: number
+  name: string
+  sealed: Buffer
+  created_by: number
+  created_at: Moment
+  expires_at: MaybeMoment
+  revoked_at: MaybeMoment
+  last_used_at: MaybeMoment
+}
+
+export interface RowError {
+  row: number
+  column: string | null
+  detail: string
+}
+
+interface ImportsTable {
+  tenant_id: number
+  import_id: number
+  file_name: string
+  status: 'running' | 'done' | 'stopped' | 'failed' | 'undone'
+  dry_run: boolean
+  columns: Json<Record<string, string>>
+  ignored_columns: Json<string[]>
+  rows_read: Generated<number>
+  rows_added: Generated<number>
+  rows_updated: Generated<number>
+  rows_repeated: Generated<number>
+  rows_refused: Generated<number>
+  errors: ColumnType<RowError[], string | undefined, string>
+  bytes_read: Generated<number>
+  bytes_total: Generated<number>
+  created_by: number | null
+  created_at: Moment
+  progress_at: Moment
+  finished_at: MaybeMoment
+  stop_requested: Generated<boolean>
+  failure: string | null
+}
+
+interface QuoteRequestsTable {
+  tenant_id: number
+  request_id: number
+  customer_name: string
+  reference: string | null
+  created_by: number | null
+  created_at: Moment
+  import_id: number | null
+}
+
+export interface LanesTable {
+  tenant_id: number
+  lane_id: number
+  lane_ref: string
+  request_id: number
+  lane_number: number
+  quote_count: number
+  origin: string
+  destination: string
+  origin_key: string
+  destination_key: string
+  origin_state: string
+  destination_state: string
+  origin_market: string | null
+  destination_market: string | null
+  equipment: string
+  equipment_code: string
+  quoted_customer_name: string
+  quoted_rate_cents: number
+  estimated_cost_cents: number | null
+  market_rate_cents: number | null
+  miles: number | null
+  pickup_date: string | null
+  outcome: Generated<'won' | 'lost' | 'pending'>
+  outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
+  outcome_source: 'dashboard' | 'tms' | 'import' | null
+  decided_at: MaybeMoment
+  customer_rate_cents: number | null
+  truck_cost_cents: number | null
+  truck_cost_source: 'dashboard' | 'tms' | 'import' | null
+  customer_name: string | null
+  carrier_name: string | null
+  carrier_notes: string | null
+  booked_at: MaybeMoment
+  signed_at: ColumnType<Record<string, number>, string | undefined, string>
+  created_by: number | null
+  created_at: Moment
+  updated_at: Moment
+  import_id: number | null
+  import_fingerprint: Buffer | null
+}
+
+interface ShipmentUpdatesTable {
+  tenant_id: number
+  request_digest: Buffer
+  lane_id: number
+  signed_at: Moment
+  received_at: Moment
+  token_id: number
+  carried: Json<unknown>
+  applied: Json<string[]>
+  updated: boolean
+}
+
+interface LaneChangesTable {
+  tenant_id: number
+  lane_id: number
+  change_number: number
+  source: 'dashboard' | 'tms' | 'import'
+  user_id: number | null
+  token_id: number | null
+  import_id: number | null
+  changed_at: Moment
+  before: Json<Record<string, string | number | null>>
+  after: Json<Record<string, string | number | null>>
+  rolled_back_change: number | null
+}

@@ -1,0 +1,25 @@
+import { isIPv6 } from 'node:net'
+
+/**
+ * The network a caller counts as: an IPv4 address, or the /64 of an IPv6 address (a home gets that many addresses).
+ *
+ * @example callerNetwork('::ffff:192.0.2.7') // '192.0.2.7'
+ * @example callerNetwork('2001:db8:1:2:3::4') // '2001:db8:1:2::/64'
+ */
+export function callerNetwork(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
+  if (mapped?.[1] !== undefined) return mapped[1]
+  const plain = address.split('%')[0] ?? address
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail] = plain.split('::')
+  const front = head === '' ? [] : head.split(':')
+  const back = tail === undefined || tail === '' ? [] : tail.split(':')
+  const groups =
+    tail === undefined
+      ? front
+      : [...front, ...Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0'), ...back]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}

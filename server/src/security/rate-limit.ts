@@ -1,0 +1,72 @@
+/**
+ * Admits at most `max` calls in any window of `windowMs`, for each key, exactly: the times of the last `max` admitted
+ * calls are kept in a ring, and a call is admitted when the oldest of them has left the window. (A fixed window would
+ * admit twice as many around its edge.) A refused call takes no place.
+ *
+ * The clock is a monotonic one, in milliseconds: setting the machine's clock neither opens nor closes the limit.
+ */
+export interface RateLimit {
+  admit(key: string | number, now: number): Admission
+  /** Calls still allowed now, without taking one. */
+  remaining(key: string | number, now: number): number
+}
+
+export interface Admission {
+  readonly admitted: boolean
+  readonly remaining: number
+  /** When refused: milliseconds until the next call would be admitted. */
+  readonly retryAfterMs: number
+}
+
+/** Past this many keys the idle ones are swept, so that memory follows the callers of the moment. */
+const keysBeforeSweep = 10_000
+
+/**
+ * @example
+ * const limit = slidingWindow(10, 1000)
+ * limit.admit('tenant 7', 0) // { admitted: true, remaining: 9, retryAfterMs: 0 }
+ */
+export function slidingWindow(max: number, windowMs: number): RateLimit {
+  const rings = new Map<string | number, { times: Float64Array; next: number }>()
+  let sweepAt = keysBeforeSweep
+
+  function ringOf(key: string | number, now: number) {
+    let ring = rings.get(key)
+    if (ring === undefined) {
+      if (rings.size >= sweepAt) sweep(now)
+      ring = { times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY), next: 0 }
+      rings.set(key, ring)
+    }
+    return ring
+  }
+
+  function sweep(now: number) {
+    for (const [key, ring] of rings) {
+      if (ring.times.every((time) => now - time >= windowMs)) rings.delete(key)
+    }
+    sweepAt = Math.max(keysBeforeSweep, rings.size * 2)
+  }
+
+  function count(times: Float64Array, now: number): number {
+    let free = 0
+    for (const time of times) if (now - time >= windowMs) free++
+    return free
+  }
+
+  return {
+    admit(key, now) {
+      const ring = ringOf(key, now)
+      const oldest = ring.times[ring.next] ?? Number.NEGATIVE_INFINITY
+      if (now - oldest < windowMs) {
+        return { admitted: false, remaining: 0, retryAfterMs: windowMs - (now - oldest) }
+      }
+      ring.times[ring.next] = now
+      ring.next = (ring.next + 1) % max
+      return { admitted: true, remaining: count(ring.times, now), retryAfterMs: 0 }
+    },
+    remaining: (key, now) => {
+      const ring = rings.get(key)
+      return ring === undefined ? max : count(ring.times, now)
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** The one secret of an installation; everything else is derived from it, each purpose its own key. */
+export type SecretKey = Buffer & { readonly __secret: unique symbol }
+
+/** Reads LANEWISE_SECRET_KEY: at least 32 bytes, as base64 or hex. Null when it is too short or neither. */
+export function secretKey(text: string): SecretKey | null {
+  const bytes = /^[0-9a-fA-F]{64,}$/.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[A-Za-z0-9+/_-]{43,}={0,2}$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : null
+  return bytes !== null && bytes.length >= 32 ? (bytes as SecretKey) : null
+}
+
+/** A key for one purpose. @example derivedKey(key, 'service tokens') */
+export function derivedKey(key: SecretKey, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, 'lanewise', purpose, 32))
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * Seals a text with AES-256-GCM under a key that never enters the database. `place` names where it is kept (tenant and
+ * row): a sealed text moved to another row does not open.
+ */
+export function seal(key: SecretKey, place: string, plaintext: string): Buffer {
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', derivedKey(key, 'sealed secrets'), nonce).setAAD(
+    Buffer.from(place),
+  )
+  return Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Opens what `seal` sealed for the same place; null when the key, the place or a byte differs. */
+export function unseal(key: SecretKey, place: string, sealed: Buffer): string | null {
+  if (sealed.length < nonceBytes + tagBytes) return null
+  const decipher = createDecipheriv(
+    'aes-256-gcm',
+    derivedKey(key, 'sealed secrets'),
+    sealed.subarray(0, nonceBytes),
+  )
+    .setAAD(Buffer.from(place))
+    .setAuthTag(sealed.subarray(sealed.length - tagBytes))
+  try {
+    const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes))
+    return Buffer.concat([text, decipher.final()]).toString('utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { problem } from '#contract/errors.ts'
+import { signatureToleranceSeconds } from '#contract/limits.ts'
+import { signatureForm, signaturePrefix, timestampForm } from '#contract/signature.ts'
+
+export interface SignatureHeaders {
+  readonly timestamp: string | undefined
+  readonly signature: string | undefined
+}
+
+/** The lowercase hex HMAC-SHA256 of `<timestamp>.<body>`, over the exact bytes. */
+export function signatureOf(secret: string, timestamp: string, bodyBytes: Buffer): Buffer {
+  return createHmac('sha256', secret).update(`${timestamp}.`).update(bodyBytes).digest()
+}
+
+/** Refuses headers that are absent or not in their one form, before anything is computed. */
+export function readSignatureHeaders(headers: SignatureHeaders): { timestamp: string; digest: Buffer } {
+  const { timestamp, signature } = headers
+  if (timestamp === undefined || signature === undefined) {
+    const missing = [
+      ...(timestamp === undefined ? ['X-Service-Timestamp'] : []),
+      ...(signature === undefined ? ['X-Service-Signature'] : []),
+    ].join(' and ')
+    throw problem('signature-missing', `The header ${missing} is missing; writes are signed.`, {
+      headers: { 'WWW-Authenticate': 'HMAC-SHA256 realm="integrations"' },
+    })
+  }
+  if (!timestampForm.test(timestamp)) {
+    throw problem(
+      'timestamp-malformed',
+      'X-Service-Timestamp must be the Unix time in seconds as decimal digits, sent once, such as 1772373600.',
+    )
+  }
+  if (!signatureForm.test(signature)) {
+    throw problem(
+      'signature-malformed',
+      'X-Service-Signature must be "sha256=" and 64 lowercase hex digits, sent once.',
+    )
+  }
+  return { timestamp, digest: Buffer.from(signature.slice(signaturePrefix.length), 'hex') }
+}
+
+/** Stands in where a tenant has no live secret, so that the work is the same. No one knows a preimage of it. */
+const noSecret = createHash('sha256').update('no secret').digest('hex')
+
+/**
+ * Checks a signature against every live secret of a tenant, in the same time whichever fits, and answers the one that
+ * did. The window is checked after the signature: only who holds the secret is told that a timestamp is stale.
+ *
+ * @throws Problem signature-mismatch, timestamp-out-of-window
+ */
+export function verifySignature<Secret extends { readonly plaintext: string }>(
+  signed: { timestamp: string; digest: Buffer; bodyBytes: Buffer },
+  secrets: readonly Secret[],
+  now: number,
+): Secret {
+  let fitting: Secret | undefined
+  for (const secret of secrets) {
+    const fits = timingSafeEqual(
+      signatureOf(secret.plaintext, signed.timestamp, signed.bodyBytes),
+      signed.digest,
+    )
+    if (fits && fitting === undefined) fitting = secret
+  }
+  if (secrets.length === 0) {
+    timingSafeEqual(signatureOf(noSecret, signed.timestamp, signed.bodyBytes), signed.digest)
+    throw problem(
+      'signature-mismatch',
+      'This brokerage has no live signing secret. An admin can create one with POST /api/integrations/secrets.',
+    )
+  }
+  if (fitting === undefined) {
+    throw problem(
+      'signature-mismatch',
+      `The X-Service-Signature does not match the body as received (${signed.bodyBytes.length} bytes). Sign the text "<timestamp>.<body>" over exactly the bytes you send.`,
+    )
+  }
+  const nowSeconds = Math.floor(now / 1000)
+  const skewSeconds = Number(signed.timestamp) - nowSeconds
+  if (Math.abs(skewSeconds) > signatureToleranceSeconds) {
+    throw problem(
+      'timestamp-out-of-window',
+      `X-Service-Timestamp is ${Math.abs(skewSeconds)} seconds ${skewSeconds < 0 ? 'behind' : 'ahead of'} the server clock; at most ${signatureToleranceSeconds} are allowed.`,
+      { members: { server_time: nowSeconds, max_skew_seconds: signatureToleranceSeconds } },
+    )
+  }
+  return fitting
+}

@@ -1,0 +1,87 @@
+import { problem } from '#contract/errors.ts'
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
+
+/**
+ * Reads a body as one JSON object, strictly: valid UTF-8 without a byte-order mark, no key twice (parsers disagree on
+ * which wins), no key that reaches a prototype, bounded depth and number of keys.
+ *
+ * @throws Problem malformed-json, duplicate-key, forbidden-key
+ */
+export function readJsonObject(
+  bodyBytes: Buffer,
+  limits: { depthMax: number; keysMax: number },
+): Record<string, unknown> {
+  let text: string
+  try {
+    text = decoder.decode(bodyBytes)
+  } catch {
+    throw problem('malformed-json', 'The body is not valid UTF-8.')
+  }
+  if (text.startsWith('\uFEFF'))
+    throw problem('malformed-json', 'The body begins with a byte-order mark; leave it out.')
+  // Depth first: JSON.parse would build a hundred thousand levels before anyone could refuse them.
+  checkKeys(text, limits)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw problem('malformed-json', 'The body is not valid JSON.')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw problem('malformed-json', 'The body must be a JSON object, such as {"lane_ref": "…"}.')
+  }
+  return value as Record<string, unknown>
+}
+
+/**
+ * One pass over the text that tracks only strings and brackets. On text that is not JSON it may see anything; JSON.parse
+ * then refuses it. On valid JSON what it sees is exact.
+ */
+function checkKeys(text: string, limits: { depthMax: number; keysMax: number }): void {
+  const open: (Set<string> | null)[] = []
+  let keyCount = 0
+  let expectsKey = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const start = at
+      for (at++; at < text.length && text[at] !== '"'; at++) if (text[at] === '\\') at++
+      const keys = open.at(-1)
+      if (expectsKey && keys instanceof Set) {
+        const key = readString(text.slice(start, at + 1))
+        if (forbiddenKeys.has(key)) throw problem('forbidden-key', `The key "${key}" is not allowed.`)
+        if (keys.has(key)) throw problem('duplicate-key', `The key ${shown(key)} appears twice.`)
+        keys.add(key)
+        if (++keyCount > limits.keysMax) {
+          throw problem('malformed-json', `The body has more than ${limits.keysMax} keys.`)
+        }
+        expectsKey = false
+      }
+    } else if (character === '{' || character === '[') {
+      open.push(character === '{' ? new Set() : null)
+      expectsKey = character === '{'
+      if (open.length > limits.depthMax) {
+        throw problem('malformed-json', `The body is nested more than ${limits.depthMax} levels deep.`)
+      }
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      expectsKey = false
+    } else if (character === ',') {
+      expectsKey = open.at(-1) instanceof Set
+    }
+  }
+}
+
+function readString(literal: string): string {
+  try {
+    return JSON.parse(literal) as string
+  } catch {
+    return literal
+  }
+}
+
+function shown(key: string): string {
+  return JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key)
+}

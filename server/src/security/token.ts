@@ -1,0 +1,172 @@
+import { createSigner, createVerifier, TokenError } from 'fast-jwt'
+import { problem } from '#contract/errors.ts'
+import { tokenLeewaySeconds } from '#contract/limits.ts'
+import { derivedKey, type SecretKey } from './sealed-secret.ts'
+
+/**
+ * The two kinds of token. Each has a key, a `typ` and an audience of its own, so that neither is ever taken for the
+ * other, and one algorithm fixed here: nothing in a token's header chooses how it is checked.
+ */
+export type TokenKind = 'service' | 'dashboard'
+
+const kinds = {
+  service: { typ: 'svc+jwt', aud: 'lanewise:integrations', purpose: 'service tokens' },
+  dashboard: { typ: 'dash+jwt', aud: 'lanewise:dashboard', purpose: 'dashboard tokens' },
+} as const
+const issuer = 'lanewise'
+
+export interface TokenClaims {
+  readonly tenant_id: number
+  readonly user_id: number
+  readonly role: string
+  readonly scope: string
+  readonly jti: string
+  /** Epoch seconds. */
+  readonly iat: number
+  readonly exp: number
+}
+
+export interface Tokens {
+  sign(kind: TokenKind, claims: TokenClaims): string
+  /** @throws Problem token-invalid, token-expired, token-wrong-kind */
+  verify(kind: TokenKind, token: string, now: number): TokenClaims
+}
+
+/** Signs and checks the tokens of one installation. */
+export function tokens(key: SecretKey): Tokens {
+  const keys = {
+    service: derivedKey(key, kinds.service.purpose),
+    dashboard: derivedKey(key, kinds.dashboard.purpose),
+  }
+  const signers = {
+    service: createSigner({
+      key: keys.service,
+      algorithm: 'HS256',
+      header: { alg: 'HS256', typ: kinds.service.typ },
+    }),
+    dashboard: createSigner({
+      key: keys.dashboard,
+      algorithm: 'HS256',
+      header: { alg: 'HS256', typ: kinds.dashboard.typ },
+    }),
+  }
+  // Expiry is checked by readClaims against the clock that is handed in; the library would read one of its own.
+  const verifiers = {
+    service: verifier(keys.service, 'service'),
+    dashboard: verifier(keys.dashboard, 'dashboard'),
+  }
+  return {
+    sign: (kind, claims) =>
+      signers[kind]({
+        ...claims,
+        nbf: claims.iat,
+        sub: String(claims.user_id),
+        iss: issuer,
+        aud: kinds[kind].aud,
+      }),
+    verify(kind, token, now) {
+      const payload = verifiers[kind](token)
+      if (payload === null) {
+        const other = kind === 'service' ? 'dashboard' : 'service'
+        if (verifiers[other](token) !== null) {
+          throw problem(
+            'token-wrong-kind',
+            kind === 'service'
+              ? 'This endpoint takes a service token, and this is the token of a dashboard sign-in.'
+              : 'This endpoint takes the token of a dashboard sign-in, and this is a service token.',
+            { headers: invalidToken },
+          )
+        }
+        throw invalid()
+      }
+      return readClaims(payload, now)
+    },
+  }
+}
+
+const invalidToken = { 'WWW-Authenticate': 'Bearer realm="integrations", error="invalid_token"' }
+
+function invalid() {
+  return problem('token-invalid', 'The token is not one that this service issued.', { headers: invalidToken })
+}
+
+function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<string, unknown> | null {
+  const verify = createVerifier({
+    key,
+    algorithms: ['HS256'],
+    allowedIss: issuer,
+    allowedAud: kinds[kind].aud,
+    checkTyp: kinds[kind].typ,
+    ignoreExpiration: true,
+    ignoreNotBefore: true,
+  })
+  return (token) => {
+    try {
+      const payload: unknown = verify(token)
+      return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : null
+    } catch (error) {
+      if (error instanceof TokenError) return null
+      throw error
+    }
+  }
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+}
+
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= 2_147_483_647
+}
+
+function readClaims(payload: Record<string, unknown>, now: number): TokenClaims {
+  const { tenant_id, user_id, role, scope, jti, iat, exp, nbf } = payload
+  if (
+    !isId(tenant_id) ||
+    !isId(user_id) ||
+    typeof role !== 'string' ||
+    typeof scope !== 'string' ||
+    typeof jti !== 'string' ||
+    !uuid.test(jti) ||
+    !isSeconds(iat) ||
+    !isSeconds(exp) ||
+    !isSeconds(nbf) ||
+    nbf > now / 1000 + tokenLeewaySeconds
+  ) {
+    throw invalid()
+  }
+  if (exp + tokenLeewaySeconds < now / 1000) {
+    throw problem('token-expired', 'The token has expired.', {
+      headers: {
+        'WWW-Authenticate': `${invalidToken['WWW-Authenticate']}, error_description="The token has expired"`,
+      },
+    })
+  }
+  return { tenant_id, user_id, role, scope, jti, iat, exp }
+}
+
+/**
+ * The token of an Authorization header. The scheme's name is case-insensitive (RFC 9110).
+ *
+ * @throws Problem token-missing, token-malformed
+ */
+export function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined) {
+    throw problem('token-missing', 'Send the header Authorization: Bearer <token>.', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="integrations"' },
+    })
+  }
+  const match = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(authorization)
+  if (match?.[1] === undefined) {
+    throw problem(
+      'token-malformed',
+      'The Authorization header must be "Bearer " and the token as it was issued.',
+      {
+        headers: invalidToken,
+      },
+    )
+  }
+  return match[1]
+}
