@@ -1,0 +1,111 @@
+import { type SecretKey, secretKey } from './security/sealed-secret.ts'
+
+/** Everything an operator can set. Made from the environment in one go: all that is wrong is said at once. */
+export interface Config {
+  readonly port: number
+  readonly host: string
+  /** Null: the embedded database under dataDirectory. */
+  readonly databaseUrl: string | null
+  /** Owner's connection, for migrations; null with DATABASE_URL: migrate with `npm run migrate` and this set. */
+  readonly migrationDatabaseUrl: string | null
+  readonly dataDirectory: string
+  /** Null with the embedded database only: made once and kept in the data folder. */
+  readonly secretKey: SecretKey | null
+  readonly allowSignUp: boolean
+  /** Addresses or networks of proxies whose X-Forwarded-For is believed. */
+  readonly trustProxy: readonly string[]
+  readonly logLevel: LogLevel
+  readonly staleWrites: 'reject' | 'apply'
+  /** Make a sample brokerage on the first start of an empty embedded database. */
+  readonly sampleBrokerage: boolean
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+type LogLevel = (typeof logLevels)[number]
+
+/** Reports every problem of the environment at once. Nothing has been started when it is thrown. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration is not valid:\n${problems.map((line) => `  - ${line}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** @throws ConfigError with every problem. @example readConfig({ PORT: '9000' }).port // 9000 */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = []
+  const value = (name: string) => {
+    const text = env[name]
+    return text === undefined || text === '' ? undefined : text
+  }
+  const choice = <const Values extends readonly string[]>(
+    name: string,
+    values: Values,
+    otherwise: Values[number],
+  ) => {
+    const text = value(name) ?? otherwise
+    if (!values.includes(text)) problems.push(`${name} must be one of ${values.join(', ')}; it is "${text}".`)
+    return text as Values[number]
+  }
+  const yesOrNo = (name: string, otherwise: boolean) =>
+    choice(name, ['true', 'false'], otherwise ? 'true' : 'false') === 'true'
+  const postgresUrl = (name: string) => {
+    const text = value(name)
+    if (text === undefined) return null
+    if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
+      problems.push(`${name} must be a URL such as postgres://user:password@host:5432/lanewise.`)
+    }
+    return text
+  }
+
+  const portText = value('PORT') ?? '8080'
+  const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
+  if (!(port >= 0 && port <= 65_535))
+    problems.push(`PORT must be a number from 0 to 65535; it is "${portText}".`)
+
+  const databaseUrl = postgresUrl('DATABASE_URL')
+  const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
+  const keyText = value('LANEWISE_SECRET_KEY')
+  const key = keyText === undefined ? null : secretKey(keyText)
+  if (keyText !== undefined && key === null) {
+    problems.push(
+      'LANEWISE_SECRET_KEY must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32',
+    )
+  }
+  if (databaseUrl !== null && keyText === undefined) {
+    problems.push('LANEWISE_SECRET_KEY is required with DATABASE_URL. Make one with: openssl rand -base64 32')
+  }
+  if (value('REDIS_URL') !== undefined) {
+    problems.push('REDIS_URL is not supported yet: the request limit is held by one process. Leave it out.')
+  }
+
+  const trustProxy = (value('TRUST_PROXY') ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  for (const network of trustProxy) {
+    if (!/^(loopback|linklocal|uniquelocal|[0-9a-fA-F.:]+(\/\d{1,3})?)$/.test(network)) {
+      problems.push(
+        `TRUST_PROXY must be a comma list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
+      )
+    }
+  }
+
+  const config: Config = {
+    port,
+    host: value('HOST') ?? '127.0.0.1',
+    databaseUrl,
+    migrationDatabaseUrl,
+    dataDirectory: value('DATA_DIR') ?? './data',
+    secretKey: key,
+    allowSignUp: yesOrNo('ALLOW_SIGN_UP', true),
+    trustProxy,
+    logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
+    sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}

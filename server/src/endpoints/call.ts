@@ -1,0 +1,110 @@
+import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contract/endpoint.ts'
+import type { Config } from '../config.ts'
+import type { Database, TenantId } from '../database/open-database.ts'
+import type { SecretKey } from '../security/sealed-secret.ts'
+import type { SignInBackOff } from '../security/sign-in-back-off.ts'
+import type { Tokens } from '../security/token.ts'
+
+/** What the program is made of. Handed to every endpoint, so that nothing is reached for. */
+export interface Parts {
+  readonly config: Config
+  readonly database: Database
+  readonly tokens: Tokens
+  readonly secretKey: SecretKey
+  readonly signInBackOff: SignInBackOff
+  readonly imports: ImportRunner
+  /** Epoch milliseconds. */
+  readonly clock: () => number
+  /** Milliseconds that never jump. */
+  readonly monotonic: () => number
+  readonly log: Log
+}
+
+/** A structured log: chosen fields only, never a whole request. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Runs imports after their request was answered, and lets them finish or stop when the service drains. */
+export interface ImportRunner {
+  start(
+    tenant: TenantId,
+    importId: number,
+    file: Buffer,
+    options: { map: string | undefined; dryRun: boolean },
+  ): void
+  drain(): Promise<void>
+}
+
+export interface PersonCaller {
+  readonly kind: 'dashboard'
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly role: Role
+  readonly sessionId: string
+  readonly sessionExpiresAt: Date
+}
+
+export interface ServiceCaller {
+  readonly kind: 'service'
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly tokenId: number
+}
+
+export interface AnonymousCaller {
+  readonly kind: 'anyone'
+}
+
+type CallerOf<E extends Endpoint> = E['who'] extends { kind: 'dashboard' }
+  ? PersonCaller
+  : E['who'] extends { kind: 'service' }
+    ? ServiceCaller
+    : AnonymousCaller
+
+/** The signature of a signed write, verified: its second, and the digest that knows the same request again. */
+export interface Signed {
+  readonly timestampSeconds: number
+  readonly requestDigest: Buffer
+}
+
+export interface Call<E extends Endpoint> {
+  readonly caller: CallerOf<E>
+  readonly params: ParamsOf<E>
+  readonly query: QueryOf<E>
+  readonly body: E['bodyKind'] extends 'csv' ? Buffer : BodyOf<E>
+  readonly signed: E['who'] extends { signed: true } ? Signed : undefined
+  /** When the request arrived, epoch milliseconds. */
+  readonly now: number
+  /** The caller's network: an IPv4 address or an IPv6 /64. */
+  readonly network: string
+  readonly requestId: string
+}
+
+/** An answer with headers or a cookie beside its body. */
+export class Reply<Body> {
+  readonly body: Body
+  readonly headers: Readonly<Record<string, string>>
+  constructor(body: Body, headers: Readonly<Record<string, string>>) {
+    this.body = body
+    this.headers = headers
+  }
+}
+
+/** An endpoint's code: parse, fetch, decide, store, answer. */
+export type Handler<E extends Endpoint> = (
+  call: Call<E>,
+  parts: Parts,
+) => Promise<AnswerOf<E> | Reply<AnswerOf<E>>>
+
+export interface ServedEndpoint {
+  readonly endpoint: Endpoint
+  readonly handler: (call: never, parts: Parts) => Promise<unknown>
+}
+
+/** Ties an endpoint's contract to its code. */
+export function serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): ServedEndpoint {
+  return { endpoint, handler: handler as ServedEndpoint['handler'] }
+}
