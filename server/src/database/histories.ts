@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import type { PastQuote } from '#engine/history.ts'
+import type { TenantId, TenantTransaction } from './open-database.ts'
+
+/** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
+export interface HistoryOf {
+  readonly corridor?: { readonly originKey: string; readonly destinationKey: string }
+  readonly statePair?: { readonly origin: string; readonly destination: string }
+  readonly equipmentCode?: string
+}
+
+/** The quotes of a lane or a wider scope, oldest first, each with the rate and the cost that count. */
+export async function readHistory(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  of: HistoryOf,
+): Promise<(PastQuote & { readonly corridor: string })[]> {
+  let query = transaction
+    .selectFrom('lanes')
+    .select([
+      'lane_id as laneId',
+      sql<number>`coalesce(customer_rate_cents, quoted_rate_cents)`.as('rateCents'),
+      sql<number | null>`coalesce(truck_cost_cents, estimated_cost_cents)`.as('costCents'),
+      'outcome',
+      'created_at',
+      'miles',
+      sql<string>`origin_key || '>' || destination_key || '>' || equipment_code`.as('corridor'),
+    ])
+    .where('tenant_id', '=', tenant)
+  if (of.corridor !== undefined) {
+    query = query
+      .where('origin_key', '=', of.corridor.originKey)
+      .where('destination_key', '=', of.corridor.destinationKey)
+  }
+  if (of.statePair !== undefined) {
+    query = query
+      .where('origin_state', '=', of.statePair.origin)
+      .where('destination_state', '=', of.statePair.destination)
+  }
+  if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
+  const rows = await query.orderBy('created_at').orderBy('lane_id').execute()
+  return rows.map(({ created_at, ...quote }) => ({ ...quote, quotedAt: created_at.getTime() }))
+}
+
+/** Wins and decided quotes of a whole tenant: what a lane is compared with. */
+export async function tenantTotals(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ wins: number; decided: number }> {
+  return transaction
+    .selectFrom('lanes')
+    .select([
+      sql<number>`count(*) filter (where outcome = 'won')`.as('wins'),
+      sql<number>`count(*) filter (where outcome <> 'pending')`.as('decided'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+}
