@@ -1,0 +1,11 @@
+/**
+ * The value in the middle, the mean of the middle two when the count is even, or null for no values.
+ *
+ * @example median([2200, 1800]) // 2000
+ */
+export function median(values: readonly number[]): number | null {
+  const sorted = Float64Array.from(values).sort()
+  const upper = sorted[Math.floor(sorted.length / 2)]
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1]
+  return upper === undefined || lower === undefined ? null : (lower + upper) / 2
+}

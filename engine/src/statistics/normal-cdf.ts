@@ -1,0 +1,20 @@
+/**
+ * The chance that a standard normal variable is at most `z`, by Marsaglia's series ("Evaluating the Normal
+ * Distribution", 2004): absolute error about 1e-15. Beyond 8 deviations it is 0 or 1 to that accuracy.
+ *
+ * @example normalCdf(1.959963984540054) // 0.975
+ */
+export function normalCdf(z: number): number {
+  if (z <= -8) return 0
+  if (z >= 8) return 1
+  let sum = z
+  let term = z
+  for (let odd = 3; Math.abs(term) > 1e-17; odd += 2) {
+    term *= (z * z) / odd
+    sum += term
+  }
+  const share = 0.5 + sum * Math.exp(-0.5 * z * z - HALF_LN_TWO_PI)
+  return Math.min(1, Math.max(0, share))
+}
+
+const HALF_LN_TWO_PI = 0.9189385332046727

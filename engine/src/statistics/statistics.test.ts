@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { nonIncreasingFit } from './isotonic.ts'
+import { lowerMedian } from './lower-median.ts'
+import { mean } from './mean.ts'
+import { median } from './median.ts'
+import { normalCdf } from './normal-cdf.ts'
+import { roundHalfAway } from './round-half-away.ts'
+
+describe('mean, median and lower median', () => {
+  it('answer null for no values', () => {
+    expect([mean([]), median([]), lowerMedian([])]).toEqual([null, null, null])
+  })
+
+  it('agree on one value', () => {
+    expect([mean([7]), median([7]), lowerMedian([7])]).toEqual([7, 7, 7])
+  })
+
+  it('do not need sorted values, and leave them as they were', () => {
+    const values = [2200, 1800, 10_000, 900]
+    expect([mean(values), median(values), lowerMedian(values)]).toEqual([3725, 2000, 1800])
+    expect(values).toEqual([2200, 1800, 10_000, 900])
+  })
+
+  it('sort as numbers, not as text', () => {
+    expect(median([9, 10, 100])).toBe(10)
+  })
+})
+
+describe('nonIncreasingFit', () => {
+  it('pools what rises and leaves what falls', () => {
+    expect(nonIncreasingFit([], [])).toEqual([])
+    expect(nonIncreasingFit([0, 0.5, 0.2], [1, 1, 1])).toEqual([0.25, 0.25, 0.2])
+    expect(nonIncreasingFit([3, 2, 1], [1, 5, 1])).toEqual([3, 2, 1])
+    expect(nonIncreasingFit([0, 1, 1, 0, 1], [1, 1, 1, 1, 1])).toEqual([2 / 3, 2 / 3, 2 / 3, 0.5, 0.5])
+    expect(nonIncreasingFit([0, 1], [3, 1])).toEqual([0.25, 0.25])
+  })
+
+  it('refuses values without weights', () => {
+    expect(() => nonIncreasingFit([1], [])).toThrow(RangeError)
+  })
+
+  it('never rises and keeps the weighted total', () => {
+    const points = fc.array(
+      fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 50 })),
+    )
+    fc.assert(
+      fc.property(points, (pairs) => {
+        const values = pairs.map(([value]) => value)
+        const weights = pairs.map(([, weight]) => weight)
+        const fit = nonIncreasingFit(values, weights)
+        expect(fit).toHaveLength(values.length)
+        for (let at = 1; at < fit.length; at += 1) expect(fit[at]).toBeLessThanOrEqual(fit[at - 1] ?? -1)
+        const total = (numbers: number[]) => numbers.reduce((sum, n, at) => sum + n * (weights[at] ?? 0), 0)
+        expect(total(fit)).toBeCloseTo(total(values), 8)
+      }),
+    )
+  })
+})
+
+describe('normalCdf', () => {
+  // Abramowitz and Stegun, table 26.1.
+  it.each([
+    [0, 0.5],
+    [0.5, 0.691462461274013],
+    [1, 0.841344746068543],
+    [1.96, 0.97500210485178],
+    [2.5, 0.993790334674224],
+    [-1, 0.158655253931457],
+    [-3, 0.001349898031630095],
+    [5, 0.999999713348428],
+  ])('gives the tabled value at %d', (z, share) => {
+    expect(normalCdf(z)).toBeCloseTo(share, 14)
+  })
+
+  it('stays within 0 and 1 and never falls', () => {
+    let before = 0
+    for (let z = -40; z <= 40; z += 0.01) {
+      const share = normalCdf(z)
+      expect(share).toBeGreaterThanOrEqual(before - 1e-14)
+      expect(share).toBeLessThanOrEqual(1)
+      before = share
+    }
+    expect([normalCdf(-Infinity), normalCdf(Infinity)]).toEqual([0, 1])
+    expect(normalCdf(Number.NaN)).toBeNaN()
+  })
+})
+
+describe('roundHalfAway', () => {
+  it('rounds a half away from zero and gives no minus zero', () => {
+    expect(roundHalfAway(1.25, 1)).toBe(1.3)
+    expect(roundHalfAway(-1.25, 1)).toBe(-1.3)
+    expect(Object.is(roundHalfAway(-0.04, 1), 0)).toBe(true)
+  })
+})
