@@ -1,0 +1,57 @@
+import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
+import { logSigmoid, winLogOdds } from './price-response.ts'
+import { at } from './vector.ts'
+
+/** Levels a = -6 .. 6 by 0.3, log steepness b = ln 0.7 .. ln 0.7 + 4.2 by 0.3: 615 candidate curves. */
+export const LEVEL_COUNT = 41
+export const STEEPNESS_COUNT = 15
+export const BANK_SIZE = LEVEL_COUNT * STEEPNESS_COUNT
+export const LEVEL_STEP = 0.3
+export const STEEPNESS_STEP = 0.3
+
+/** Level of the bank's i-th row. @example levelAt(20) // 0 */
+export function levelAt(i: number): number {
+  return -6 + LEVEL_STEP * i
+}
+
+/** Log steepness of the bank's j-th column. @example steepnessAt(0) // ln 0.7 = -0.3567 */
+export function steepnessAt(j: number): number {
+  return Math.log(0.7) + STEEPNESS_STEP * j
+}
+
+/** Where curve (level i, steepness j) lies in a list over the bank: levels of one steepness stand together. */
+export function bankIndex(i: number, j: number): number {
+  return j * LEVEL_COUNT + i
+}
+
+const winTable = new Float64Array(KNOT_COUNT * BANK_SIZE)
+const lossTable = new Float64Array(KNOT_COUNT * BANK_SIZE)
+for (let k = 0; k < KNOT_COUNT; k++) {
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    for (let i = 0; i < LEVEL_COUNT; i++) {
+      const logOdds = winLogOdds({ a: levelAt(i), b: steepnessAt(j) }, knotAt(k))
+      winTable[k * BANK_SIZE + bankIndex(i, j)] = logSigmoid(logOdds)
+      lossTable[k * BANK_SIZE + bankIndex(i, j)] = logSigmoid(-logOdds)
+    }
+  }
+}
+
+/**
+ * How well each curve of the bank explains a lane's decided quotes: the log likelihood
+ * `sum_k W_k ln sigmoid(e) + L_k ln sigmoid(-e)`, one number a curve.
+ *
+ * @example bankLogLikelihood(emptyKnots()) // 615 zeros
+ */
+export function bankLogLikelihood(knots: Knots): Float64Array {
+  const out = new Float64Array(BANK_SIZE)
+  for (let k = 0; k < KNOT_COUNT; k++) {
+    const wins = at(knots.wins, k)
+    const losses = at(knots.losses, k)
+    if (wins === 0 && losses === 0) continue
+    const from = k * BANK_SIZE
+    for (let c = 0; c < BANK_SIZE; c++) {
+      out[c] = at(out, c) + wins * at(winTable, from + c) + losses * at(lossTable, from + c)
+    }
+  }
+  return out
+}

@@ -1,0 +1,273 @@
+import { isDecided, type Outcome, type PastQuote } from '../history.ts'
+import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
+import { dayOf } from './day.ts'
+import { addQuote, emptyKnots, type Knots, sameKnots } from './knots.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+import { type LeftOutReason, outliers } from './left-out.ts'
+import { fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
+import { relativeRate } from './price-response.ts'
+import { type CurveBelief, priorOf } from './prior.ts'
+import { addDay, emptyMarket, logReference, type Market } from './reference-rate.ts'
+import { laneKinship, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
+import { addInto, difference } from './vector.ts'
+
+/** A decided quote's weight halves in this many days. */
+const HALF_LIFE_DAYS = 60
+
+/** A past quote and the lane it was for. */
+export interface LaneQuote extends PastQuote {
+  readonly lane: LaneIdentity
+}
+
+/** One of a lane's quotes as the estimate used it: `x` is ln(rate / the reference rate of its morning). */
+export interface QuoteUsed {
+  readonly laneId: number
+  readonly rateCents: number
+  readonly x: number
+  readonly outcome: Outcome
+}
+
+/** A scope of the tree above the lanes; the tenant itself is the one without a parent. */
+export interface ScopeModel {
+  readonly name: string
+  readonly key: string
+  readonly parent: ScopeModel | null
+  /** Sum of the messages of its children. */
+  readonly total: Float64Array
+  /** What it says to its parent; zeros for the tenant. */
+  message: Float64Array
+  decided: number
+  won: number
+  lanes: number
+}
+
+/** A lane of the tenant, prepared. */
+export interface LaneModel {
+  readonly identity: LaneIdentity
+  readonly scope: ScopeModel
+  readonly quotes: QuoteUsed[]
+  readonly knots: Knots
+  decided: number
+  won: number
+  message: Float64Array
+}
+
+/** A tenant's quotes, prepared for a day. Throw it away at will: the same facts give the same digits again. */
+export interface Estimator {
+  readonly day: number
+  readonly market: Market
+  /** ln dollars of a haul by miles, as this tenant prices it; the tenant's average where miles are unknown. */
+  readonly haulLog: (miles: number | null) => number
+  readonly tenant: ScopeModel
+  readonly scopes: ReadonlyMap<string, ScopeModel>
+  readonly lanes: ReadonlyMap<string, LaneModel>
+  readonly leftOut: readonly {
+    readonly laneId: number
+    readonly lane: string
+    readonly reason: LeftOutReason
+  }[]
+}
+
+function inOrder(quotes: readonly LaneQuote[]): LaneQuote[] {
+  return [...quotes].sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
+}
+
+function hasMiles(quote: LaneQuote): quote is LaneQuote & { miles: number } {
+  return quote.miles !== null && quote.miles > 0 && Number.isFinite(quote.miles)
+}
+
+/** The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. */
+function rateByMiles(quotes: readonly LaneQuote[], day: number): (miles: number | null) => number {
+  const measured = quotes.filter(hasMiles)
+  if (measured.length === 0) return () => 0
+  const { curve } = fitHaulCurve(
+    measured.map((quote) => ({
+      logDollars: Math.log(quote.rateCents / 100),
+      miles: quote.miles,
+      ageDays: day - dayOf(quote.quotedAt),
+    })),
+  )
+  const mean = measured.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / measured.length
+  return (miles) =>
+    miles !== null && miles > 0 && Number.isFinite(miles) ? haulLogDollars(curve, miles) : mean
+}
+
+function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: LaneIdentity): ScopeModel {
+  let parent = tenant
+  let path = ''
+  for (const { name, key } of lane.scopes) {
+    path += `/${key}`
+    const known = scopes.get(path)
+    const scope = known ?? emptyScope(name, key, parent)
+    if (!known) scopes.set(path, scope)
+    parent = scope
+  }
+  return parent
+}
+
+function emptyScope(name: string, key: string, parent: ScopeModel | null): ScopeModel {
+  const total = new Float64Array(BANK_SIZE)
+  return { name, key, parent, total, message: new Float64Array(BANK_SIZE), decided: 0, won: 0, lanes: 0 }
+}
+
+/**
+ * Prepares a tenant's past quotes for every estimate of a day.
+ *
+ * It is a fold over the quotes in (quotedAt, laneId) order, so the order they come in does not matter, and a model rebuilt
+ * from the facts equals this one to the last digit. To add, change or take out a quote, prepare again and hand in the
+ * `previous` model: the lanes whose own quotes weigh the same keep their share of the work (nearly all of it), and the
+ * digits are those of a fresh build.
+ *
+ * Quotes without a positive rate, quotes dated after `now`'s day and outliers are left out, and listed.
+ *
+ * @example prepareEstimator({ quotes: [], now }).tenant.decided // 0
+ */
+export function prepareEstimator(facts: {
+  quotes: readonly LaneQuote[]
+  now: number
+  previous?: Estimator
+}): Estimator {
+  const day = dayOf(facts.now)
+  const leftOut: { laneId: number; lane: string; reason: LeftOutReason }[] = []
+  const leaveOut = (quote: LaneQuote, reason: LeftOutReason) => {
+    leftOut.push({ laneId: quote.laneId, lane: quote.lane.key, reason })
+  }
+  const dated = inOrder(facts.quotes).filter((quote) => {
+    const reason: LeftOutReason | null = !(quote.rateCents > 0 && Number.isFinite(quote.rateCents))
+      ? 'bad_rate'
+      : dayOf(quote.quotedAt) <= day
+        ? null
+        : 'future'
+    if (reason) leaveOut(quote, reason)
+    return reason === null
+  })
+  const haulLog = rateByMiles(dated, day)
+  const rates = dated.map((quote) => ({
+    lane: quote.lane.key,
+    logRate: Math.log(quote.rateCents) - haulLog(quote.miles),
+  }))
+  const outlying = outliers(rates)
+  const quotes = dated.filter((quote, i) => {
+    if (outlying[i]) leaveOut(quote, 'outlier')
+    return !outlying[i]
+  })
+  const seen = rates.filter((_, i) => !outlying[i])
+
+  const market = emptyMarket()
+  const tenant = emptyScope('tenant', '', null)
+  const scopes = new Map<string, ScopeModel>()
+  const lanes = new Map<string, LaneModel>()
+  for (let from = 0; from < quotes.length; ) {
+    const quoteDay = dayOf(quotes[from]?.quotedAt ?? 0)
+    let to = from
+    while (to < quotes.length && dayOf(quotes[to]?.quotedAt ?? 0) === quoteDay) to++
+    const references = addDay(market, quoteDay, seen.slice(from, to))
+    const weight = 2 ** (-(day - quoteDay) / HALF_LIFE_DAYS)
+    for (let i = from; i < to; i++) {
+      const quote = quotes[i]
+      const rate = seen[i]
+      const reference = references[i - from]
+      if (!quote || !rate || reference === undefined) continue
+      let lane = lanes.get(quote.lane.key)
+      if (!lane) {
+        lane = {
+          identity: quote.lane,
+          scope: scopePath(scopes, tenant, quote.lane),
+          quotes: [],
+          knots: emptyKnots(),
+          decided: 0,
+          won: 0,
+          message: new Float64Array(0),
+        }
+        lanes.set(quote.lane.key, lane)
+      }
+      const x = relativeRate(Math.exp(rate.logRate - reference), 1)
+      lane.quotes.push({ laneId: quote.laneId, rateCents: quote.rateCents, x, outcome: quote.outcome })
+      if (!isDecided(quote)) continue
+      const won = quote.outcome === 'won'
+      addQuote(lane.knots, { x, won, weight })
+      lane.decided++
+      if (won) lane.won++
+    }
+    from = to
+  }
+  sendMessages({ lanes, scopes, tenant, previous: facts.previous })
+  return { day, market, haulLog, tenant, scopes, lanes, leftOut }
+}
+
+/** Fills in what every lane and scope says to the scope above it, lanes first, and counts its quotes there. */
+function sendMessages(tree: {
+  lanes: Map<string, LaneModel>
+  scopes: Map<string, ScopeModel>
+  tenant: ScopeModel
+  previous: Estimator | undefined
+}): void {
+  for (const [key, lane] of tree.lanes) {
+    if (lane.decided === 0) {
+      lane.message = new Float64Array(BANK_SIZE)
+      continue
+    }
+    const before = tree.previous?.lanes.get(key)
+    lane.message =
+      before && before.decided === lane.decided && sameKnots(before.knots, lane.knots)
+        ? before.message
+        : messageUp(bankLogLikelihood(lane.knots), laneKinship(lane.decided))
+    addInto(lane.scope.total, lane.message)
+    for (let scope: ScopeModel | null = lane.scope; scope; scope = scope.parent) {
+      scope.decided += lane.decided
+      scope.won += lane.won
+      scope.lanes++
+    }
+  }
+  // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
+  for (const scope of [...tree.scopes.values()].reverse()) {
+    if (!scope.parent || scope.decided === 0) continue
+    scope.message = messageUp(scope.total, SCOPE_KINSHIP)
+    addInto(scope.parent.total, scope.message)
+  }
+}
+
+/** What is believed of a scope's curve from everything above it and beside it, without its own lanes. */
+function beliefFromAbove(scope: ScopeModel): Float64Array {
+  if (!scope.parent) return rootBelief()
+  const parent = beliefFromAbove(scope.parent)
+  addInto(parent, difference(scope.parent.total, scope.message))
+  return messageDown(parent, SCOPE_KINSHIP)
+}
+
+/** The narrowest scope of a lane that the tenant has; a scope never quoted stands empty below the widest it has. */
+export function scopeOf(model: Estimator, identity: LaneIdentity): ScopeModel {
+  let parent = model.tenant
+  let path = ''
+  for (const { name, key } of identity.scopes) {
+    path += `/${key}`
+    parent = model.scopes.get(path) ?? emptyScope(name, key, parent)
+  }
+  return parent
+}
+
+/**
+ * What the tenant's other lanes say of this lane's curve, its own quotes taken out.
+ *
+ * @example lanePrior(prepareEstimator({ quotes: [], now }), lane).a // about .5: level of a lane nobody knows
+ */
+export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief {
+  const lane = model.lanes.get(identity.key)
+  const scope = lane?.scope ?? scopeOf(model, identity)
+  const belief = beliefFromAbove(scope)
+  addInto(belief, lane && lane.decided > 0 ? difference(scope.total, lane.message) : scope.total)
+  return priorOf(messageDown(belief, laneKinship(lane?.decided ?? 1)))
+}
+
+/**
+ * The rate a lane's offers are measured against today, in cents (fractional): see `logReference`. null where the tenant has
+ * no quote at all.
+ */
+export function referenceRateCents(
+  model: Estimator,
+  identity: LaneIdentity,
+  miles: number | null,
+): number | null {
+  const reference = logReference(model.market, identity.key, model.day)
+  return reference === null ? null : Math.exp(reference + model.haulLog(miles))
+}

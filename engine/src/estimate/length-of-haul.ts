@@ -1,0 +1,138 @@
+import { at } from './vector.ts'
+
+/**
+ * What a truckload costs (or is quoted at) by its miles, as ln dollars over five straight pieces in ln miles:
+ * intercept, slope, and the change of slope at 250, 500 and 1,000 miles.
+ */
+export type HaulCurve = readonly [number, number, number, number, number]
+
+/**
+ * The shape used until a tenant has one of its own. It is a shape of the US spot market of 2017, not today's prices: the
+ * tenant's own loads lift or lower it.
+ */
+export const DEFAULT_HAUL_CURVE: HaulCurve = [1.3441, 0.9826, -0.2174, -0.1828, 0.2374]
+
+/** Below this a truck costs its day, however short the way. */
+const SHORT_HAUL_MILES = 120
+/** Loads a curve of the tenant's own needs, and the mileages they must spread over. */
+const OWN_CURVE_LOADS_MIN = 60
+const OWN_CURVE_SPREAD_MIN = 1.2
+const HALF_LIFE_DAYS = 90
+const TERMS = 5
+const ROUNDS = 40
+/** How strongly slopes are held to the default's, in loads: enough to settle pieces without loads, nothing beside data. */
+const RIDGE = 2
+
+function terms(miles: number): [number, number, number, number, number] {
+  const log = Math.log(miles)
+  return [
+    1,
+    Math.max(log, Math.log(SHORT_HAUL_MILES)),
+    Math.max(0, log - Math.log(250)),
+    Math.max(0, log - Math.log(500)),
+    Math.max(0, log - Math.log(1000)),
+  ]
+}
+
+/**
+ * ln dollars of a haul by its miles.
+ *
+ * @example Math.exp(haulLogDollars(DEFAULT_HAUL_CURVE, 500)) // 1480.1278
+ */
+export function haulLogDollars(curve: HaulCurve, miles: number): number {
+  const basis = terms(miles)
+  let sum = 0
+  for (let i = 0; i < TERMS; i++) sum += at(curve, i) * at(basis, i)
+  return sum
+}
+
+/** One load as the curve sees it. */
+export interface HaulSeen {
+  readonly logDollars: number
+  readonly miles: number
+  readonly ageDays: number
+}
+
+/**
+ * The tenant's own curve by least absolute deviations of ln dollars, a load of 90 days ago counting half; or the default,
+ * with `own: false`, where there are fewer than 60 loads, their miles all lie close together, or the fit would fall
+ * somewhere with distance. Least absolute deviations, so that a few cancelled or mistyped loads do not bend it.
+ *
+ * Solved by reweighted least squares around the default curve.
+ *
+ * @example fitHaulCurve([]) // { curve: DEFAULT_HAUL_CURVE, own: false }
+ */
+export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; own: boolean } {
+  const unfit = { curve: DEFAULT_HAUL_CURVE, own: false }
+  if (loads.length < OWN_CURVE_LOADS_MIN) return unfit
+  const basis = loads.map((load) => terms(load.miles))
+  const rest = loads.map((load) => load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles))
+  const age = loads.map((load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
+  const slopes = basis.map((row) => row[1]).sort((a, b) => a - b)
+  const tenth = at(slopes, Math.floor(slopes.length * 0.1))
+  const ninetieth = at(slopes, Math.floor(slopes.length * 0.9))
+  if (ninetieth - tenth < OWN_CURVE_SPREAD_MIN) return unfit
+
+  let change = [0, 0, 0, 0, 0]
+  for (let round = 0; round < ROUNDS; round++) {
+    const floor = Math.max(0.2 * 0.75 ** round, 1e-3)
+    const normal = new Float64Array(TERMS * TERMS)
+    const right = new Float64Array(TERMS)
+    for (let i = 1; i < TERMS; i++) normal[i * TERMS + i] = RIDGE
+    normal[0] = 1e-9
+    for (let n = 0; n < loads.length; n++) {
+      const row = basis[n]
+      if (!row) continue
+      let miss = at(rest, n)
+      for (let i = 0; i < TERMS; i++) miss -= at(change, i) * at(row, i)
+      const weight = at(age, n) / Math.max(Math.abs(miss), floor)
+      for (let i = 0; i < TERMS; i++) {
+        const scaled = weight * at(row, i)
+        right[i] = at(right, i) + scaled * at(rest, n)
+        for (let j = 0; j <= i; j++) normal[i * TERMS + j] = at(normal, i * TERMS + j) + scaled * at(row, j)
+      }
+    }
+    change = solve(normal, right)
+  }
+  const curve: HaulCurve = [
+    DEFAULT_HAUL_CURVE[0] + at(change, 0),
+    DEFAULT_HAUL_CURVE[1] + at(change, 1),
+    DEFAULT_HAUL_CURVE[2] + at(change, 2),
+    DEFAULT_HAUL_CURVE[3] + at(change, 3),
+    DEFAULT_HAUL_CURVE[4] + at(change, 4),
+  ]
+  return rises(curve) ? { curve, own: true } : unfit
+}
+
+/** Whether every piece costs more the longer the haul. */
+function rises(curve: HaulCurve): boolean {
+  let slope = 0
+  return curve.slice(1).every((term) => {
+    slope += term
+    return slope > 0
+  })
+}
+
+/** Solves a symmetric positive system given by its lower half, by Cholesky's factors. */
+function solve(normal: Float64Array, right: Float64Array): number[] {
+  const factor = new Float64Array(TERMS * TERMS)
+  for (let i = 0; i < TERMS; i++) {
+    for (let j = 0; j <= i; j++) {
+      let sum = at(normal, i * TERMS + j)
+      for (let k = 0; k < j; k++) sum -= at(factor, i * TERMS + k) * at(factor, j * TERMS + k)
+      factor[i * TERMS + j] = i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / at(factor, j * TERMS + j)
+    }
+  }
+  const out = [0, 0, 0, 0, 0]
+  for (let i = 0; i < TERMS; i++) {
+    let sum = at(right, i)
+    for (let k = 0; k < i; k++) sum -= at(factor, i * TERMS + k) * at(out, k)
+    out[i] = sum / at(factor, i * TERMS + i)
+  }
+  for (let i = TERMS - 1; i >= 0; i--) {
+    let sum = at(out, i)
+    for (let k = i + 1; k < TERMS; k++) sum -= at(factor, k * TERMS + i) * at(out, k)
+    out[i] = sum / at(factor, i * TERMS + i)
+  }
+  return out
+}

@@ -1,0 +1,183 @@
+import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
+import { brake, logSigmoid, sigmoid } from './price-response.ts'
+import type { CurveBelief } from './prior.ts'
+import { at, clip } from './vector.ts'
+
+/** The grid of curves a posterior is made of: 13 x 11 points, +-3.6 in whitened units, drawn 15 % wide. */
+const GRID_A = 13
+const GRID_B = 11
+const GRID_HALF_WIDTH = 3.6
+const GRID_STRETCH = 1.15
+const STEPS_MAX = 40
+
+/** No curve of the grid is steeper than e^5 (1 % in rate would triple the odds and more), nor flatter than e^-3. */
+const LOG_STEEPNESS_MAX = 5
+const LOG_STEEPNESS_MIN = -3
+
+/** No summary claims to know a level exactly. */
+const LEAST_VARIANCE = 1e-6
+
+/** What is believed of a lane after its own quotes: 143 curves with weights that sum to one, and their summary. */
+export interface Posterior {
+  readonly levels: Float64Array
+  /** e^b of each curve, so that a price costs no exponential for it. */
+  readonly steepness: Float64Array
+  readonly weights: Float64Array
+  readonly mode: { readonly a: number; readonly b: number }
+  readonly belief: CurveBelief
+}
+
+interface Precision {
+  readonly aa: number
+  readonly ab: number
+  readonly bb: number
+}
+
+function inverse(aa: number, ab: number, bb: number): Precision {
+  const determinant = Math.max(aa * bb - ab * ab, 1e-12)
+  return { aa: bb / determinant, ab: -ab / determinant, bb: aa / determinant }
+}
+
+/** The non-empty knots as three short lists. */
+function filledKnots(knots: Knots): { x: number[]; wins: number[]; losses: number[] } {
+  const x: number[] = []
+  const wins: number[] = []
+  const losses: number[] = []
+  for (let k = 0; k < KNOT_COUNT; k++) {
+    const won = at(knots.wins, k)
+    const lost = at(knots.losses, k)
+    if (won === 0 && lost === 0) continue
+    x.push(knotAt(k))
+    wins.push(won)
+    losses.push(lost)
+  }
+  return { x, wins, losses }
+}
+
+/**
+ * A lane's own decided quotes on top of what its siblings suggest.
+ *
+ * Fisher scoring from the prior mean finds the likeliest curve; a grid laid over it in whitened units carries the exact
+ * posterior, so the answer does not lean on the posterior being Gaussian. A step that makes things worse is halved.
+ *
+ * @example posteriorOf(emptyKnots(), prior).belief // close to the prior itself
+ */
+export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
+  const { x, wins, losses } = filledKnots(knots)
+  const precision = inverse(prior.varianceA, prior.covariance, prior.varianceB)
+
+  const logPosterior = (a: number, b: number): number => {
+    const steep = Math.exp(b)
+    const da = a - prior.a
+    const db = b - prior.b
+    let sum = -0.5 * (precision.aa * da * da + 2 * precision.ab * da * db + precision.bb * db * db)
+    for (let k = 0; k < x.length; k++) {
+      const logOdds = a - steep * at(x, k) - brake(at(x, k))
+      sum += at(wins, k) * logSigmoid(logOdds) + at(losses, k) * logSigmoid(-logOdds)
+    }
+    return sum
+  }
+
+  let a = prior.a
+  let b = prior.b
+  let best = logPosterior(a, b)
+  let information = precision
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const steep = Math.exp(b)
+    let slopeA = -(precision.aa * (a - prior.a) + precision.ab * (b - prior.b))
+    let slopeB = -(precision.ab * (a - prior.a) + precision.bb * (b - prior.b))
+    let { aa, ab, bb } = precision
+    for (let k = 0; k < x.length; k++) {
+      const pull = -steep * at(x, k)
+      const p = sigmoid(a + pull - brake(at(x, k)))
+      const n = at(wins, k) + at(losses, k)
+      const residual = at(wins, k) - n * p
+      const weight = n * p * (1 - p)
+      slopeA += residual
+      slopeB += residual * pull
+      aa += weight
+      ab += weight * pull
+      bb += weight * pull * pull
+    }
+    information = { aa, ab, bb }
+    const move = inverse(aa, ab, bb)
+    const moveA = move.aa * slopeA + move.ab * slopeB
+    const moveB = move.ab * slopeA + move.bb * slopeB
+    let share = 1
+    let next = logPosterior(a + moveA, b + moveB)
+    while (next < best && share > 1e-3) {
+      share /= 2
+      next = logPosterior(a + share * moveA, b + share * moveB)
+    }
+    if (next < best) break
+    a += share * moveA
+    b += share * moveB
+    best = next
+    if (Math.abs(moveA) + Math.abs(moveB) < 1e-9) break
+  }
+
+  const covariance = inverse(information.aa, information.ab, information.bb)
+  const c11 = Math.sqrt(covariance.aa)
+  const c21 = covariance.ab / c11
+  const c22 = Math.sqrt(Math.max(covariance.bb - c21 * c21, 1e-12))
+  const size = GRID_A * GRID_B
+  const levels = new Float64Array(size)
+  const logSteepness = new Float64Array(size)
+  const weights = new Float64Array(size)
+  let top = -Infinity
+  for (let i = 0; i < GRID_A; i++) {
+    const u = GRID_STRETCH * GRID_HALF_WIDTH * ((2 * i) / (GRID_A - 1) - 1)
+    for (let j = 0; j < GRID_B; j++) {
+      const v = GRID_STRETCH * GRID_HALF_WIDTH * ((2 * j) / (GRID_B - 1) - 1)
+      const c = i * GRID_B + j
+      levels[c] = a + c11 * u
+      logSteepness[c] = clip(b + c21 * u + c22 * v, LOG_STEEPNESS_MIN, LOG_STEEPNESS_MAX)
+      const logWeight = logPosterior(at(levels, c), at(logSteepness, c))
+      weights[c] = logWeight
+      top = Math.max(top, logWeight)
+    }
+  }
+  let sum = 0
+  for (let c = 0; c < size; c++) {
+    weights[c] = Math.exp(at(weights, c) - top)
+    sum += at(weights, c)
+  }
+  let meanA = 0
+  let meanB = 0
+  for (let c = 0; c < size; c++) {
+    weights[c] = at(weights, c) / sum
+    meanA += at(weights, c) * at(levels, c)
+    meanB += at(weights, c) * at(logSteepness, c)
+  }
+  let varianceA = LEAST_VARIANCE
+  let cov = 0
+  let varianceB = LEAST_VARIANCE
+  for (let c = 0; c < size; c++) {
+    const da = at(levels, c) - meanA
+    const db = at(logSteepness, c) - meanB
+    varianceA += at(weights, c) * da * da
+    cov += at(weights, c) * da * db
+    varianceB += at(weights, c) * db * db
+  }
+  return {
+    levels,
+    steepness: logSteepness.map(Math.exp),
+    weights,
+    mode: { a, b },
+    belief: { a: meanA, b: meanB, varianceA, covariance: cov, varianceB },
+  }
+}
+
+/**
+ * The probability of winning at relative rate x: the weighted mean over the posterior's curves.
+ *
+ * @example winMean(posterior, 0) // .524162 for the ten quotes of docs/model-estimate.md at their reference rate
+ */
+export function winMean(posterior: Posterior, x: number): number {
+  const stop = brake(x)
+  let sum = 0
+  for (let c = 0; c < posterior.weights.length; c++) {
+    sum += at(posterior.weights, c) * sigmoid(at(posterior.levels, c) - at(posterior.steepness, c) * x - stop)
+  }
+  return Math.min(sum, 1)
+}

@@ -1,0 +1,53 @@
+import { BANK_SIZE, bankIndex, LEVEL_COUNT, levelAt, STEEPNESS_COUNT, steepnessAt } from './curve-bank.ts'
+import { at } from './vector.ts'
+
+/** A belief about a lane's curve: means of level a and log steepness b, and their covariance. */
+export interface CurveBelief {
+  readonly a: number
+  readonly b: number
+  readonly varianceA: number
+  readonly covariance: number
+  readonly varianceB: number
+}
+
+/** Added to the variances of a prior, so that no amount of sibling data makes a lane a copy of its siblings. */
+const LEAST_VARIANCE_A = 0.01
+const LEAST_VARIANCE_B = 0.005
+
+/**
+ * A belief over the bank's curves, as log weights, to its mean and covariance.
+ *
+ * @example priorOf(messageDown(rootBelief(), SCOPE_KINSHIP)) // what a tenant without a quote starts from
+ */
+export function priorOf(logWeights: Float64Array): CurveBelief {
+  let top = -Infinity
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, at(logWeights, c))
+  let sum = 0
+  let sumA = 0
+  let sumB = 0
+  let sumAA = 0
+  let sumAB = 0
+  let sumBB = 0
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const b = steepnessAt(j)
+    for (let i = 0; i < LEVEL_COUNT; i++) {
+      const a = levelAt(i)
+      const weight = Math.exp(at(logWeights, bankIndex(i, j)) - top)
+      sum += weight
+      sumA += weight * a
+      sumB += weight * b
+      sumAA += weight * a * a
+      sumAB += weight * a * b
+      sumBB += weight * b * b
+    }
+  }
+  const a = sumA / sum
+  const b = sumB / sum
+  return {
+    a,
+    b,
+    varianceA: sumAA / sum - a * a + LEAST_VARIANCE_A,
+    covariance: sumAB / sum - a * b,
+    varianceB: sumBB / sum - b * b + LEAST_VARIANCE_B,
+  }
+}

@@ -1,0 +1,93 @@
+import { clip } from './vector.ts'
+
+/** Days in which what a lane's rates said loses half its weight. */
+const LEVEL_HALF_LIFE_DAYS = 40
+/** Weight of the tenant's own average beside a lane's level, in quotes. */
+const TENANT_WEIGHT = 0.3
+/** How fast the index follows: a day with n quotes moves it by 1 - e^(-.005 n) of their mean surprise. */
+const INDEX_SPEED = 0.005
+/** No quote surprises the index by more than this, in log rate. */
+const SURPRISE_MAX = 0.4
+
+/** One quote as the reference rate sees it: `logRate` is ln(rate in cents), less ln of the tenant's length-of-haul curve. */
+export interface RateSeen {
+  readonly lane: string
+  readonly logRate: number
+}
+
+interface LaneLevel {
+  weight: number
+  mean: number
+  day: number
+}
+
+/**
+ * Where the market stands for one tenant: a log index for all lanes, a level for each lane above it, and the tenant's
+ * average level for lanes never quoted. It is a fold over days: the same days in the same order give the same digits.
+ */
+export interface Market {
+  index: number
+  seen: number
+  mean: number
+  readonly levels: Map<string, LaneLevel>
+}
+
+export function emptyMarket(): Market {
+  return { index: 0, seen: 0, mean: 0, levels: new Map() }
+}
+
+/**
+ * Log of the reference rate of a lane on a day:
+ * `I + (w f mu + 0.3 G) / (w f + 0.3)`, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
+ * null where nothing at all has been quoted yet.
+ *
+ * @example logReference(market, 'DAL>ATL V', 40) // ln 2052.208679 in the example of docs/model-estimate.md
+ */
+export function logReference(market: Market, lane: string, day: number): number | null {
+  if (market.seen === 0) return null
+  const level = market.levels.get(lane)
+  if (!level) return market.index + market.mean
+  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
+  return market.index + (weight * level.mean + TENANT_WEIGHT * market.mean) / (weight + TENANT_WEIGHT)
+}
+
+/**
+ * Adds one day's quotes. Their reference rates are those of the morning, before any of them; they are returned in the
+ * order of the quotes (the first quote of all is its own reference). Then the index moves once, by the mean surprise of
+ * quotes on known lanes, and each quote moves its lane's level and the tenant's average.
+ *
+ * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
+ */
+export function addDay(market: Market, day: number, quotes: readonly RateSeen[]): number[] {
+  let surprise = 0
+  let known = 0
+  const references = quotes.map((quote) => {
+    const reference = logReference(market, quote.lane, day)
+    if (reference !== null && market.levels.has(quote.lane)) {
+      surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
+      known++
+    }
+    return reference
+  })
+  // A day with many quotes on known lanes says more about the market than one quote; one step a day keeps it stable.
+  if (known > 0) market.index += (1 - Math.exp(-INDEX_SPEED * known)) * (surprise / known)
+
+  for (const quote of quotes) {
+    const value = quote.logRate - market.index
+    market.seen++
+    market.mean += (value - market.mean) / market.seen
+    const level = market.levels.get(quote.lane)
+    if (!level) {
+      market.levels.set(quote.lane, { weight: 1, mean: value, day })
+      continue
+    }
+    const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
+    level.mean = (weight * level.mean + value) / (weight + 1)
+    level.weight = weight + 1
+    level.day = day
+  }
+  // Nothing was known on the very first morning: that day's quotes are measured against their own lane's level.
+  return references.map(
+    (reference, i) => reference ?? market.index + (market.levels.get(quotes[i]?.lane ?? '')?.mean ?? 0),
+  )
+}

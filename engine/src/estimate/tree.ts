@@ -1,0 +1,150 @@
+import {
+  BANK_SIZE,
+  bankIndex,
+  LEVEL_COUNT,
+  LEVEL_STEP,
+  levelAt,
+  STEEPNESS_COUNT,
+  STEEPNESS_STEP,
+  steepnessAt,
+} from './curve-bank.ts'
+import { at } from './vector.ts'
+
+/**
+ * How far a child's level may lie from its parent's, for each steepness: a Gaussian over the bank's levels, made to sum
+ * to one over the child's levels for every parent level. `bell` holds it by distance (it depends on nothing else),
+ * `total` the sums.
+ */
+export interface Kinship {
+  readonly bell: Float64Array
+  readonly total: Float64Array
+}
+
+/**
+ * The kinship of a child with its parent: variance `spread^2 + (e^b tilt)^2`. The second part says that two lanes may also
+ * differ in where their market stands, by `tilt` in log rate, which matters the more the steeper the curve.
+ */
+export function kinship(spread: number, tiltSquared: number): Kinship {
+  const bell = new Float64Array(BANK_SIZE)
+  const total = new Float64Array(BANK_SIZE)
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const variance = spread * spread + Math.exp(2 * steepnessAt(j)) * tiltSquared
+    for (let d = 0; d < LEVEL_COUNT; d++) {
+      const distance = d * LEVEL_STEP
+      bell[bankIndex(d, j)] = Math.exp((-distance * distance) / (2 * variance))
+    }
+    for (let m = 0; m < LEVEL_COUNT; m++) {
+      let sum = 0
+      for (let i = 0; i < LEVEL_COUNT; i++) sum += at(bell, bankIndex(Math.abs(i - m), j))
+      total[bankIndex(m, j)] = sum
+    }
+  }
+  return { bell, total }
+}
+
+/** State pair to region pair, region pair to tenant. */
+export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
+
+/** Lane to state pair where the lane's own reference rate is well known. */
+export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
+
+const SMALL_LANE_LIMIT = 200
+const laneKinships = new Map<number, Kinship>()
+
+/**
+ * Lane to state pair for a lane with `decided` decided quotes: the fewer there are, the less is known of where its market
+ * stands, so tilt^2 = 0.06^2 + 0.01 / max(decided, 1). Beyond 200 quotes the difference is nil.
+ */
+export function laneKinship(decided: number): Kinship {
+  const n = Math.max(1, Math.min(SMALL_LANE_LIMIT, decided))
+  const known = laneKinships.get(n)
+  if (known) return known
+  const made = kinship(0.7, 0.06 * 0.06 + 0.01 / n)
+  laneKinships.set(n, made)
+  return made
+}
+
+/** How much a child's steepness may wander from its parent's on the way down: Gaussian in b, sd 0.4, columns sum to 1. */
+const wander = new Float64Array(STEEPNESS_COUNT * STEEPNESS_COUNT)
+for (let from = 0; from < STEEPNESS_COUNT; from++) {
+  let sum = 0
+  for (let to = 0; to < STEEPNESS_COUNT; to++) {
+    sum += Math.exp(-0.5 * (((to - from) * STEEPNESS_STEP) / 0.4) ** 2)
+  }
+  for (let to = 0; to < STEEPNESS_COUNT; to++) {
+    wander[to * STEEPNESS_COUNT + from] = Math.exp(-0.5 * (((to - from) * STEEPNESS_STEP) / 0.4) ** 2) / sum
+  }
+}
+
+/** What is believed of any freight tenant before its first quote: level 0.5 +- 1.5, steepness 8, give or take e-fold. */
+export function rootBelief(): Float64Array {
+  const out = new Float64Array(BANK_SIZE)
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    for (let i = 0; i < LEVEL_COUNT; i++) {
+      out[bankIndex(i, j)] =
+        -0.5 * ((levelAt(i) - 0.5) / 1.5) ** 2 - 0.5 * (steepnessAt(j) - Math.log(8)) ** 2
+    }
+  }
+  return out
+}
+
+/** Below this a sum of likelihoods is taken to be this, so that its logarithm stays a number. */
+const SMALLEST = 1e-300
+
+/**
+ * What a child's data say about its parent: for every parent level m and steepness b, the log of the child's likelihood
+ * averaged over the levels a the child may have, `ln sum_a K[m,a,b] exp T[a,b]`.
+ */
+export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
+  const out = new Float64Array(BANK_SIZE)
+  const likelihood = new Float64Array(LEVEL_COUNT)
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const from = bankIndex(0, j)
+    let top = -Infinity
+    for (let i = 0; i < LEVEL_COUNT; i++) top = Math.max(top, at(child, from + i))
+    for (let i = 0; i < LEVEL_COUNT; i++) likelihood[i] = Math.exp(at(child, from + i) - top)
+    for (let m = 0; m < LEVEL_COUNT; m++) {
+      let sum = 0
+      for (let i = 0; i < LEVEL_COUNT; i++) {
+        sum += at(kin.bell, from + (i < m ? m - i : i - m)) * at(likelihood, i)
+      }
+      out[from + m] = Math.log(Math.max(sum / at(kin.total, from + m), SMALLEST)) + top
+    }
+  }
+  return out
+}
+
+/**
+ * What a parent's belief says about a child nothing is known of yet:
+ * `ln sum_b' J[b,b'] sum_m K[m,a,b'] exp T[m,b']`, J letting the steepness wander.
+ */
+export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
+  let top = -Infinity
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, at(parent, c))
+  const spread = new Float64Array(BANK_SIZE)
+  const weight = new Float64Array(LEVEL_COUNT)
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const from = bankIndex(0, j)
+    for (let m = 0; m < LEVEL_COUNT; m++) {
+      weight[m] = Math.exp(at(parent, from + m) - top) / at(kin.total, from + m)
+    }
+    for (let i = 0; i < LEVEL_COUNT; i++) {
+      let sum = 0
+      for (let m = 0; m < LEVEL_COUNT; m++) {
+        sum += at(kin.bell, from + (i < m ? m - i : i - m)) * at(weight, m)
+      }
+      spread[from + i] = sum
+    }
+  }
+  const out = new Float64Array(BANK_SIZE)
+  for (let to = 0; to < STEEPNESS_COUNT; to++) {
+    for (let i = 0; i < LEVEL_COUNT; i++) {
+      let sum = 0
+      for (let j = 0; j < STEEPNESS_COUNT; j++) {
+        sum += at(wander, to * STEEPNESS_COUNT + j) * at(spread, bankIndex(i, j))
+      }
+      out[bankIndex(i, to)] = Math.log(Math.max(sum, SMALLEST)) + top
+    }
+  }
+  return out
+}
