@@ -53,8 +53,10 @@ export function logReference(market: Market, lane: string, day: number): number 
 
 /**
  * Adds one day's quotes. Their reference rates are those of the morning, before any of them; they are returned in the
- * order of the quotes (the first quote of all is its own reference). Then the index moves once, by the mean surprise of
- * quotes on known lanes, and each quote moves its lane's level and the tenant's average.
+ * order of the quotes. Quotes on a lane first seen this day are measured against their own mean: how far a new lane lies
+ * from the tenant's average is news of the lane, not of the offer (on real quotes this was better than `I + G`, and far
+ * safer where lanes differ much). Then the index moves once, by the mean surprise of quotes on known lanes, and each quote
+ * moves its lane's level and the tenant's average.
  *
  * @example addDay(emptyMarket(), 0, [{ lane: 'DAL>ATL V', logRate: Math.log(2000) }]) // [ln 2000]
  */
@@ -62,11 +64,11 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
   let surprise = 0
   let known = 0
   const references = quotes.map((quote) => {
+    if (!market.levels.has(quote.lane)) return null
     const reference = logReference(market, quote.lane, day)
-    if (reference !== null && market.levels.has(quote.lane)) {
-      surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
-      known++
-    }
+    if (reference === null) return null
+    surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
+    known++
     return reference
   })
   // A day with many quotes on known lanes says more about the market than one quote; one step a day keeps it stable.
@@ -86,7 +88,6 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     level.weight = weight + 1
     level.day = day
   }
-  // Nothing was known on the very first morning: that day's quotes are measured against their own lane's level.
   return references.map(
     (reference, i) => reference ?? market.index + (market.levels.get(quotes[i]?.lane ?? '')?.mean ?? 0),
   )

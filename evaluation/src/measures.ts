@@ -1,0 +1,127 @@
+/** A forecast and what came of it. */
+export interface Forecast {
+  readonly p: number
+  readonly won: boolean
+}
+
+/** How good a set of forecasts is. Lower is better for Brier, log loss and ECE; a perfect slope is 1. */
+export interface Quality {
+  readonly count: number
+  readonly auc: number
+  readonly brier: number
+  readonly logLoss: number
+  readonly slope: number
+  readonly calibrationError: number
+}
+
+/** One row of a reliability table: forecasts of nearly the same size, their mean, and how often they came true. */
+export interface ReliabilityRow {
+  readonly count: number
+  readonly forecast: number
+  readonly came: number
+}
+
+const FORECAST_MIN = 1e-4
+
+function logit(p: number): number {
+  const q = Math.min(1 - FORECAST_MIN, Math.max(FORECAST_MIN, p))
+  return Math.log(q / (1 - q))
+}
+
+/** The chance that a won quote had the higher forecast of a won and a lost one; ties count half. */
+export function auc(forecasts: readonly Forecast[]): number {
+  const sorted = [...forecasts].sort((one, other) => one.p - other.p)
+  let rankSum = 0
+  let won = 0
+  for (let from = 0; from < sorted.length; ) {
+    let to = from
+    while (to < sorted.length && sorted[to]?.p === sorted[from]?.p) to++
+    const rank = (from + 1 + to) / 2
+    for (let i = from; i < to; i++) {
+      if (!sorted[i]?.won) continue
+      rankSum += rank
+      won++
+    }
+    from = to
+  }
+  const lost = sorted.length - won
+  return won === 0 || lost === 0 ? 0.5 : (rankSum - (won * (won + 1)) / 2) / (won * lost)
+}
+
+/** Mean squared error of the forecasts. */
+export function brier(forecasts: readonly Forecast[]): number {
+  return forecasts.reduce((sum, { p, won }) => sum + (p - (won ? 1 : 0)) ** 2, 0) / forecasts.length
+}
+
+/** Mean negative log likelihood; forecasts are kept within .0001 and .9999. */
+export function logLoss(forecasts: readonly Forecast[]): number {
+  const sum = forecasts.reduce((total, { p, won }) => {
+    const q = Math.min(1 - FORECAST_MIN, Math.max(FORECAST_MIN, p))
+    return total - Math.log(won ? q : 1 - q)
+  }, 0)
+  return sum / forecasts.length
+}
+
+/** Slope of a logistic regression of the outcomes on the forecasts' log odds, by Newton's method. */
+export function calibrationSlope(forecasts: readonly Forecast[]): number {
+  let intercept = 0
+  let slope = 1
+  for (let step = 0; step < 30; step++) {
+    let g0 = 0
+    let g1 = 0
+    let h00 = 1e-9
+    let h01 = 0
+    let h11 = 1e-9
+    for (const { p, won } of forecasts) {
+      const x = logit(p)
+      const q = 1 / (1 + Math.exp(-(intercept + slope * x)))
+      const rest = (won ? 1 : 0) - q
+      const weight = q * (1 - q)
+      g0 += rest
+      g1 += rest * x
+      h00 += weight
+      h01 += weight * x
+      h11 += weight * x * x
+    }
+    const determinant = h00 * h11 - h01 * h01
+    intercept += (h11 * g0 - h01 * g1) / determinant
+    slope += (h00 * g1 - h01 * g0) / determinant
+  }
+  return slope
+}
+
+/** Forecasts in equal-count groups from lowest to highest. */
+export function reliability(forecasts: readonly Forecast[], groups = 10): ReliabilityRow[] {
+  const sorted = [...forecasts].sort((one, other) => one.p - other.p)
+  return Array.from({ length: groups }, (_, group) => {
+    const part = sorted.slice(
+      Math.floor((group * sorted.length) / groups),
+      Math.floor(((group + 1) * sorted.length) / groups),
+    )
+    return {
+      count: part.length,
+      forecast: part.reduce((sum, { p }) => sum + p, 0) / part.length,
+      came: part.filter(({ won }) => won).length / part.length,
+    }
+  }).filter((row) => row.count > 0)
+}
+
+/** Mean distance between forecast and outcome over the reliability table's ten groups. */
+export function calibrationError(forecasts: readonly Forecast[]): number {
+  return reliability(forecasts).reduce(
+    (sum, row) => sum + (row.count / forecasts.length) * Math.abs(row.forecast - row.came),
+    0,
+  )
+}
+
+/** All measures of a set of forecasts. */
+export function quality(forecasts: readonly Forecast[]): Quality {
+  return {
+    count: forecasts.length,
+    auc: auc(forecasts),
+    brier: brier(forecasts),
+    logLoss: logLoss(forecasts),
+    slope: calibrationSlope(forecasts),
+    calibrationError: calibrationError(forecasts),
+  }
+}
