@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type TEnum, type TSchema } from 'typebox'
 import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
 
 /**
@@ -145,8 +145,11 @@ export function wholeNumber(description: string, minimum: number, maximum: numbe
   })
 }
 
-export function oneOf<const Values extends string[]>(description: string, values: readonly [...Values]) {
-  return Type.Enum([...values] as Values, { description, 'x-expected': `one of ${values.join(', ')}` })
+export function oneOf<const Values extends string[]>(
+  description: string,
+  values: readonly [...Values],
+): TEnum<Values> {
+  return Type.Enum<Values>(values, { description, 'x-expected': `one of ${values.join(', ')}` })
 }
 
 const emailForm = /^[^\s@<>()[\]\\,;:"]+@[^\s@.<>()[\]\\,;:"]+(\.[^\s@.<>()[\]\\,;:"]+)+$/
@@ -168,9 +171,9 @@ export function place(description: string) {
     Type.String({
       description,
       examples: ['Dallas, TX'],
-      'x-expected': 'a city and state such as "Dallas, TX", of at most 120 characters',
+      'x-expected': 'a city and state such as "Dallas, TX", of at most 100 characters',
     }),
-    (value) => codePoints(value) <= 120 && value.includes(',') && isDisplayText(value.trim()),
+    (value) => codePoints(value) <= 100 && value.includes(',') && isDisplayText(value.trim()),
     () => 'place',
   )
 }
@@ -188,6 +191,6 @@ export function equipment(description: string) {
 }
 
 /** Nullable in answers: absent is null there. */
-export function nullable<T extends import('typebox').TSchema>(schema: T) {
+export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }

@@ -58,4 +58,9 @@ export const signInWindowSeconds = 15 * 60
 /** After this many failures on one account each further one doubles the wait, up to the window. */
 export const signInFailuresBeforeDelay = 5
 
-export const requestsInFlightPerTenantMax = 4
+/** How long a JSON body may take to arrive. A file upload has the server's longer request time-out. */
+export const bodyArrivalSecondsMax = 15
+export const headersArrivalSecondsMax = 10
+export const uploadArrivalSecondsMax = 300
+export const keepAliveSeconds = 65
+export const socketsPerNetworkMax = 100

@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { label, nullable } from './fields.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
-export const integrationsScope = 'integrations:write'
+export const integrationsScope = 'integrations:write' as const
 
 export const ServiceToken = Type.Object({
   id: Type.Integer(),

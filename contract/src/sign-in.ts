@@ -9,6 +9,7 @@ function newPassword(description: string) {
   return Type.Refine(
     Type.String({
       description,
+      writeOnly: true,
       'x-expected': `a password of ${passwordLengthMin} to ${passwordLengthMax} characters`,
     }),
     (value) => {
@@ -20,7 +21,11 @@ function newPassword(description: string) {
 }
 
 /** A password being tried: anything of sane length, so that a wrong one is a failed sign-in and not a hint. */
-const triedPassword = Type.String({ maxLength: 1024, 'x-expected': 'text of at most 1,024 characters' })
+const triedPassword = Type.String({
+  maxLength: 1024,
+  writeOnly: true,
+  'x-expected': 'text of at most 1,024 characters',
+})
 
 export const User = Type.Object({
   id: Type.Integer(),
@@ -98,7 +103,11 @@ export const acceptInvitation = endpoint({
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
-    invitation: Type.String({ maxLength: 4096, 'x-expected': 'the invitation as it was handed over' }),
+    invitation: Type.String({
+      maxLength: 4096,
+      writeOnly: true,
+      'x-expected': 'the invitation as it was handed over',
+    }),
     password: newPassword('Your password'),
   }),
   status: 200,

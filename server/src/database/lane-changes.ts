@@ -1,3 +1,4 @@
+import { type BookingField, bookingFields } from '#engine/shipment-update.ts'
 import type { LaneRow, LaneValues } from './lanes.ts'
 import { updateLane } from './lanes.ts'
 import type { TenantId, TenantTransaction } from './open-database.ts'
@@ -151,12 +152,28 @@ export function auditedForApi(values: AuditedValues): Record<string, AuditedValu
   return shown
 }
 
-/** The values from before a change, ready to be written back. */
-export function valuesBefore(before: AuditedValues): LaneValues {
+/** The column that holds each field of a booking. */
+export const bookingColumns = {
+  customerRateCents: 'customer_rate_cents',
+  truckCostCents: 'truck_cost_cents',
+  customerName: 'customer_name',
+  carrierName: 'carrier_name',
+  carrierNotes: 'carrier_notes',
+  bookedAt: 'booked_at',
+} as const satisfies Record<BookingField, AuditedColumn>
+
+/**
+ * The values from before a change, ready to be written back. The booking fields among them count as written now: an
+ * update that was signed before the rollback and arrives after it does not bring the undone values back.
+ */
+export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): LaneValues {
   const values: Record<string, AuditedValue | Date> = { ...before }
   for (const column of ['booked_at', 'decided_at'] as const) {
     const value = before[column]
     if (typeof value === 'string') values[column] = new Date(value)
   }
-  return values as LaneValues
+  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
+  const seconds = Math.floor(now.getTime() / 1000)
+  const signedAt = { ...lane.signed_at, ...Object.fromEntries(undone.map((field) => [field, seconds])) }
+  return { ...(values as LaneValues), ...(undone.length > 0 ? { signed_at: JSON.stringify(signedAt) } : {}) }
 }

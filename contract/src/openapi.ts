@@ -1,0 +1,273 @@
+import type { TSchema } from 'typebox'
+import { allEndpoints } from './all-endpoints.ts'
+import { type Endpoint, underTenantLimit } from './endpoint.ts'
+import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 document of the whole API, made from the endpoints: nothing in it is said a second time.
+ *
+ * @example openApiDocument('0.1.0').paths['/api/integrations/insights/markup'].get.operationId // 'markup'
+ */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const endpoint of allEndpoints as readonly Endpoint[]) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Lanewise',
+      version,
+      summary: 'Freight quoting and pricing intelligence',
+      description:
+        'Keeps the quotes of a freight brokerage, takes in what was really booked, and answers how likely a rate is to win and what is known about a lane. Amounts are dollars, times are ISO 8601 in UTC. Ten requests a second for each brokerage over all addresses under /api/integrations.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: ['Integration', 'Credentials', 'Sign-in', 'People', 'Quotes', 'Imports'].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        dashboard: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of a dashboard sign-in.',
+        },
+        service: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'A service token, made by an admin or owner.',
+        },
+        signature: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Service-Signature',
+          description:
+            'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key.',
+        },
+        timestamp: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Service-Timestamp',
+          description: 'Unix time in seconds, within 5 minutes of the server clock.',
+        },
+      },
+      schemas: { Problem: problemSchema },
+    },
+  }
+}
+
+const problemSchema = {
+  type: 'object',
+  description: 'RFC 9457',
+  required: ['type', 'title', 'status', 'detail', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri-reference' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    request_id: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: {
+          pointer: { type: 'string' },
+          parameter: { type: 'string' },
+          code: { type: 'string' },
+          detail: { type: 'string' },
+        },
+      },
+    },
+  },
+}
+
+/** Every problem an endpoint can answer with: those of its own, and those that follow from who may call and what it takes. */
+export function problemsOf(endpoint: Endpoint): ProblemCode[] {
+  const { who } = endpoint
+  const isJson = endpoint.body !== undefined && endpoint.bodyKind !== 'csv'
+  const codes: ProblemCode[] = [
+    'malformed-request',
+    'duplicate-header',
+    ...(who.kind === 'anyone'
+      ? []
+      : ([
+          'token-missing',
+          'token-malformed',
+          'token-invalid',
+          'token-expired',
+          'token-revoked',
+          'token-wrong-kind',
+          'too-many-attempts',
+        ] as const)),
+    ...(who.kind === 'dashboard' && who.role !== 'viewer' ? (['role-required'] as const) : []),
+    ...(who.kind === 'dashboard' && endpoint.method !== 'GET' && !underTenantLimit(endpoint)
+      ? (['csrf'] as const)
+      : []),
+    ...(who.kind === 'service' && who.signed
+      ? ([
+          'insufficient-scope',
+          'signature-missing',
+          'signature-malformed',
+          'signature-mismatch',
+          'timestamp-malformed',
+          'timestamp-out-of-window',
+        ] as const)
+      : []),
+    ...(underTenantLimit(endpoint) ? (['quota-exceeded'] as const) : []),
+    ...(endpoint.body === undefined
+      ? []
+      : (['unsupported-media-type', 'unsupported-encoding', 'body-too-large', 'request-timeout'] as const)),
+    ...(isJson ? (['malformed-json', 'duplicate-key', 'forbidden-key'] as const) : []),
+    ...(isJson || endpoint.query !== undefined || endpoint.params !== undefined
+      ? (['validation-failed', 'unknown-field'] as const)
+      : []),
+    ...(endpoint.query !== undefined ? (['forbidden-key'] as const) : []),
+    ...(endpoint.problems ?? []),
+    'request-in-progress',
+    'internal',
+    'unavailable',
+  ]
+  return [...new Set(codes)]
+}
+
+function operation(endpoint: Endpoint): Json {
+  const byStatus = Map.groupBy(problemsOf(endpoint), (code) => problems[code].status)
+  return {
+    operationId: endpoint.name,
+    summary: endpoint.summary,
+    description: endpoint.description,
+    tags: [endpoint.tag],
+    security: securityOf(endpoint),
+    ...parametersOf(endpoint),
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, endpoint.body) }),
+    responses: {
+      [endpoint.status]: {
+        description: endpoint.summary,
+        headers: { 'Request-Id': { schema: { type: 'string' } }, ...limitHeaders(endpoint) },
+        content: {
+          'application/json': {
+            schema: endpoint.answer,
+            ...(endpoint.examples?.answer === undefined ? {} : { example: endpoint.examples.answer }),
+          },
+        },
+      },
+      ...Object.fromEntries(
+        [...byStatus].map(([status, codes]) => [
+          status,
+          {
+            description: codes.map((code) => `${code}: ${problems[code].title}.`).join(' '),
+            content: {
+              [problemContentType]: {
+                schema: { $ref: '#/components/schemas/Problem' },
+                examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
+              },
+            },
+          },
+        ]),
+      ),
+    },
+  }
+}
+
+function problemExample(code: ProblemCode): Json {
+  const { title, status, remedy } = problems[code]
+  return {
+    type: problemType(code),
+    title,
+    status,
+    detail: remedy,
+    request_id: '5f0c1c7e-8f0f-4c39-9a2e-6f3d1b1f8c11',
+  }
+}
+
+function limitHeaders(endpoint: Endpoint): Json {
+  if (!underTenantLimit(endpoint)) return {}
+  return {
+    'RateLimit-Policy': { schema: { type: 'string' } },
+    RateLimit: { schema: { type: 'string' } },
+  }
+}
+
+function securityOf(endpoint: Endpoint): Json[] {
+  switch (endpoint.who.kind) {
+    case 'anyone':
+      return []
+    case 'dashboard':
+      return [{ dashboard: [] }]
+    case 'service':
+      return [endpoint.who.signed ? { service: [], signature: [], timestamp: [] } : { service: [] }]
+  }
+}
+
+interface PropertySchema extends Json {
+  readonly description?: string
+}
+
+function parametersOf(endpoint: Endpoint): Json {
+  const list = (where: 'path' | 'query', schema: TSchema | undefined) => {
+    const { properties = {}, required = [] } = (schema ?? {}) as {
+      properties?: Record<string, PropertySchema>
+      required?: readonly string[]
+    }
+    return Object.entries(properties).map(([name, property]) => ({
+      name,
+      in: where,
+      required: where === 'path' || required.includes(name),
+      ...(property.description === undefined ? {} : { description: property.description }),
+      schema: property,
+      ...(endpoint.examples?.query?.[name] === undefined ? {} : { example: endpoint.examples.query[name] }),
+    }))
+  }
+  const parameters = [...list('path', endpoint.params), ...list('query', endpoint.query)]
+  return parameters.length === 0 ? {} : { parameters }
+}
+
+function requestBody(endpoint: Endpoint, body: TSchema): Json {
+  if (endpoint.bodyKind === 'csv') {
+    return { required: true, content: { 'text/csv': { schema: body } } }
+  }
+  const needed = (body as { required?: readonly string[] }).required ?? []
+  return {
+    required: needed.length > 0,
+    content: {
+      'application/json': {
+        schema: withNulls(body as unknown as Json),
+        ...(endpoint.examples?.body === undefined ? {} : { example: endpoint.examples.body }),
+      },
+    },
+  }
+}
+
+/** In a body null is the same as absent, so an optional field may be null. */
+function withNulls(schema: Json): Json {
+  const { properties, required, items } = schema as {
+    properties?: Record<string, Json>
+    required?: readonly string[]
+    items?: Json
+  }
+  return {
+    ...schema,
+    ...(items === undefined ? {} : { items: withNulls(items) }),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, property]) => {
+              const inner = withNulls(property)
+              return [name, required?.includes(name) === true ? inner : orNull(inner)]
+            }),
+          ),
+        }),
+  }
+}
+
+function orNull(schema: Json): Json {
+  if (typeof schema.type === 'string') return { ...schema, type: [schema.type, 'null'] }
+  return Array.isArray(schema.enum) ? { ...schema, enum: [...schema.enum, null] } : schema
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import cookie from '@fastify/cookie'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import { type Problem, problem, problemContentType } from '#contract/errors.ts'
+import {
+  bodyBytesMax,
+  headerBytesMax,
+  headersArrivalSecondsMax,
+  keepAliveSeconds,
+  refusedPerAddressPerSecondMax,
+  socketsPerNetworkMax,
+  tenantRequestsPerWindowMax,
+  tenantWindowSeconds,
+  uploadArrivalSecondsMax,
+  uriBytesMax,
+} from '#contract/limits.ts'
+import { callers } from './callers.ts'
+import type { Parts, ServedEndpoint } from './endpoints/call.ts'
+import { credentialEndpoints } from './endpoints/credentials.ts'
+import { importEndpoints } from './endpoints/imports.ts'
+import { laneInsightEndpoint } from './endpoints/lane-insight.ts'
+import { markupEndpoint } from './endpoints/markup.ts'
+import { operationRoutes } from './endpoints/operations.ts'
+import { quoteEndpoints } from './endpoints/quote-requests.ts'
+import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
+import { signInEndpoints } from './endpoints/sign-in.ts'
+import { userEndpoints } from './endpoints/users.ts'
+import { callerNetwork } from './security/caller-network.ts'
+import { slidingWindow } from './security/rate-limit.ts'
+import { asProblem, serveEndpoint, tooLarge } from './serve-endpoint.ts'
+
+const servedEndpoints: readonly ServedEndpoint[] = [
+  shipmentUpdateEndpoint,
+  markupEndpoint,
+  laneInsightEndpoint,
+  ...credentialEndpoints,
+  ...signInEndpoints,
+  ...userEndpoints,
+  ...quoteEndpoints,
+  ...importEndpoints,
+]
+
+/** Headers of every answer. A route may say more about caching; nothing may say less about the rest. */
+const standardHeaders = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'Referrer-Policy': 'no-referrer',
+  Vary: 'Authorization',
+} as const
+
+/** The service as a function of its parts: every route, and every error in one place. */
+export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    trustProxy: parts.config.trustProxy.length === 0 ? false : [...parts.config.trustProxy],
+    bodyLimit: bodyBytesMax,
+    // A path parameter may be as long as the address: an odd lane_ref is "no lane", not "no route".
+    routerOptions: { maxParamLength: uriBytesMax },
+    requestTimeout: uploadArrivalSecondsMax * 1000,
+    keepAliveTimeout: keepAliveSeconds * 1000,
+    // While draining, requests on open connections are answered; the connection is closed behind them.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    http: {
+      headersTimeout: headersArrivalSecondsMax * 1000,
+      connectionsCheckingInterval: 1000,
+      maxHeaderSize: headerBytesMax,
+    },
+    rewriteUrl: (request) => pathOf(request.url ?? '/'),
+    frameworkErrors: (error, request, reply) => {
+      answerProblem(fromFramework(error, bodyBytesMax), request, reply, parts)
+    },
+    clientErrorHandler: answerRawError,
+  })
+  await app.register(cookie)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...standardHeaders, 'Request-Id': request.id })
+    if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
+      throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
+    }
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    parts.log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? null,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        network: callerNetwork(request.ip),
+      },
+      'request',
+    )
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    answerProblem(fromFramework(error, request.routeOptions.bodyLimit ?? bodyBytesMax), request, reply, parts)
+  })
+  app.setNotFoundHandler((request, reply) => {
+    answerProblem(notFound(request), request, reply, parts)
+  })
+
+  const gates = {
+    tenantLimit: slidingWindow(tenantRequestsPerWindowMax, tenantWindowSeconds * 1000),
+    refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
+    callers: callers(parts.database, parts.tokens, parts.secretKey, parts.log),
+  }
+  for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
+  const unserved = allEndpoints.filter(
+    ({ name }) => !servedEndpoints.some(({ endpoint }) => endpoint.name === name),
+  )
+  if (unserved.length > 0) throw new Error(`No code serves ${unserved.map(({ name }) => name).join(', ')}.`)
+  await app.register(operationRoutes(parts))
+
+  limitSockets(app)
+  answerEarly(app)
+  return app
+}
+
+/** An absolute address (as proxies are sent) is routed by its path alone. */
+function pathOf(url: string): string {
+  if (!/^https?:\/\//i.test(url)) return url
+  const parsed = URL.parse(url)
+  return parsed === null ? '/' : `${parsed.pathname}${parsed.search}`
+}
+
+const paths = allEndpoints.map(({ path, method }) => ({
+  method,
+  form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+/** 405 with the methods there are where the path is one of ours, else 404. */
+function notFound(request: FastifyRequest): Problem {
+  const path = (request.raw.url ?? '').split('?')[0] ?? ''
+  const methods = new Set<string>(paths.filter(({ form }) => form.test(path)).map(({ method }) => method))
+  if (methods.size === 0) return problem('route-not-found', 'There is nothing at this address.')
+  if (methods.has('GET')) methods.add('HEAD')
+  const allow = [...methods].sort().join(', ')
+  return problem('method-not-allowed', `${request.method} is not allowed here; use ${allow}.`, {
+    headers: { Allow: allow },
+  })
+}
+
+/** The framework's own refusals, in our words. Anything else is looked at as any error. */
+function fromFramework(error: FastifyError, bytesMax: number): Problem {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge(bytesMax)
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return problem('malformed-request', 'The body is not as long as Content-Length says.')
+    case 'FST_ERR_BAD_URL':
+      return problem(
+        'malformed-request',
+        'The address has a percent sign that is not followed by a valid code.',
+      )
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+      return problem('unsupported-media-type', 'Send Content-Type: application/json, in UTF-8.')
+    default:
+      return asProblem(error)
+  }
+}
+
+function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  if (answer.status >= 500) {
+    parts.log.error({ request_id: request.id, code: answer.code, err: describe(answer.cause) }, answer.code)
+  } else {
+    parts.log.info({ request_id: request.id, code: answer.code }, 'refused')
+  }
+  reply
+    .code(answer.status)
+    .headers({ ...standardHeaders, 'Request-Id': request.id, ...answer.headers })
+    .type(problemContentType)
+    .send(JSON.stringify(answer.body(request.id)))
+}
+
+/** What the operator's log keeps of an error: its words, its stack, its cause. Never a request. */
+function describe(error: unknown): unknown {
+  if (!(error instanceof Error)) return error === undefined ? undefined : String(error)
+  return {
+    message: error.message,
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describe(error.cause) }),
+  }
+}
+
+/** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */
+function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const answer =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? problem('headers-too-large', 'The headers must be at most 16 KiB.')
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? problem('request-timeout', 'The request took too long to arrive.')
+        : problem('malformed-request', 'The request is not well-formed HTTP/1.1.')
+  const requestId = randomUUID()
+  const body = JSON.stringify(answer.body(requestId))
+  const headers = {
+    ...standardHeaders,
+    'Request-Id': requestId,
+    'Content-Type': problemContentType,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+    Date: new Date().toUTCString(),
+  }
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${body}`)
+}
+
+/** One network cannot take all sockets. The addresses of this machine are exempt: a proxy stands there. */
+function limitSockets(app: FastifyInstance): void {
+  const open = new Map<string, number>()
+  app.server.on('connection', (socket) => {
+    const network = callerNetwork(socket.remoteAddress ?? '')
+    if (network === '127.0.0.1' || network === '0:0:0:0::/64') return
+    const count = (open.get(network) ?? 0) + 1
+    if (count > socketsPerNetworkMax) {
+      socket.destroy()
+      return
+    }
+    open.set(network, count)
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1
+      if (left > 0) open.set(network, left)
+      else open.delete(network)
+    })
+  })
+}
+
+/** `Expect: 100-continue`: a request that will be refused for its size is refused before its body is asked for. */
+function answerEarly(app: FastifyInstance): void {
+  app.server.on('checkContinue', (request, response) => {
+    if (Number(request.headers['content-length'] ?? 0) <= bodyBytesMax) response.writeContinue()
+    app.server.emit('request', request, response)
+  })
+}

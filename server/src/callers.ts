@@ -1,0 +1,139 @@
+import type { FastifyRequest } from 'fastify'
+import { problem } from '#contract/errors.ts'
+import {
+  findLiveServiceToken,
+  liveSigningSecrets,
+  recordSecretUse,
+  recordTokenUse,
+} from './database/credentials.ts'
+import { type Database, type TenantId, tenantId } from './database/open-database.ts'
+import { findSession } from './database/people.ts'
+import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
+import { type SecretKey, unseal } from './security/sealed-secret.ts'
+import { bearerToken, type Tokens } from './security/token.ts'
+
+export const sessionCookie = '__Host-lanewise'
+/** A header that no form and no simple cross-origin request can carry. */
+export const dashboardRequestHeader = 'x-lanewise-request'
+
+export interface LiveSecret {
+  readonly secretId: number
+  readonly plaintext: string
+  readonly lastUsedAt: Date | null
+}
+
+/** Finds out who calls. Role and activity come from the database, never from a token's claims. */
+export interface Callers {
+  service(
+    authorization: string | undefined,
+    now: number,
+    network: string,
+  ): Promise<ServiceCaller & { scope: string }>
+  person(request: FastifyRequest, now: number, cookieAllowed: boolean): Promise<PersonCaller>
+  liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
+  secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
+}
+
+/** "Last used" is for people who clean up keys; a minute is exact enough and saves a write a request. */
+const lastUsedGrainMs = 60_000
+
+/** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
+export function secretPlace(tenant: number, secretId: number): string {
+  return `signing secret ${tenant}/${secretId}`
+}
+
+export function callers(database: Database, tokens: Tokens, secretKey: SecretKey, log: Log): Callers {
+  const inBackground = (work: Promise<unknown>) => {
+    work.catch((error: unknown) => log.warn({ err: String(error) }, 'last use could not be recorded'))
+  }
+  const stale = (lastUsedAt: Date | null, now: number) =>
+    lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
+
+  return {
+    async service(authorization, now, network) {
+      const claims = tokens.verify('service', bearerToken(authorization), now)
+      const tenant = tenantId(claims.tenant_id)
+      const live = await database.inTenant(tenant, (transaction) =>
+        findLiveServiceToken(transaction, tenant, claims.jti, new Date(now)),
+      )
+      if (live === null) throw revoked()
+      if (stale(live.last_used_at, now) || live.last_used_from !== network) {
+        inBackground(
+          database.inTenant(tenant, (transaction) =>
+            recordTokenUse(transaction, tenant, live.token_id, new Date(now), network),
+          ),
+        )
+      }
+      return { kind: 'service', tenant, userId: live.user_id, tokenId: live.token_id, scope: live.scope }
+    },
+
+    async person(request, now, cookieAllowed) {
+      const { authorization } = request.headers
+      const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
+      if (cookie !== undefined) refuseForeignOrigin(request)
+      const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now)
+      const tenant = tenantId(claims.tenant_id)
+      const session = await database.inTenant(tenant, (transaction) =>
+        findSession(transaction, tenant, claims.jti, new Date(now)),
+      )
+      if (session === null || session.user_id !== claims.user_id) throw revoked()
+      return {
+        kind: 'dashboard',
+        tenant,
+        userId: session.user_id,
+        role: session.role,
+        sessionId: claims.jti,
+        sessionExpiresAt: session.expires_at,
+      }
+    },
+
+    async liveSecrets(tenant, now) {
+      const rows = await database.inTenant(tenant, (transaction) =>
+        liveSigningSecrets(transaction, tenant, new Date(now)),
+      )
+      return rows.flatMap((row) => {
+        const plaintext = unseal(secretKey, secretPlace(tenant, row.secret_id), row.sealed)
+        if (plaintext === null) log.error({ tenant, secret: row.secret_id }, 'a sealed secret does not open')
+        return plaintext === null
+          ? []
+          : [{ secretId: row.secret_id, plaintext, lastUsedAt: row.last_used_at }]
+      })
+    },
+
+    secretUsed(tenant, secret, now) {
+      if (!stale(secret.lastUsedAt, now)) return
+      inBackground(
+        database.inTenant(tenant, (transaction) =>
+          recordSecretUse(transaction, tenant, secret.secretId, new Date(now)),
+        ),
+      )
+    },
+  }
+}
+
+function revoked() {
+  return problem(
+    'token-revoked',
+    'The token is no longer accepted: it was revoked, or its owner has left or lost the role.',
+    {
+      headers: {
+        'WWW-Authenticate':
+          'Bearer realm="integrations", error="invalid_token", error_description="The token was revoked"',
+      },
+    },
+  )
+}
+
+const safeMethods = new Set(['GET', 'HEAD'])
+
+/** A cookie travels with requests that other sites cause; those are told apart by where they came from. */
+function refuseForeignOrigin(request: FastifyRequest): void {
+  if (safeMethods.has(request.method)) return
+  const { origin, host } = request.headers
+  const site = request.headers['sec-fetch-site']
+  const sameOrigin =
+    site === undefined ? origin === undefined || URL.parse(origin)?.host === host : site === 'same-origin'
+  if (!sameOrigin || request.headers[dashboardRequestHeader] !== '1') {
+    throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
+  }
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto'
+import type { Static } from 'typebox'
+import { problem } from '#contract/errors.ts'
+import {
+  liveSecretsPerNameMax,
+  secretOverlapHoursDefault,
+  serviceTokenLifetimeDays,
+} from '#contract/limits.ts'
+import {
+  createServiceToken,
+  integrationsScope,
+  listServiceTokens,
+  revokeServiceToken,
+  type ServiceToken,
+} from '#contract/service-token.ts'
+import {
+  createSigningSecret,
+  listSigningSecrets,
+  revokeSigningSecret,
+  rotateSigningSecret,
+  type SigningSecret,
+} from '#contract/signing-secret.ts'
+import { secretPlace } from '../callers.ts'
+import * as credentials from '../database/credentials.ts'
+import type { TenantTransaction } from '../database/open-database.ts'
+import { seal } from '../security/sealed-secret.ts'
+import { newSigningSecret } from '../security/signing-secret.ts'
+import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './call.ts'
+
+const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
+
+function tokenAnswer(token: credentials.ServiceTokenRow): Static<typeof ServiceToken> {
+  return {
+    id: token.token_id,
+    name: token.name,
+    scope: token.scope,
+    created_at: token.created_at.toISOString(),
+    expires_at: token.expires_at.toISOString(),
+    last_used_at: token.last_used_at?.toISOString() ?? null,
+    last_used_from: token.last_used_from,
+    revoked_at: token.revoked_at?.toISOString() ?? null,
+  }
+}
+
+function secretAnswer(secret: credentials.SigningSecretRow): Static<typeof SigningSecret> {
+  return {
+    id: secret.secret_id,
+    name: secret.name,
+    created_at: secret.created_at.toISOString(),
+    expires_at: secret.expires_at?.toISOString() ?? null,
+    last_used_at: secret.last_used_at?.toISOString() ?? null,
+    revoked_at: secret.revoked_at?.toISOString() ?? null,
+  }
+}
+
+/** Makes and stores a secret, unless two of its name are live. The plaintext leaves in this answer only. */
+async function issueSecret(
+  transaction: TenantTransaction,
+  caller: PersonCaller,
+  name: string,
+  parts: Parts,
+  now: number,
+) {
+  const live = await credentials.lockLiveSecretsOf(transaction, caller.tenant, name, new Date(now))
+  if (live.length >= liveSecretsPerNameMax) {
+    throw problem(
+      'too-many-live-secrets',
+      `Two secrets named "${name}" are live already. Rotate one (POST /api/integrations/secrets/{id}/rotate) or revoke one (DELETE /api/integrations/secrets/{id}).`,
+    )
+  }
+  const plaintext = newSigningSecret()
+  const row = await credentials.insertSigningSecret(transaction, caller.tenant, {
+    name,
+    userId: caller.userId,
+    now: new Date(now),
+    sealedFor: (secretId) => seal(parts.secretKey, secretPlace(caller.tenant, secretId), plaintext),
+  })
+  return { id: row.secret_id, name: row.name, secret: plaintext, warning: shownOnce('secret') }
+}
+
+export const credentialEndpoints: ServedEndpoint[] = [
+  serve(createServiceToken, async ({ caller, body, now }, { database, tokens }) => {
+    const issuedAt = Math.floor(now / 1000)
+    const exp = issuedAt + serviceTokenLifetimeDays * 86_400
+    const jti = randomUUID()
+    const row = await database.inTenant(caller.tenant, (transaction) =>
+      credentials.insertServiceToken(transaction, caller.tenant, {
+        jti,
+        name: body.name,
+        scope: integrationsScope,
+        userId: caller.userId,
+        now: new Date(now),
+        expiresAt: new Date(exp * 1000),
+      }),
+    )
+    const token = tokens.sign('service', {
+      tenant_id: caller.tenant,
+      user_id: caller.userId,
+      role: caller.role,
+      scope: integrationsScope,
+      jti,
+      iat: issuedAt,
+      exp,
+    })
+    return {
+      id: row.token_id,
+      name: row.name,
+      scope: integrationsScope,
+      expires_at: row.expires_at.toISOString(),
+      token,
+      warning: shownOnce('token'),
+    }
+  }),
+
+  serve(listServiceTokens, async ({ caller }, { database }) => ({
+    tokens: (
+      await database.inTenant(caller.tenant, (transaction) =>
+        credentials.listServiceTokens(transaction, caller.tenant),
+      )
+    ).map(tokenAnswer),
+  })),
+
+  serve(revokeServiceToken, async ({ caller, params, now }, { database }) => {
+    const row = await database.inTenant(caller.tenant, (transaction) =>
+      credentials.revokeServiceToken(transaction, caller.tenant, params.id, new Date(now)),
+    )
+    if (row === null) throw problem('not-found', `There is no service token ${params.id} in this brokerage.`)
+    return tokenAnswer(row)
+  }),
+
+  serve(createSigningSecret, async ({ caller, body, now }, parts) =>
+    parts.database.inTenant(caller.tenant, (transaction) =>
+      issueSecret(transaction, caller, body.name, parts, now),
+    ),
+  ),
+
+  serve(listSigningSecrets, async ({ caller }, { database }) => ({
+    secrets: (
+      await database.inTenant(caller.tenant, (transaction) =>
+        credentials.listSigningSecrets(transaction, caller.tenant),
+      )
+    ).map(secretAnswer),
+  })),
+
+  serve(rotateSigningSecret, async ({ caller, params, body, now }, parts) =>
+    parts.database.inTenant(caller.tenant, async (transaction) => {
+      const live = await credentials.liveSigningSecrets(transaction, caller.tenant, new Date(now))
+      const old = live.find((secret) => secret.secret_id === params.id)
+      if (old === undefined) {
+        const known = await credentials.listSigningSecrets(transaction, caller.tenant)
+        if (known.some((secret) => secret.secret_id === params.id)) {
+          throw problem('state-conflict', `Secret ${params.id} is no longer live. Create a new one.`)
+        }
+        throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
+      }
+      const successor = await issueSecret(transaction, caller, old.name, parts, now)
+      const end = new Date(now + (body.overlap_hours ?? secretOverlapHoursDefault) * 3_600_000)
+      // An overlap that is already running is never made longer.
+      const expiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end
+      await credentials.expireSigningSecret(transaction, caller.tenant, old.secret_id, expiresAt)
+      return successor
+    }),
+  ),
+
+  serve(revokeSigningSecret, async ({ caller, params, now }, { database }) => {
+    const row = await database.inTenant(caller.tenant, (transaction) =>
+      credentials.revokeSigningSecret(transaction, caller.tenant, params.id, new Date(now)),
+    )
+    if (row === null) throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
+    return secretAnswer(row)
+  }),
+]

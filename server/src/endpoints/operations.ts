@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { problem, problems, problemType } from '#contract/errors.ts'
+import { openApiDocument } from '#contract/openapi.ts'
+import type { Parts } from './call.ts'
+
+export const version: string = (
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+/** A node and its database that disagree on the time by more than this would disagree on signatures and limits. */
+const clockSkewMsMax = 2_000
+
+/** What operators and integrators read: health, readiness, the OpenAPI document, its reference page, each problem. */
+export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
+  const document = openApiDocument(version)
+  const documentText = JSON.stringify(document)
+  return async (app) => {
+    app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
+
+    app.get('/readyz', async (_request, reply) => {
+      const { databaseNow } = await parts.database.ping()
+      const skewMs = Math.abs(databaseNow.getTime() - parts.clock())
+      if (skewMs > clockSkewMsMax) {
+        throw problem('unavailable', `The clocks of this node and of the database differ by ${skewMs} ms.`, {
+          headers: { 'Retry-After': '5' },
+        })
+      }
+      return reply.send({ status: 'ready', version })
+    })
+
+    app.get('/openapi.json', async (_request, reply) =>
+      reply
+        .type('application/json; charset=utf-8')
+        .header('Cache-Control', 'public, max-age=300')
+        .send(documentText),
+    )
+
+    app.get('/problems', async (_request, reply) =>
+      reply.send({
+        problems: Object.entries(problems).map(([code, known]) => ({
+          code,
+          type: `/problems/${code}`,
+          ...known,
+        })),
+      }),
+    )
+    app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
+      const { code } = request.params
+      if (!isProblemCode(code)) throw problem('not-found', 'There is no problem of this name.')
+      return reply.send({ code, type: problemType(code), ...problems[code] })
+    })
+
+    await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { docExpansion: 'list', deepLinking: true, validatorUrl: null },
+      theme: { title: 'Lanewise API' },
+      uiHooks: {
+        onRequest: (_request, reply, next) => {
+          reply.header('Content-Security-Policy', docsPolicy)
+          next()
+        },
+      },
+    })
+  }
+}
+
+/** The reference page's own scripts and styles and nothing else; its icons are data URLs, its styles are set by script. */
+const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+function isProblemCode(code: string): code is keyof typeof problems {
+  return Object.hasOwn(problems, code)
+}

@@ -1,0 +1,254 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Static } from 'typebox'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { invalid, problem } from '#contract/errors.ts'
+import { dashboardTokenLifetimeHours } from '#contract/limits.ts'
+import {
+  acceptInvitation,
+  changePassword,
+  me,
+  signIn,
+  signOut,
+  signUp,
+  type Tenant,
+  type User,
+  updateTenant,
+} from '#contract/sign-in.ts'
+import { sessionCookie } from '../callers.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import * as people from '../database/people.ts'
+import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
+import { type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
+
+/** A person as the API shows them. */
+export function userAnswer(user: people.UserRow): Static<typeof User> {
+  return {
+    id: user.user_id,
+    name: user.name,
+    email: user.email,
+    role: user.role,
+    status: user.status,
+    created_at: user.created_at.toISOString(),
+  }
+}
+
+function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
+  return {
+    id: tenant.tenant_id,
+    name: tenant.name,
+    win_probability_method: tenant.win_probability_method,
+    created_at: tenant.created_at.toISOString(),
+  }
+}
+
+/** Starts a session: its row is what keeps the token alive, and ends with it. */
+async function startSession(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  user: people.UserRow,
+  parts: Parts,
+  now: number,
+): Promise<Reply<AnswerOf<typeof signIn>>> {
+  const sessionId = randomUUID()
+  const issuedAt = Math.floor(now / 1000)
+  const expiresAtSeconds = issuedAt + dashboardTokenLifetimeHours * 3600
+  const expiresAt = new Date(expiresAtSeconds * 1000)
+  await people.insertSession(transaction, tenant, {
+    sessionId,
+    userId: user.user_id,
+    now: new Date(now),
+    expiresAt,
+  })
+  const row = await people.findTenant(transaction, tenant)
+  if (row === null) throw new Error('The tenant of a session is gone.')
+  const token = parts.tokens.sign('dashboard', {
+    tenant_id: tenant,
+    user_id: user.user_id,
+    role: user.role,
+    scope: 'dashboard',
+    jti: sessionId,
+    iat: issuedAt,
+    exp: expiresAtSeconds,
+  })
+  return new Reply(
+    { token, expires_at: expiresAt.toISOString(), user: userAnswer(user), tenant: tenantAnswer(row) },
+    { 'Set-Cookie': sessionCookieOf(token, expiresAt) },
+  )
+}
+
+/** The session as the browser keeps it: out of reach of scripts, of plain HTTP and of other sites. */
+function sessionCookieOf(token: string, expires: Date): string {
+  return `${sessionCookie}=${token}; Path=/; HttpOnly; Secure; SameSite=Strict; Expires=${expires.toUTCString()}`
+}
+
+function refuseGuessable(password: string, ownWords: readonly string[], pointer: string): void {
+  if (isGuessable(password, ownWords)) {
+    throw invalid([
+      {
+        pointer,
+        code: 'guessable',
+        detail: 'The password is easy to guess; take a few unrelated words, without your name or company.',
+      },
+    ])
+  }
+}
+
+function refuseWhileBackingOff(parts: Parts, account: string, network: string, now: number): void {
+  const waitMs = parts.signInBackOff.waitMs(account, network, now)
+  if (waitMs > 0) {
+    const seconds = Math.ceil(waitMs / 1000)
+    throw problem('too-many-attempts', `Too many failed attempts. Wait ${seconds} seconds.`, {
+      headers: { 'Retry-After': String(seconds) },
+    })
+  }
+}
+
+/** The digest under which an invitation is kept: the plaintext is shown once and stored nowhere. */
+function invitationHash(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+/** An invitation: which tenant and person, and a secret that only this text holds. */
+export function newInvitation(tenant: TenantId, userId: number): { text: string; hash: Buffer } {
+  const secret = randomBytes(24).toString('base64url')
+  return { text: `lwinv_${tenant}_${userId}_${secret}`, hash: invitationHash(secret) }
+}
+
+function readInvitation(text: string): { tenant: number; userId: number; hash: Buffer } | null {
+  const match = /^lwinv_([1-9]\d{0,9})_([1-9]\d{0,9})_([A-Za-z0-9_-]{32})$/.exec(text)
+  if (match?.[3] === undefined) return null
+  const [tenant, userId] = [Number(match[1]), Number(match[2])]
+  return tenant > 2_147_483_647 || userId > 2_147_483_647
+    ? null
+    : { tenant, userId, hash: invitationHash(match[3]) }
+}
+
+export const signInEndpoints: ServedEndpoint[] = [
+  serve(signUp, async ({ body, now, network }, parts) => {
+    if (!parts.config.allowSignUp)
+      throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
+    const account = people.foldedEmail(body.email)
+    refuseWhileBackingOff(parts, account, network, now)
+    refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
+    const passwordHash = await hashPassword(body.password)
+    const tenant = people.newTenantId()
+    return parts.database.inTenant(tenant, async (transaction) => {
+      const made = await people.createTenant(transaction, tenant, {
+        ...body,
+        passwordHash,
+        now: new Date(now),
+      })
+      if (made === null) {
+        parts.signInBackOff.failed(account, network, now)
+        throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
+      }
+      return startSession(transaction, tenant, made.user, parts, now)
+    })
+  }),
+
+  serve(signIn, async ({ body, now, network }, parts) => {
+    const account = people.foldedEmail(body.email)
+    refuseWhileBackingOff(parts, account, network, now)
+    const known = await people.signInOf(parts.database, body.email)
+    const user =
+      known === null
+        ? null
+        : await parts.database.inTenant(known.tenant, (transaction) =>
+            people.findUser(transaction, known.tenant, known.userId),
+          )
+    // The same work for an address nobody has: an answer's time tells nobody who is a customer.
+    const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
+    if (known === null || user === null || !fits) {
+      parts.signInBackOff.failed(account, network, now)
+      throw problem('sign-in-failed', 'Sign-in failed')
+    }
+    parts.signInBackOff.succeeded(account)
+    return parts.database.inTenant(known.tenant, async (transaction) => {
+      const tenant = await people.findTenant(transaction, known.tenant)
+      if (tenant?.status !== 'active') throw problem('sign-in-failed', 'Sign-in failed')
+      return startSession(transaction, known.tenant, user, parts, now)
+    })
+  }),
+
+  serve(acceptInvitation, async ({ body, now, network }, parts) => {
+    const refused = () => problem('token-invalid', 'The invitation is not valid, or has been used already.')
+    refuseWhileBackingOff(parts, 'invitation', network, now)
+    const invitation = readInvitation(body.invitation)
+    if (invitation === null) throw refused()
+    const tenant = invitation.tenant as TenantId
+    const passwordHash = await hashPassword(body.password)
+    return parts.database.inTenant(tenant, async (transaction) => {
+      const user = await people.findUser(transaction, tenant, invitation.userId)
+      if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
+        parts.signInBackOff.failed(`invitation ${network}`, network, now)
+        throw refused()
+      }
+      if (user.invitation_expires_at === null || user.invitation_expires_at.getTime() <= now) {
+        throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
+      }
+      refuseGuessable(body.password, [user.name, user.email], '/password')
+      const active = await people.updateUser(transaction, tenant, user.user_id, {
+        status: 'active',
+        password_hash: passwordHash,
+        invitation_hash: null,
+        invitation_expires_at: null,
+      })
+      return startSession(transaction, tenant, active, parts, now)
+    })
+  }),
+
+  serve(signOut, async ({ body, caller, now }, parts) => {
+    await parts.database.inTenant(caller.tenant, (transaction) =>
+      people.endSessions(
+        transaction,
+        caller.tenant,
+        caller.userId,
+        new Date(now),
+        body.everywhere === true ? {} : { only: caller.sessionId },
+      ),
+    )
+    return new Reply({ status: 'ok' as const }, { 'Set-Cookie': sessionCookieOf('', new Date(0)) })
+  }),
+
+  serve(changePassword, async ({ body, caller, now, network }, parts) => {
+    const user = await parts.database.inTenant(caller.tenant, (transaction) =>
+      people.findUser(transaction, caller.tenant, caller.userId),
+    )
+    if (user === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
+    const account = people.foldedEmail(user.email)
+    refuseWhileBackingOff(parts, account, network, now)
+    if (!(await isPassword(user.password_hash, body.current_password))) {
+      parts.signInBackOff.failed(account, network, now)
+      throw problem('sign-in-failed', 'The present password does not fit.')
+    }
+    refuseGuessable(body.new_password, [user.name, user.email], '/new_password')
+    const passwordHash = await hashPassword(body.new_password)
+    await parts.database.inTenant(caller.tenant, async (transaction) => {
+      await people.updateUser(transaction, caller.tenant, caller.userId, { password_hash: passwordHash })
+      await people.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {
+        except: caller.sessionId,
+      })
+    })
+    return { status: 'ok' as const }
+  }),
+
+  serve(me, async ({ caller }, parts) =>
+    parts.database.inTenant(caller.tenant, async (transaction) => {
+      const user = await people.findUser(transaction, caller.tenant, caller.userId)
+      const tenant = await people.findTenant(transaction, caller.tenant)
+      if (user === null || tenant === null)
+        throw problem('token-revoked', 'You are no longer a member of this brokerage.')
+      return {
+        user: userAnswer(user),
+        tenant: tenantAnswer(tenant),
+        expires_at: caller.sessionExpiresAt.toISOString(),
+      }
+    }),
+  ),
+
+  serve(updateTenant, async ({ caller, body }, parts) =>
+    parts.database.inTenant(caller.tenant, async (transaction) =>
+      tenantAnswer(await people.updateTenant(transaction, caller.tenant, body)),
+    ),
+  ),
+]

@@ -1,0 +1,114 @@
+import { problem } from '#contract/errors.ts'
+import { invitationLifetimeDays } from '#contract/limits.ts'
+import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
+import { handOverTokens, liveTokensOf, revokeServiceToken } from '../database/credentials.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import * as people from '../database/people.ts'
+import { type PersonCaller, type ServedEndpoint, serve } from './call.ts'
+import { newInvitation, userAnswer } from './sign-in.ts'
+
+async function presentUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
+  const user = await people.findUser(transaction, tenant, userId)
+  if (user === null || user.status === 'removed') {
+    throw problem('not-found', `There is no user ${userId} in this brokerage.`)
+  }
+  return user
+}
+
+/** Owners are made, changed and removed by owners: an admin cannot rise above their own role. */
+function refuseAboveOwnRole(
+  caller: PersonCaller,
+  concerns: { role: people.UserRow['role'] } | undefined,
+): void {
+  if (concerns?.role === 'owner' && caller.role !== 'owner') {
+    throw problem('role-required', 'Only an owner can make, change or remove an owner.')
+  }
+}
+
+async function refuseLastOwner(transaction: TenantTransaction, user: people.UserRow): Promise<void> {
+  const owners = await people.lockOwners(transaction, user.tenant_id as TenantId)
+  if (owners.length === 1 && owners[0] === user.user_id) {
+    throw problem('last-owner', `${user.name} is the only owner. Make somebody else an owner first.`)
+  }
+}
+
+export const userEndpoints: ServedEndpoint[] = [
+  serve(listUsers, async ({ caller }, { database }) => ({
+    users: (
+      await database.inTenant(caller.tenant, (transaction) => people.listUsers(transaction, caller.tenant))
+    ).map(userAnswer),
+  })),
+
+  serve(inviteUser, async ({ caller, body, now }, { database }) => {
+    refuseAboveOwnRole(caller, body)
+    const expiresAt = new Date(now + invitationLifetimeDays * 86_400_000)
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const folded = people.foldedEmail(body.email)
+      const invited = (await people.listUsers(transaction, caller.tenant)).find(
+        (user) => user.status === 'invited' && people.foldedEmail(user.email) === folded,
+      )
+      refuseAboveOwnRole(caller, invited)
+      const user =
+        invited ??
+        (await people.insertUser(transaction, caller.tenant, {
+          ...body,
+          status: 'invited',
+          passwordHash: null,
+          invitation: null,
+          now: new Date(now),
+        }))
+      if (user === null) throw problem('email-taken', 'This e-mail address is in use.')
+      const invitation = newInvitation(caller.tenant, user.user_id)
+      const updated = await people.updateUser(transaction, caller.tenant, user.user_id, {
+        name: body.name,
+        role: body.role,
+        invitation_hash: invitation.hash,
+        invitation_expires_at: expiresAt,
+      })
+      return { user: userAnswer(updated), invitation: invitation.text, expires_at: expiresAt.toISOString() }
+    })
+  }),
+
+  serve(updateUser, async ({ caller, params, body, now }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const user = await presentUser(transaction, caller.tenant, params.id)
+      if (body.role !== undefined && body.role !== user.role) {
+        refuseAboveOwnRole(caller, user)
+        refuseAboveOwnRole(caller, { role: body.role })
+        if (user.role === 'owner') await refuseLastOwner(transaction, user)
+      }
+      if (body.name === undefined && body.role === undefined) return userAnswer(user)
+      const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
+      // A new role starts with a new session, so that no old one is kept alive across it.
+      if (updated.role !== user.role && user.user_id !== caller.userId) {
+        await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
+      }
+      return userAnswer(updated)
+    }),
+  ),
+
+  serve(removeUser, async ({ caller, params, query, now }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const user = await presentUser(transaction, caller.tenant, params.id)
+      refuseAboveOwnRole(caller, user)
+      if (user.role === 'owner') await refuseLastOwner(transaction, user)
+      const at = new Date(now)
+      const live = await liveTokensOf(transaction, caller.tenant, user.user_id, at)
+      if (live.length > 0) {
+        if (query.tokens === undefined || (query.tokens === 'hand-over' && user.user_id === caller.userId)) {
+          throw problem(
+            'tokens-to-hand-over',
+            `${user.name} holds ${live.length} live service token(s): ${live.map((token) => token.name).join(', ')}. Add tokens=revoke or tokens=hand-over (to you).`,
+          )
+        }
+        if (query.tokens === 'hand-over') {
+          await handOverTokens(transaction, caller.tenant, user.user_id, caller.userId)
+        } else {
+          for (const token of live) await revokeServiceToken(transaction, caller.tenant, token.token_id, at)
+        }
+      }
+      await people.endSessions(transaction, caller.tenant, user.user_id, at)
+      return userAnswer(await people.removeUser(transaction, caller.tenant, user))
+    }),
+  ),
+]

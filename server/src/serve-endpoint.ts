@@ -1,0 +1,403 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
+import { invalid, Problem, problem, problemContentType } from '#contract/errors.ts'
+import {
+  bodyArrivalSecondsMax,
+  bodyBytesMax,
+  jsonDepthMax,
+  jsonKeysMax,
+  tenantRequestsPerWindowMax,
+  tenantWindowSeconds,
+} from '#contract/limits.ts'
+import { integrationsScope } from '#contract/service-token.ts'
+import { readParameters, type Shape, shape } from '#contract/shape.ts'
+import { signatureHeader, timestampHeader } from '#contract/signature.ts'
+import type { Callers } from './callers.ts'
+import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
+import {
+  type Call,
+  type Parts,
+  type PersonCaller,
+  Reply,
+  type ServedEndpoint,
+  type ServiceCaller,
+  type Signed,
+} from './endpoints/call.ts'
+import { callerNetwork } from './security/caller-network.ts'
+import type { RateLimit } from './security/rate-limit.ts'
+import { readSignatureHeaders, verifySignature } from './security/signature.ts'
+import { readJsonObject } from './security/strict-json.ts'
+
+/** The limits that all endpoints of one process share. */
+export interface Gates {
+  readonly tenantLimit: RateLimit
+  readonly refusedLimit: RateLimit
+  readonly callers: Callers
+}
+
+/** What the first hook found out, for the handler: nothing of it is read from the request again. */
+interface Admitted {
+  readonly caller: PersonCaller | ServiceCaller | { readonly kind: 'anyone' }
+  readonly now: number
+  readonly network: string
+}
+
+/**
+ * Turns an endpoint's contract into a route: who may call, the tenant's limit, the signature over the exact bytes, the
+ * shape, the answer and the error. The checks come in one order, and the first that fails answers:
+ * caller, tenant limit, scope or role, encoding and type, size, signature, window, JSON, fields.
+ */
+export function serveEndpoint(
+  app: FastifyInstance,
+  served: ServedEndpoint,
+  parts: Parts,
+  gates: Gates,
+): void {
+  const { endpoint } = served
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  const shapes = {
+    params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
+    query: endpoint.query === undefined ? null : shape(endpoint.query, 'parameter'),
+    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : shape(endpoint.body, 'body'),
+  }
+  const bytesMax = endpoint.body === undefined ? bodyBytesMax : (endpoint.bodyBytesMax ?? bodyBytesMax)
+
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bytesMax,
+    onRequest: async (request, reply) => {
+      const network = callerNetwork(request.ip)
+      const now = parts.clock()
+      refuseDuplicateHeaders(request)
+      const caller = await callerOf(endpoint, request, now, network)
+      if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
+      refuseTooLittleRight(endpoint, caller)
+      if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
+      if (endpoint.bodyKind !== 'csv') limitArrival(request, reply)
+      admitted.set(request, { caller, now, network })
+    },
+    handler: async (request, reply) => {
+      const known = admitted.get(request)
+      if (known === undefined) throw new Error('The request was not admitted.')
+      const { caller, now, network } = known
+      const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      const signed =
+        caller.kind === 'service' ? await verifySigned(endpoint, request, caller, bodyBytes, now) : undefined
+      const ignored: string[] = []
+      const call: Call<Endpoint> = {
+        caller: caller as never,
+        params: readTextual(endpoint.params, shapes.params, {
+          ...(request.params as Record<string, string>),
+        }),
+        query: readQuery(endpoint, shapes.query, request, ignored),
+        body: (endpoint.bodyKind === 'csv'
+          ? bodyBytes
+          : readBody(endpoint, shapes.body, bodyBytes, ignored)) as never,
+        signed: signed as never,
+        now,
+        network,
+        requestId: request.id,
+      }
+      if (ignored.length > 0) reportIgnored(request, reply, ignored)
+      const result = await served.handler(call as never, parts)
+      const body = result instanceof Reply ? result.body : result
+      if (result instanceof Reply) reply.headers(result.headers)
+      if (endpoint.cacheSeconds !== undefined) {
+        reply.header('Cache-Control', `private, max-age=${endpoint.cacheSeconds}`)
+      }
+      return reply.code(endpoint.status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+    },
+  })
+
+  async function callerOf(of: Endpoint, request: FastifyRequest, now: number, network: string) {
+    if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
+    try {
+      return of.who.kind === 'service'
+        ? await gates.callers.service(request.headers.authorization, now, network)
+        : await gates.callers.person(request, now, !underTenantLimit(of))
+    } catch (error) {
+      // A refusal costs its network a place. The right token is never refused for what others at its address did.
+      if (error instanceof Problem && error.status === 401) {
+        const { admitted: allowed } = gates.refusedLimit.admit(network, parts.monotonic())
+        if (!allowed) {
+          throw problem('too-many-attempts', 'Too many refused requests from your network. Wait a second.', {
+            headers: { 'Retry-After': '1' },
+          })
+        }
+      }
+      throw error
+    }
+  }
+
+  function takeFromTenantLimit(tenant: number, reply: FastifyReply): void {
+    const { admitted: allowed, remaining, retryAfterMs } = gates.tenantLimit.admit(tenant, parts.monotonic())
+    const policy = `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`
+    const wait = Math.max(1, Math.ceil(retryAfterMs / 1000))
+    reply.headers({
+      'RateLimit-Policy': policy,
+      RateLimit: `"tenant";r=${remaining};t=${wait}`,
+      'X-RateLimit-Limit': String(tenantRequestsPerWindowMax),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(wait),
+    })
+    if (!allowed) {
+      throw problem(
+        'quota-exceeded',
+        `Your brokerage has made ${tenantRequestsPerWindowMax} requests within a second; wait and send this one again.`,
+        { headers: { 'Retry-After': String(wait) }, members: { 'violated-policies': ['tenant'] } },
+      )
+    }
+  }
+
+  async function verifySigned(
+    of: Endpoint,
+    request: FastifyRequest,
+    caller: ServiceCaller,
+    bodyBytes: Buffer,
+    now: number,
+  ): Promise<Signed | undefined> {
+    if (of.who.kind !== 'service' || !of.who.signed) return undefined
+    const { timestamp, digest } = readSignatureHeaders({
+      timestamp: oneHeader(request, timestampHeader),
+      signature: oneHeader(request, signatureHeader),
+    })
+    const secrets = await gates.callers.liveSecrets(caller.tenant, now)
+    const secret = verifySignature({ timestamp, digest, bodyBytes }, secrets, now)
+    gates.callers.secretUsed(caller.tenant, secret, now)
+    return {
+      timestampSeconds: Number(timestamp),
+      requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
+    }
+  }
+}
+
+/** Headers that two parties could read differently. Node keeps the first of two and says nothing. */
+const singleHeaders = new Set(['authorization', 'content-type', 'content-length', 'host'])
+
+function refuseDuplicateHeaders(request: FastifyRequest): void {
+  const seen = new Set<string>()
+  const raw = request.raw.rawHeaders
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? ''
+    if (!singleHeaders.has(name)) continue
+    if (seen.has(name)) throw problem('duplicate-header', `The header ${raw[index]} was sent twice.`)
+    seen.add(name)
+  }
+}
+
+function refuseTooLittleRight(endpoint: Endpoint, caller: Admitted['caller'] & { scope?: string }): void {
+  const { who } = endpoint
+  if (who.kind === 'dashboard' && caller.kind === 'dashboard' && !roleAtLeast(caller.role, who.role)) {
+    throw problem('role-required', `This needs the role ${who.role}; you are ${caller.role}.`)
+  }
+  if (who.kind === 'service' && who.signed && caller.scope !== integrationsScope) {
+    throw problem(
+      'insufficient-scope',
+      `Writing needs a service token with the scope ${integrationsScope}.`,
+      {
+        headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${integrationsScope}"` },
+      },
+    )
+  }
+}
+
+function hasBody(request: FastifyRequest): boolean {
+  const length = request.headers['content-length']
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+}
+
+const csvTypes = /^(text\/csv|application\/csv|application\/gzip)$/
+
+function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytesMax: number): void {
+  if (endpoint.body === undefined) return
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw problem(
+      'unsupported-encoding',
+      'Send the body uncompressed: the signature and the limits are of plain bytes.',
+      {
+        headers: { 'Accept-Encoding': 'identity' },
+      },
+    )
+  }
+  const isCsv = endpoint.bodyKind === 'csv'
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
+    .split(';')
+    .map((part) => part.trim())
+  const charset = parameters
+    .find((parameter) => /^charset\s*=/i.test(parameter))
+    ?.replace(/^charset\s*=\s*"?([^"]*)"?$/i, '$1')
+  const fits = isCsv ? csvTypes.test(type.toLowerCase()) : type.toLowerCase() === 'application/json'
+  if (!fits || (charset !== undefined && !/^utf-?8$/i.test(charset))) {
+    const right = isCsv ? 'text/csv' : 'application/json'
+    throw problem(
+      'unsupported-media-type',
+      `Send Content-Type: ${right}, in UTF-8; it was ${type === '' ? 'absent' : JSON.stringify(request.headers['content-type'])}.`,
+      {
+        headers: { 'Accept-Post': right },
+      },
+    )
+  }
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > bytesMax) throw tooLarge(bytesMax)
+}
+
+export function tooLarge(bytesMax: number): Problem {
+  return problem('body-too-large', `The body must be at most ${bytesMax.toLocaleString('en-US')} bytes.`, {
+    headers: { Connection: 'close' },
+  })
+}
+
+/** A body that trickles in byte by byte holds a socket; after a while it is answered and closed. */
+function limitArrival(request: FastifyRequest, reply: FastifyReply): void {
+  const timer = setTimeout(() => {
+    if (request.raw.complete || reply.sent) return
+    const late = problem('request-timeout', 'The body took too long to arrive.')
+    reply.hijack()
+    reply.raw.writeHead(408, { 'Content-Type': problemContentType, Connection: 'close' })
+    reply.raw.end(JSON.stringify(late.body(request.id)), () => request.raw.destroy())
+  }, bodyArrivalSecondsMax * 1000)
+  timer.unref()
+  reply.raw.once('close', () => clearTimeout(timer))
+}
+
+/** A header's one value; two of them stay joined, and then fit no form. */
+function oneHeader(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}
+
+function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Record<string, string>) {
+  if (schema === undefined || check === null) return {}
+  const values = readParameters(schema, sent)
+  const errors = check.errors(values)
+  if (errors.length > 0) throw invalid(errors)
+  return values
+}
+
+function readQuery(endpoint: Endpoint, check: Shape | null, request: FastifyRequest, ignored: string[]) {
+  const known: Record<string, string> = {}
+  for (const [name, value] of sentParameters(request.raw.url ?? '')) {
+    if (check?.names.has(name) !== true) {
+      ignored.push(name)
+      continue
+    }
+    if (known[name] !== undefined) {
+      throw invalid([{ parameter: name, code: 'repeated', detail: `${name} was sent twice; send it once.` }])
+    }
+    known[name] = value
+  }
+  return readTextual(endpoint.query, check, known)
+}
+
+function sentParameters(url: string): [string, string][] {
+  const start = url.indexOf('?')
+  if (start === -1) return []
+  const text = url.slice(start + 1)
+  try {
+    decodeURIComponent(text)
+  } catch {
+    throw problem(
+      'malformed-request',
+      'The query has a percent sign that is not followed by the code of a UTF-8 text.',
+    )
+  }
+  const pairs = [...new URLSearchParams(text)]
+  for (const [name] of pairs) {
+    if (forbiddenNames.has(name)) throw problem('forbidden-key', `The parameter "${name}" is not allowed.`)
+  }
+  return pairs
+}
+
+const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype'])
+
+function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: string[]): unknown {
+  if (check === null) return undefined
+  const needed = (endpoint.body as { required?: readonly string[] } | undefined)?.required ?? []
+  const sent =
+    bodyBytes.length === 0 && needed.length === 0
+      ? {}
+      : readJsonObject(bodyBytes, { depthMax: jsonDepthMax, keysMax: endpoint.bodyKeysMax ?? jsonKeysMax })
+  // Known fields are copied by name, so that nothing else can ride along; null is the same as absent.
+  const known: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(sent)) {
+    if (!check.names.has(name)) ignored.push(name)
+    else if (value !== null) known[name] = withoutNulls(value)
+  }
+  const errors = check.errors(known)
+  if (errors.length > 0) throw invalid(errors)
+  return known
+}
+
+/** In the lanes of a quote request, too, null is the same as absent. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null)
+      .map(([name, member]) => [name, withoutNulls(member)]),
+  )
+}
+
+const ignoredShownMax = 20
+
+function reportIgnored(request: FastifyRequest, reply: FastifyReply, names: readonly string[]): void {
+  const prefer = request.headers.prefer
+  if (typeof prefer === 'string' && /(^|,)\s*handling\s*=\s*"?strict"?\s*(,|;|$)/i.test(prefer)) {
+    throw problem(
+      'unknown-field',
+      `Not known here: ${names
+        .slice(0, ignoredShownMax)
+        .map((name) => JSON.stringify(name.slice(0, 60)))
+        .join(', ')}.`,
+      {
+        errors: names.slice(0, ignoredShownMax).map((name) => ({
+          pointer: `/${name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+          code: 'unknown',
+          detail: 'This field is not known.',
+        })),
+      },
+    )
+  }
+  reply.header(
+    'Ignored-Fields',
+    names
+      .slice(0, ignoredShownMax)
+      .map((name) => encodeURIComponent(name.toWellFormed().slice(0, 60)))
+      .join(', '),
+  )
+}
+
+/** Any error as the Problem it is answered with. Only a Problem says something about itself. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof LockTimeout) {
+    return problem(
+      'request-in-progress',
+      'Another request is changing the same thing. Send this one again.',
+      {
+        headers: { 'Retry-After': '1' },
+        cause: error,
+      },
+    )
+  }
+  if (error instanceof DatabaseUnavailable) {
+    return problem(
+      'unavailable',
+      error.outcomeUnknown
+        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
+        : 'The database cannot answer right now. Nothing was changed.',
+      { headers: { 'Retry-After': '2' }, cause: error },
+    )
+  }
+  return problem(
+    'internal',
+    'Something went wrong on our side. It has been recorded under this request_id.',
+    {
+      cause: error,
+    },
+  )
+}
