@@ -1,0 +1,129 @@
+import { type Confidence, confidence, decidedToNextConfidence } from './confidence.ts'
+import { isDecided, type PastQuote } from './history.ts'
+import { type Outlier, outliers } from './outliers.ts'
+import { rateBand } from './rate-band.ts'
+import { roundHalfAway } from './statistics/round-half-away.ts'
+import { type SuggestedRate, suggestedRate } from './suggested-rate.ts'
+import { verdict } from './verdict.ts'
+import { type WinProbability, type WinProbabilityMethod, winProbability } from './win-probability.ts'
+
+/** A rate a broker is thinking of, in cents, above 0, and the market's rate where one is known. */
+export interface Offer {
+  readonly proposedRateCents: number
+  readonly marketRateCents: number | null
+  readonly method: WinProbabilityMethod
+}
+
+/** What the lane's history says about an offer. Every number is null when no quote is decided. */
+export interface MarkupAdvice {
+  readonly winProbability: number | null
+  readonly confidence: Confidence
+  /** Percent above (or below) the reference, one decimal. Neither margin % nor markup over cost. */
+  readonly markupPct: number | null
+  readonly suggestedRateCents: number | null
+  readonly rateBand: {
+    readonly floorCents: number | null
+    readonly medianCents: number | null
+    readonly ceilingCents: number | null
+  }
+  readonly verdict: string
+  readonly evidence: MarkupEvidence
+}
+
+/** The counts behind the numbers. Quotes with a rate of zero are counted in `unpriced` and nowhere else below it. */
+export interface MarkupEvidence {
+  readonly quotes: number
+  readonly unpriced: number
+  readonly wins: number
+  readonly losses: number
+  readonly pending: number
+  readonly decided: number
+  /** How many more decided quotes would raise the confidence, null at the top. */
+  readonly decidedToNextConfidence: number | null
+  readonly method: WinProbabilityMethod
+  readonly flags: WinProbability['flags']
+  readonly winsAtOrBelow: number
+  readonly decidedAtOrBelow: number
+  readonly rawShare: number | null
+  readonly pooled: boolean
+  readonly reference: { readonly source: 'market_rate' | 'median'; readonly cents: number } | null
+  readonly suggestion: Omit<SuggestedRate, 'rateCents'>
+  readonly outliers: readonly Outlier[]
+}
+
+/**
+ * Win probability, confidence, markup, suggested rate, rate band and a sentence for an offer on one lane, from the
+ * tenant's own quotes of that city pair (and equipment, when one is asked for).
+ *
+ * With quotes but none decided (or none decided with a rate above zero) every number is null and the sentence says so.
+ * The caller answers "not found" for a lane without any quote; an empty history here gives the same nulls.
+ *
+ * @example // the ten quotes 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 200000, no market rate
+ * // { winProbability: 0.9, confidence: 'medium', markupPct: -1.2, suggestedRateCents: 191000,
+ * //   rateBand: { floorCents: 180000, medianCents: 202500, ceilingCents: 225000 }, ... }
+ */
+export function adviseMarkup(history: readonly PastQuote[], offer: Offer): MarkupAdvice {
+  const { proposedRateCents, method } = offer
+  const win = winProbability(history, proposedRateCents, method)
+  const { rateCents: suggestedRateCents, ...suggestion } = suggestedRate(history)
+  const band = win.decided === 0 ? null : rateBand(history)
+  const reference = band === null ? null : referenceOf(offer.marketRateCents, band.medianCents)
+  const markup = reference === null ? null : markupPct(proposedRateCents, reference.cents)
+  const level = confidence(win.decided)
+  const priced = history.filter((quote) => quote.rateCents > 0)
+  const countOf = (outcome: PastQuote['outcome']) =>
+    priced.filter((quote) => quote.outcome === outcome).length
+  return {
+    winProbability: win.probability,
+    confidence: level,
+    markupPct: markup,
+    suggestedRateCents,
+    rateBand: band ?? { floorCents: null, medianCents: null, ceilingCents: null },
+    verdict: verdict({
+      proposedRateCents,
+      reference,
+      markupPct: markup,
+      method,
+      win,
+      confidence: level,
+      suggestedRateCents,
+      quoteCount: history.length,
+      decidedCount: history.filter(isDecided).length,
+    }),
+    evidence: {
+      quotes: history.length,
+      unpriced: history.length - priced.length,
+      wins: countOf('won'),
+      losses: countOf('lost'),
+      pending: countOf('pending'),
+      decided: win.decided,
+      decidedToNextConfidence: decidedToNextConfidence(win.decided),
+      method,
+      flags: win.flags,
+      winsAtOrBelow: win.winsAtOrBelow,
+      decidedAtOrBelow: win.decidedAtOrBelow,
+      rawShare: win.rawShare,
+      pooled: win.pooled,
+      reference,
+      suggestion,
+      outliers: outliers(history),
+    },
+  }
+}
+
+function referenceOf(marketRateCents: number | null, medianCents: number): MarkupEvidence['reference'] {
+  // A market rate of zero is no rate to compare with.
+  return marketRateCents !== null && marketRateCents > 0
+    ? { source: 'market_rate', cents: marketRateCents }
+    : { source: 'median', cents: medianCents }
+}
+
+/**
+ * How far a rate is from a reference (both in cents, the reference above 0), in percent with one decimal, a half away
+ * from zero. Whole cents make the half exact.
+ *
+ * @example markupPct(214000, 200000) // 7
+ */
+export function markupPct(rateCents: number, referenceCents: number): number {
+  return roundHalfAway(((rateCents - referenceCents) * 1000) / referenceCents, 0) / 10
+}
