@@ -28,7 +28,7 @@ export interface Outlier {
 /**
  * The quotes of a lane whose rate stands out: beyond 3 robust deviations (1.4826 times the median absolute deviation)
  * of the logarithm of the rate, or 5 times above or below the median. Quotes with a rate of zero have no logarithm and
- * are not looked at.
+ * are not looked at. In the order of their lanes, whatever the order of the history.
  *
  * @example // 2000W 2050L 2100W 19000L
  * // the last one, 9.16 times the median
@@ -48,10 +48,13 @@ export function outliers(history: readonly PastQuote[]): Outlier[] {
       (priced.length >= OUTLIER_RULE.timesMedianQuotesMin && times >= OUTLIER_RULE.timesMedianMax)
     )
   }
-  return priced.filter(isOutlier).map((quote) => ({
-    laneId: quote.laneId,
-    rateCents: quote.rateCents,
-    outcome: quote.outcome,
-    timesMedian: quote.rateCents / middle,
-  }))
+  return priced
+    .filter(isOutlier)
+    .map((quote) => ({
+      laneId: quote.laneId,
+      rateCents: quote.rateCents,
+      outcome: quote.outcome,
+      timesMedian: quote.rateCents / middle,
+    }))
+    .sort((a, b) => a.laneId - b.laneId)
 }

@@ -1,0 +1,209 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Outcome, PastQuote } from './history.ts'
+import { describeLane, type LaneQuestion } from './lane-insight.ts'
+
+const NOW = Date.UTC(2026, 5, 15, 12)
+const DAY = 86_400_000
+
+const past = (daysAgo: number, outcome: Outcome = 'won', rateCents = 200_000): PastQuote => ({
+  laneId: 1,
+  rateCents,
+  costCents: null,
+  outcome,
+  quotedAt: NOW - daysAgo * DAY,
+  miles: null,
+})
+
+const describeQuotes = (quotes: PastQuote[], rest: Partial<LaneQuestion> = {}) =>
+  describeLane({
+    quotes,
+    parent: { wins: 0, decided: 0 },
+    now: NOW,
+    askedScope: 'equipment',
+    usedScope: 'equipment',
+    avgRateCents: null,
+    ...rest,
+  })
+
+/** So many won, lost and pending quotes so many days ago. */
+const some = (daysAgo: number, won: number, lost: number, pending = 0) => [
+  ...Array.from({ length: won }, () => past(daysAgo)),
+  ...Array.from({ length: lost }, () => past(daysAgo, 'lost')),
+  ...Array.from({ length: pending }, () => past(daysAgo, 'pending')),
+]
+
+const GROWING = [...some(100, 0, 1, 1), ...some(70, 1, 2), ...some(40, 2, 1, 1), ...some(10, 4, 1, 1)]
+
+describe('describeLane', () => {
+  it('puts history, scores, signals and evidence together', () => {
+    const insight = describeQuotes(GROWING, { parent: { wins: 7, decided: 12 } })
+    expect(insight.scope).toBe('equipment')
+    expect(insight.history).toEqual({
+      totalQuotes: 15,
+      wins: 7,
+      losses: 5,
+      winRatePct: 58.3,
+      monthsActive: 4,
+      avgRateCents: 200_000,
+    })
+    expect(insight.scores.integral).toBeCloseTo(2.308968, 6)
+    expect(insight.scores.derivative).toBeCloseTo(0.774592, 6)
+    expect(insight.scores.harmonic).toBeCloseTo(0.64588, 6)
+    expect(insight.scores.correlation).toBeCloseTo(0.890314, 6)
+    expect(insight.signals).toEqual({
+      strength: 'strong',
+      trend: 'heating',
+      consistency: 'reliable',
+      timing: 'aligned',
+    })
+    expect(insight.evidence).toMatchObject({
+      par: 0.4,
+      bucketCount: 4,
+      decidedBuckets: 4,
+      decided: 12,
+      olderQuotes: 0,
+      futureQuotes: 0,
+      outliers: [],
+    })
+    expect(insight.evidence.buckets.map((bucket) => bucket.quotes)).toEqual([2, 3, 4, 6])
+    expect(insight.summary).toBe(
+      'On this lane with this equipment you won 7 of 12 decided quotes (58.3%) over 4 months at an average rate of $2,000: strong against your other lanes, won more often lately than before, won steadily month after month, and won in step with how busy it was.',
+    )
+  })
+
+  it('measures the lane against the tenant without it', () => {
+    const { evidence } = describeQuotes(GROWING, { parent: { wins: 37, decided: 62 } })
+    expect(evidence.par).toBeCloseTo((30 + 8) / (50 + 20), 12)
+  })
+
+  it('keeps old and future quotes in the history, out of the scores, and counts them', () => {
+    const insight = describeQuotes([...some(500, 3, 0), ...some(5, 1, 1), ...some(-2, 0, 4)])
+    expect(insight.history).toMatchObject({ totalQuotes: 9, wins: 4, losses: 5, winRatePct: 44.4 })
+    expect(insight.evidence).toMatchObject({ decided: 2, bucketCount: 1, olderQuotes: 3, futureQuotes: 4 })
+  })
+
+  it('counts calendar months in UTC', () => {
+    const at = (iso: string) => ({ ...past(0), quotedAt: Date.parse(iso) })
+    const quotes = [at('2026-01-31T23:59:59.999Z'), at('2026-02-01T00:00:00Z'), at('2026-02-28T12:00:00Z')]
+    expect(describeQuotes(quotes).history.monthsActive).toBe(2)
+    expect(
+      describeQuotes([at('2025-02-01T00:00:00Z'), at('2026-02-01T00:00:00Z')]).history.monthsActive,
+    ).toBe(2)
+  })
+
+  it('averages the rates that are rates, unless the average is given', () => {
+    const quotes = [past(1, 'won', 200_000), past(1, 'lost', 210_001), past(1, 'won', 0)]
+    expect(describeQuotes(quotes).history.avgRateCents).toBe(205_000.5)
+    expect(describeQuotes(quotes, { avgRateCents: 123_456 }).history.avgRateCents).toBe(123_456)
+    expect(describeQuotes([past(1, 'won', 0)]).history.avgRateCents).toBe(0)
+  })
+
+  it('does not depend on the order of the quotes', () => {
+    const shuffled = fc.shuffledSubarray(GROWING, { minLength: GROWING.length })
+    fc.assert(
+      fc.property(shuffled, (quotes) => {
+        expect(describeQuotes(quotes)).toEqual(describeQuotes(GROWING))
+      }),
+    )
+  })
+})
+
+describe('the sentence', () => {
+  it('names the scope when it is wider than asked, and only then', () => {
+    const sentence = (askedScope: LaneQuestion['askedScope'], usedScope: LaneQuestion['usedScope']) =>
+      describeQuotes(some(5, 1, 1), { askedScope, usedScope }).summary
+    expect(sentence('corridor', 'corridor')).toMatch(/^On this lane across all equipment you won 1 of 2/)
+    expect(sentence('equipment', 'corridor')).toMatch(
+      /^With too little history on this lane with this equipment, this looks at this lane across all equipment, where you won/,
+    )
+    expect(sentence('corridor', 'market')).toContain(
+      'this looks at lanes between the same two markets, where',
+    )
+    expect(sentence('equipment', 'state_pair')).toContain(
+      'this looks at lanes between the same two states, where',
+    )
+    expect(sentence('equipment', 'region')).toContain(
+      'this looks at lanes between the same two regions, where',
+    )
+    expect(sentence('equipment', 'tenant')).toContain('this looks at all your lanes, where')
+  })
+
+  it('compares all lanes with no other lane', () => {
+    const tenant = { askedScope: 'equipment', usedScope: 'tenant' } as const
+    expect(describeQuotes(GROWING, tenant).summary).not.toContain('other lanes')
+    expect(describeQuotes(some(1, 1, 1), tenant).summary).toMatch(/at an average rate of \$2,000\.$/)
+  })
+
+  it('says when nothing is decided, for one quote and for several', () => {
+    const one = describeQuotes([past(1, 'pending')])
+    expect(one.history.winRatePct).toBe(0)
+    expect(one.summary).toBe(
+      'On this lane with this equipment you sent 1 quote over 1 month at an average rate of $2,000, and it is not decided yet.',
+    )
+    expect(describeQuotes(some(1, 0, 0, 3)).summary).toBe(
+      'On this lane with this equipment you sent 3 quotes over 1 month at an average rate of $2,000, and none of them is decided yet.',
+    )
+  })
+
+  it('says when there is too little to compare', () => {
+    expect(describeQuotes([past(1)]).summary).toBe(
+      'On this lane with this equipment you won the only decided quote (100.0%) over 1 month at an average rate of $2,000: too few recent outcomes to compare with your other lanes.',
+    )
+  })
+
+  it('tells what was, not what will be', () => {
+    const faded = [...some(100, 5, 1), ...some(70, 4, 2), ...some(40, 1, 5), ...some(10, 0, 6)]
+    const { summary, signals } = describeQuotes(faded)
+    expect(signals).toMatchObject({ strength: 'weak', trend: 'cooling' })
+    expect(summary).toBe(
+      'On this lane with this equipment you won 10 of 24 decided quotes (41.7%) over 4 months at an average rate of $2,000: weak against your other lanes, won less often lately than before, and won more in some months than in others.',
+    )
+    expect(summary).not.toMatch(/\bwill\b|expect|likely|should/)
+  })
+})
+
+describe('bad history', () => {
+  it.each([
+    ['all won', some(5, 20, 0), 100],
+    ['all lost', some(5, 0, 20), 0],
+    ['rates of zero', [past(5, 'won', 0), past(5, 'lost', 0)], 50],
+    ['all in the future', some(-5, 2, 1), 66.7],
+    ['all long ago', some(3000, 2, 1), 66.7],
+  ])('%s', (_name, quotes, winRatePct) => {
+    const insight = describeQuotes(quotes)
+    expect(insight.history.winRatePct).toBe(winRatePct)
+    expect(JSON.parse(JSON.stringify(insight))).toEqual(insight)
+    expect(insight.summary).not.toMatch(/NaN|null|undefined|Infinity/)
+  })
+
+  it('points at a rate 100 times the others', () => {
+    const insight = describeQuotes([...some(5, 3, 3), past(6, 'lost', 20_000_000)])
+    expect(insight.evidence.outliers.map((outlier) => outlier.rateCents)).toEqual([20_000_000])
+    expect(insight.history.totalQuotes).toBe(7)
+  })
+
+  it('any history gives finite numbers and one whole sentence', () => {
+    const quote = fc
+      .tuple(
+        fc.integer({ min: -100, max: 1000 }),
+        fc.constantFrom('won', 'lost', 'pending') as fc.Arbitrary<Outcome>,
+        fc.oneof(fc.constantFrom(0, 1, 999_999_999), fc.integer({ min: 0, max: 500_000 })),
+      )
+      .map(([daysAgo, outcome, rateCents]) => past(daysAgo, outcome, rateCents))
+    fc.assert(
+      fc.property(
+        fc.array(quote, { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 0, max: 500 }),
+        fc.integer({ min: 0, max: 500 }),
+        (quotes, wins, more) => {
+          const insight = describeQuotes(quotes, { parent: { wins, decided: wins + more } })
+          expect(JSON.parse(JSON.stringify(insight))).toEqual(insight)
+          expect(insight.summary).toMatch(/^[A-Z][^\n]*\.$/)
+          expect(insight.summary).not.toMatch(/NaN|null|undefined|\. [A-Z]| {2}/)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
