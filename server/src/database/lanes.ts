@@ -40,7 +40,10 @@ export type NewLane = Pick<
       | 'booked_at'
       | 'import_fingerprint'
     >
-  >
+  > & {
+    /** For lanes taken over with their history: which quote of which lane of the request it is, and from when. */
+    readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
+  }
 
 export interface NewQuoteRequest {
   readonly customerName: string
@@ -96,7 +99,8 @@ export async function insertQuoteRequests(
       created_at: request.createdAt,
       import_id: request.importId,
     })
-    for (const [position, lane] of request.lanes.entries()) {
+    for (const [position, { placed, ...lane }] of request.lanes.entries()) {
+      const createdAt = placed?.createdAt ?? request.createdAt
       laneRows.push({
         ...emptyBooking,
         ...lane,
@@ -104,13 +108,13 @@ export async function insertQuoteRequests(
           tenant,
           identifiers.laneId(laneNumbers[laneRows.length] ?? -1),
           requestId,
-          position + 1,
-          1,
+          placed?.laneNumber ?? position + 1,
+          placed?.quoteCount ?? 1,
         ),
         quoted_customer_name: request.customerName,
         created_by: request.createdBy,
-        created_at: request.createdAt,
-        updated_at: request.createdAt,
+        created_at: createdAt,
+        updated_at: createdAt,
         import_id: request.importId,
       })
     }

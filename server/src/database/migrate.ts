@@ -63,10 +63,16 @@ async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
 }
 
 /** The migrations of this version that a database does not have yet; what a start without owner rights checks. */
-export async function missingMigrations(client: pg.ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ present: boolean }>(
-    `select to_regclass('schema_migrations') is not null as present`,
-  )
-  const applied = rows[0]?.present === true ? await appliedMigrations(client) : []
-  return (await readMigrations()).map(({ name }) => name).filter((name) => !applied.includes(name))
+export async function missingMigrations(connection: pg.ClientConfig): Promise<string[]> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ present: boolean }>(
+      `select to_regclass('schema_migrations') is not null as present`,
+    )
+    const applied = rows[0]?.present === true ? await appliedMigrations(client) : []
+    return (await readMigrations()).map(({ name }) => name).filter((name) => !applied.includes(name))
+  } finally {
+    await client.end()
+  }
 }

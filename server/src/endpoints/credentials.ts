@@ -1,11 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import { problem } from '#contract/errors.ts'
-import {
-  liveSecretsPerNameMax,
-  secretOverlapHoursDefault,
-  serviceTokenLifetimeDays,
-} from '#contract/limits.ts'
+import { liveSecretsPerNameMax, secretOverlapHoursDefault } from '#contract/limits.ts'
 import {
   createServiceToken,
   integrationsScope,
@@ -20,11 +15,9 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
-import { secretPlace } from '../callers.ts'
 import * as credentials from '../database/credentials.ts'
 import type { TenantTransaction } from '../database/open-database.ts'
-import { seal } from '../security/sealed-secret.ts'
-import { newSigningSecret } from '../security/signing-secret.ts'
+import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
 import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './call.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
@@ -68,40 +61,19 @@ async function issueSecret(
       `Two secrets named "${name}" are live already. Rotate one (POST /api/integrations/secrets/{id}/rotate) or revoke one (DELETE /api/integrations/secrets/{id}).`,
     )
   }
-  const plaintext = newSigningSecret()
-  const row = await credentials.insertSigningSecret(transaction, caller.tenant, {
-    name,
-    userId: caller.userId,
-    now: new Date(now),
-    sealedFor: (secretId) => seal(parts.secretKey, secretPlace(caller.tenant, secretId), plaintext),
-  })
+  const { row, plaintext } = await issueSigningSecret(
+    transaction,
+    { tenant: caller.tenant, userId: caller.userId, name, now },
+    parts.secretKey,
+  )
   return { id: row.secret_id, name: row.name, secret: plaintext, warning: shownOnce('secret') }
 }
 
 export const credentialEndpoints: ServedEndpoint[] = [
   serve(createServiceToken, async ({ caller, body, now }, { database, tokens }) => {
-    const issuedAt = Math.floor(now / 1000)
-    const exp = issuedAt + serviceTokenLifetimeDays * 86_400
-    const jti = randomUUID()
-    const row = await database.inTenant(caller.tenant, (transaction) =>
-      credentials.insertServiceToken(transaction, caller.tenant, {
-        jti,
-        name: body.name,
-        scope: integrationsScope,
-        userId: caller.userId,
-        now: new Date(now),
-        expiresAt: new Date(exp * 1000),
-      }),
+    const { row, token } = await database.inTenant(caller.tenant, (transaction) =>
+      issueServiceToken(transaction, { ...caller, name: body.name, now }, tokens),
     )
-    const token = tokens.sign('service', {
-      tenant_id: caller.tenant,
-      user_id: caller.userId,
-      role: caller.role,
-      scope: integrationsScope,
-      jti,
-      iat: issuedAt,
-      exp,
-    })
     return {
       id: row.token_id,
       name: row.name,

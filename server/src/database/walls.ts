@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { Database } from './open-database.ts'
+
+/** Settings without which "acknowledged" would not mean "durable". */
+const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
+
+/**
+ * What stands between this database and the promises of the service, in words an operator can act on; empty when the
+ * walls are up. Asked once at the start: row-level security does nothing for a superuser, for a role that bypasses it
+ * or for an unforced owner, and a database without fsync loses what it acknowledged.
+ */
+export async function missingWalls(database: Database): Promise<string[]> {
+  return database.outsideTenants(async (transaction) => {
+    const { rows: settings } = await sql<{ name: string; setting: string }>`
+      select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')
+    `.execute(transaction)
+    const { rows: roles } = await sql<{
+      role: string
+      superuser: boolean
+      bypasses: boolean
+      owner: boolean
+    }>`
+      select rolname as role, rolsuper as superuser, rolbypassrls as bypasses,
+             exists (select 1 from pg_class c where c.relowner = r.oid and c.relname = 'lanes') as owner
+      from pg_roles r where rolname = current_user
+    `.execute(transaction)
+    const { rows: open } = await sql<{ table_name: string }>`
+      select c.relname as table_name
+      from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+      where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
+        and c.relname <> 'sign_in_emails'
+        and not (c.relrowsecurity and c.relforcerowsecurity
+                 and exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polcmd = '*'))
+    `.execute(transaction)
+    const off = durable.filter((name) => settings.find((setting) => setting.name === name)?.setting === 'off')
+    return [
+      ...off.map(
+        (name) => `PostgreSQL runs with ${name} = off: acknowledged changes could be lost. Set it to on.`,
+      ),
+      ...roles.flatMap(({ role, superuser, bypasses, owner }) => [
+        ...(superuser
+          ? [`The role ${role} is a superuser, which no tenant wall stops. Connect as lanewise_service.`]
+          : []),
+        ...(bypasses
+          ? [`The role ${role} has BYPASSRLS. Take it away: alter role ${role} nobypassrls.`]
+          : []),
+        ...(owner
+          ? [`The role ${role} owns the tables. Connect as lanewise_service, and migrate as the owner.`]
+          : []),
+      ]),
+      ...open.map(
+        ({ table_name }) =>
+          `Row-level security is not enabled, forced and complete on the table ${table_name}.`,
+      ),
+    ]
+  })
+}

@@ -1,0 +1,104 @@
+import { ConfigError, readConfig } from './config.ts'
+import { DataFolderInUse } from './database/data-folder.ts'
+import type { SampleAccess } from './sample/insert-sample.ts'
+import { StartRefused, startService } from './start.ts'
+
+/** One `curl` line for each of the three integration calls, ready to be pasted into a shell that has curl and Node. */
+function curlLines(address: string, sample: SampleAccess): string[] {
+  const { openLane, busyLane, token, secret } = sample
+  const rate = openLane.quoted_rate_cents / 100
+  const body = JSON.stringify({
+    lane_ref: openLane.lane_ref,
+    customer_rate: rate,
+    truck_cost: Math.round(rate * 86) / 100,
+    carrier_name: 'Blue Mesa Trucking',
+    carrier_mc: 'MC-481920',
+  })
+  const digest = `node -e 'process.stdout.write(require("crypto").createHmac("sha256",process.argv[1]).update(process.argv[2]).digest("hex"))'`
+  const bearer = `-H 'Authorization: Bearer ${token}'`
+  const lane = [
+    `--data-urlencode 'origin=${shellQuoted(busyLane.origin)}'`,
+    `--data-urlencode 'destination=${shellQuoted(busyLane.destination)}'`,
+    `--data-urlencode 'equipment=${busyLane.equipment}'`,
+  ].join(' ')
+  const insights = `${address}/api/integrations/insights`
+  return [
+    `BODY='${body}'; TS=$(date +%s); SIG=$(${digest} '${secret}' "$TS.$BODY"); curl -s '${address}/api/integrations/tms/shipment-update' ${bearer} -H 'Content-Type: application/json' -H "X-Service-Timestamp: $TS" -H "X-Service-Signature: sha256=$SIG" --data-binary "$BODY"; echo`,
+    `curl -s -G '${insights}/markup' ${bearer} ${lane} --data-urlencode 'proposed_rate=${busyLane.quoted_rate_cents / 100}'; echo`,
+    `curl -s -G '${insights}/lane' ${bearer} ${lane}; echo`,
+  ]
+}
+
+/** For a place between single quotes of a shell (there is no such name in the sample, but a name may have one). */
+function shellQuoted(text: string): string {
+  return text.replaceAll("'", `'\\''`)
+}
+
+function greeting(address: string, sample: SampleAccess | null): string {
+  const [update, markup, lane] = sample === null ? [] : curlLines(address, sample)
+  return [
+    '',
+    `Lanewise is ready at ${address}    (API reference: ${address}/docs)`,
+    ...(sample === null
+      ? []
+      : [
+          '',
+          `A sample brokerage, ${sample.company}, with ${sample.laneCount.toLocaleString('en-US')} quotes. Shown once:`,
+          `  sign-in          ${sample.email}  ${sample.password}`,
+          `  service token    ${sample.token}`,
+          `  signing secret   ${sample.secret}`,
+          '',
+          '1. Push a booking (signed):',
+          update,
+          '',
+          '2. How likely is a rate to win?',
+          markup,
+          '',
+          '3. What do we know about this lane?',
+          lane,
+        ]),
+    '',
+  ].join('\n')
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env)
+  const say = (line: string) => process.stdout.write(`lanewise: ${line}\n`)
+  let stopping: Promise<void> | undefined
+  const service = await startService(config, {
+    say,
+    onDatabaseExit: (reason) => {
+      process.stderr.write(`lanewise: the embedded database has ended: ${reason}\n`)
+      process.exit(1)
+    },
+  })
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping !== undefined) return
+    say(`${signal}: answering what has begun, then stopping`)
+    stopping = service.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`lanewise: ${String(error)}\n`)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.stdout.write(`${greeting(service.address, service.sample)}\n`)
+}
+
+main().catch((error: unknown) => {
+  const known =
+    error instanceof ConfigError || error instanceof StartRefused || error instanceof DataFolderInUse
+  process.stderr.write(`lanewise: ${known ? error.message : describe(error)}\n`)
+  process.exit(1)
+})
+
+/** An error nobody foresaw, with what caused it. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined
+    ? (error.stack ?? error.message)
+    : `${error.stack}\ncaused by: ${describe(error.cause)}`
+}

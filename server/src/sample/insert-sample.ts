@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto'
+import { readPlace } from '#engine/place.ts'
+import { insertQuoteRequests, type LaneRow, type NewLane } from '../database/lanes.ts'
+import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import { createTenant, insertUser, newTenantId } from '../database/people.ts'
+import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
+import { hashPassword } from '../security/password.ts'
+import type { SecretKey } from '../security/sealed-secret.ts'
+import type { Tokens } from '../security/token.ts'
+import { type SampleLane, sampleBrokerage } from './sample-brokerage.ts'
+
+/** What a newcomer needs to try the service; shown once and kept nowhere. */
+export interface SampleAccess {
+  readonly company: string
+  readonly email: string
+  readonly password: string
+  readonly token: string
+  readonly secret: string
+  readonly laneCount: number
+  /** An open quote, to push a booking for. */
+  readonly openLane: Pick<LaneRow, 'lane_ref' | 'quoted_rate_cents'>
+  /** The lane with the most quotes. */
+  readonly busyLane: Pick<LaneRow, 'origin' | 'destination' | 'equipment' | 'quoted_rate_cents'>
+}
+
+const seed = 20_260_301
+const ownerEmail = 'owner@sample.example'
+
+/**
+ * Writes the sample brokerage: its people, two years of quotes and bookings, a service token and a signing secret. All
+ * in the caller's transaction, so that a start that is cut off leaves nothing half made.
+ */
+export function sampleMaker(database: Database, tokens: Tokens, secretKey: SecretKey) {
+  const tenant = newTenantId()
+  return {
+    tenant,
+    async insert(transaction: TenantTransaction, now: number): Promise<SampleAccess> {
+      const sample = sampleBrokerage({ seed, now })
+      const password = randomBytes(12).toString('base64url')
+      const at = new Date(now)
+      const owner = sample.people.find((person) => person.role === 'owner')
+      const made = await createTenant(transaction, tenant, {
+        company: sample.company.name,
+        name: owner?.name ?? 'Owner',
+        email: ownerEmail,
+        passwordHash: await hashPassword(password),
+        now: at,
+      })
+      if (made === null) throw new Error(`The address ${ownerEmail} is in use already.`)
+      const userIds = new Map([[made.user.name, made.user.user_id]])
+      for (const person of sample.people.filter((one) => one !== owner)) {
+        const user = await insertUser(transaction, tenant, {
+          name: person.name,
+          email: `${person.name.toLowerCase().replaceAll(/[^a-z]+/g, '.')}@sample.example`,
+          role: person.role,
+          status: 'active',
+          passwordHash: null,
+          invitation: null,
+          now: at,
+        })
+        if (user !== null) userIds.set(person.name, user.user_id)
+      }
+      const lanes = await insertLanes(transaction, tenant, database, sample.lanes, userIds)
+      const issued = { tenant, userId: made.user.user_id, now }
+      const { token } = await issueServiceToken(
+        transaction,
+        { ...issued, name: 'sample', role: 'owner' },
+        tokens,
+      )
+      const { plaintext } = await issueSigningSecret(transaction, { ...issued, name: 'tms' }, secretKey)
+      return {
+        company: sample.company.name,
+        email: ownerEmail,
+        password,
+        token,
+        secret: plaintext,
+        laneCount: lanes.length,
+        ...showcase(lanes),
+      }
+    },
+  }
+}
+
+function newLane(lane: SampleLane): NewLane {
+  const [origin, destination] = [readPlace(lane.origin), readPlace(lane.destination)]
+  if (origin === null || destination === null)
+    throw new Error(`No place: ${lane.origin} or ${lane.destination}.`)
+  const { booking } = lane
+  return {
+    origin: lane.origin,
+    destination: lane.destination,
+    origin_key: origin.key,
+    destination_key: destination.key,
+    origin_state: origin.state,
+    destination_state: destination.state,
+    origin_market: null,
+    destination_market: null,
+    equipment: lane.equipment,
+    equipment_code: lane.equipment,
+    quoted_rate_cents: lane.quotedRateCents,
+    estimated_cost_cents: lane.estimatedCostCents,
+    market_rate_cents: lane.marketRateCents,
+    miles: lane.miles,
+    pickup_date: lane.pickupDate,
+    outcome: lane.outcome,
+    outcome_reason: lane.outcomeReason,
+    outcome_source: lane.outcome === 'pending' ? null : booking === null ? 'dashboard' : 'tms',
+    decided_at: lane.decidedAt === null ? null : new Date(lane.decidedAt),
+    ...(booking === null
+      ? {}
+      : {
+          customer_rate_cents: booking.customerRateCents,
+          truck_cost_cents: booking.truckCostCents,
+          truck_cost_source: 'tms' as const,
+          carrier_name: booking.carrierName,
+          carrier_notes: booking.carrierMc,
+          booked_at: new Date(booking.bookedAt),
+        }),
+    placed: {
+      laneNumber: lane.laneNumber,
+      quoteCount: lane.quoteNumber,
+      createdAt: new Date(lane.quotedAt),
+    },
+  }
+}
+
+async function insertLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  database: Database,
+  lanes: readonly SampleLane[],
+  userIds: ReadonlyMap<string, number>,
+): Promise<LaneRow[]> {
+  const requests = [...Map.groupBy(lanes, (lane) => lane.requestNumber).values()].flatMap((group) => {
+    const [first] = group
+    if (first === undefined) return []
+    return {
+      customerName: first.customerName,
+      reference: null,
+      createdBy: userIds.get(first.repName) ?? null,
+      createdAt: new Date(first.quotedAt),
+      importId: null,
+      lanes: group.map(newLane),
+    }
+  })
+  return insertQuoteRequests(transaction, tenant, database.identifiers, requests)
+}
+
+function showcase(lanes: readonly LaneRow[]): Pick<SampleAccess, 'openLane' | 'busyLane'> {
+  const openLane = lanes.findLast((lane) => lane.outcome === 'pending')
+  const byLane = [
+    ...Map.groupBy(
+      lanes,
+      (lane) => `${lane.origin_key}>${lane.destination_key}>${lane.equipment_code}`,
+    ).values(),
+  ]
+  const busyLane = byLane.sort((one, other) => other.length - one.length)[0]?.at(-1)
+  if (openLane === undefined || busyLane === undefined)
+    throw new Error('The sample brokerage has no open quote.')
+  return { openLane, busyLane }
+}

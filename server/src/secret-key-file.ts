@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type SecretKey, secretKey } from './security/sealed-secret.ts'
+
+/**
+ * The secret key of an installation on the embedded database: made once, kept in the data folder, readable by its
+ * owner only. Written whole beside its place and linked into it, so that a start that is cut off leaves no half key.
+ */
+export function secretKeyOf(dataDirectory: string): SecretKey {
+  mkdirSync(dataDirectory, { recursive: true })
+  const file = join(dataDirectory, 'secret-key')
+  if (!existsSync(file)) {
+    const written = `${file}.${process.pid}`
+    writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+    try {
+      linkSync(written, file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(written)
+    }
+  }
+  chmodSync(file, 0o600)
+  const key = secretKey(readFileSync(file, 'utf8').trim())
+  if (key === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
+  return key
+}

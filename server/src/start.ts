@@ -1,0 +1,169 @@
+import { performance } from 'node:perf_hooks'
+import type pg from 'pg'
+import { pino } from 'pino'
+import { buildApp } from './app.ts'
+import type { Config } from './config.ts'
+import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
+import { readKeyCheck, writeKeyCheck } from './database/installation.ts'
+import { migrate, missingMigrations } from './database/migrate.ts'
+import { type Database, openDatabase } from './database/open-database.ts'
+import { missingWalls } from './database/walls.ts'
+import type { Parts } from './endpoints/call.ts'
+import { importRunner } from './imports/import-runner.ts'
+import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
+import { secretKeyOf } from './secret-key-file.ts'
+import { type SecretKey, seal, unseal } from './security/sealed-secret.ts'
+import { signInBackOff } from './security/sign-in-back-off.ts'
+import { tokens } from './security/token.ts'
+
+/** A reason not to start, fit to be shown to the operator as it is. */
+export class StartRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'StartRefused'
+  }
+}
+
+export interface RunningService {
+  readonly address: string
+  /** Only on the start that made the sample brokerage. */
+  readonly sample: SampleAccess | null
+  /** Answers what has begun, takes no more, and stops the database that was started for it. */
+  stop(): Promise<void>
+}
+
+const logged = {
+  level: 'info',
+  base: null,
+  timestamp: pino.stdTimeFunctions.isoTime,
+  formatters: { level: (label: string) => ({ level: label }) },
+}
+
+/** Starts the service: database, migrations, walls, sample brokerage, HTTP. Anything that fails undoes what came before. */
+export async function startService(
+  config: Config,
+  options: {
+    clock?: () => number
+    onDatabaseExit?: (reason: string) => void
+    say?: (line: string) => void
+  } = {},
+): Promise<RunningService> {
+  const { clock = Date.now, say = () => {} } = options
+  const logger = pino({ ...logged, level: config.logLevel })
+  const undo: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const { connection, secretKey } = await connect(config, undo, options.onDatabaseExit, say)
+    const database = await openDatabase({
+      connection,
+      onIdleError: (error) => logger.warn({ err: error.message }, 'an idle database connection was lost'),
+    })
+    undo.push(() => database.close())
+    const walls = await missingWalls(database)
+    if (walls.length > 0)
+      throw new StartRefused(
+        `The database is not safe to serve from:\n${walls.map((line) => `  - ${line}`).join('\n')}`,
+      )
+
+    const signer = tokens(secretKey)
+    const sample = await firstStart(database, config, signer, secretKey, clock(), say)
+    const imports = importRunner({ database, clock, log: logger })
+    const parts: Parts = {
+      config,
+      database,
+      tokens: signer,
+      secretKey,
+      signInBackOff: signInBackOff(),
+      imports,
+      clock,
+      monotonic: () => performance.now(),
+      log: logger,
+    }
+    const app = await buildApp(parts, logger)
+    const address = await app
+      .listen({ port: config.port, host: config.host })
+      .catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE') throw error
+        throw new StartRefused(
+          `Port ${config.port} on ${config.host} is in use. Stop what listens there, or set PORT to another one.`,
+        )
+      })
+    undo.push(() => imports.drain())
+    undo.push(() => app.close())
+    return { address, sample, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The database to serve from, migrated, and the key of the installation. */
+async function connect(
+  config: Config,
+  undo: (() => Promise<unknown>)[],
+  onDatabaseExit: ((reason: string) => void) | undefined,
+  say: (line: string) => void,
+): Promise<{ connection: pg.ClientConfig; secretKey: SecretKey }> {
+  if (config.databaseUrl !== null && config.secretKey !== null) {
+    const connection = { connectionString: config.databaseUrl }
+    if (config.migrationDatabaseUrl !== null) {
+      await migrate({ connectionString: config.migrationDatabaseUrl }, say)
+    } else {
+      const missing = await missingMigrations(connection)
+      if (missing.length > 0) {
+        throw new StartRefused(
+          `The database lacks ${missing.join(', ')}. Run npm run migrate with MIGRATION_DATABASE_URL set to its owner's connection.`,
+        )
+      }
+    }
+    return { connection, secretKey: config.secretKey }
+  }
+  const postgres = await startEmbeddedPostgres({
+    directory: config.dataDirectory,
+    log: say,
+    ...(onDatabaseExit === undefined ? {} : { onExit: onDatabaseExit }),
+  })
+  undo.push(() => postgres.stop())
+  const { owner, service } = embeddedConnections(postgres)
+  await migrate(owner, say)
+  return { connection: service, secretKey: config.secretKey ?? secretKeyOf(config.dataDirectory) }
+}
+
+const keyCheckPlace = 'installation'
+const keyCheckText = 'lanewise'
+
+/**
+ * On the first start of a database: notes which secret key it belongs to and, on the embedded one, makes the sample
+ * brokerage, in one transaction. On every other: refuses a key that does not open what the database holds.
+ */
+async function firstStart(
+  database: Database,
+  config: Config,
+  signer: Parts['tokens'],
+  secretKey: SecretKey,
+  now: number,
+  say: (line: string) => void,
+): Promise<SampleAccess | null> {
+  const known = await database.outsideTenants(readKeyCheck)
+  if (known !== null) {
+    if (unseal(secretKey, keyCheckPlace, known) !== keyCheckText) {
+      throw new StartRefused(
+        'The secret key is not the one this database was made with: no signing secret would open. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder).',
+      )
+    }
+    return null
+  }
+  const keyCheck = seal(secretKey, keyCheckPlace, keyCheckText)
+  if (config.databaseUrl !== null || !config.sampleBrokerage) {
+    await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
+    return null
+  }
+  say('making a sample brokerage with two years of quotes')
+  const maker = sampleMaker(database, signer, secretKey)
+  return database.inTenant(maker.tenant, async (transaction) => {
+    await writeKeyCheck(transaction, keyCheck)
+    return maker.insert(transaction, now)
+  })
+}
