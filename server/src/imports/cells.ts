@@ -1,0 +1,274 @@
+import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
+import { nameLengthMax } from '#contract/limits.ts'
+import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+
+/** One cell, read: its value, or what is wrong with it in words that follow "must be". */
+export type Cell<T> = { readonly value: T } | { readonly wrong: string }
+
+/**
+ * The text of a cell without white space around it and without the spreadsheet idiom ="0012", which keeps leading
+ * zeros. Null when empty.
+ */
+export function cellText(raw: string | undefined): string | null {
+  if (raw === undefined) return null
+  const trimmed = raw.trim()
+  if (trimmed.startsWith('="') && trimmed.endsWith('"') && !trimmed.slice(2, -1).includes('"')) {
+    return trimmed.slice(2, -1).trim() || null
+  }
+  return trimmed || null
+}
+
+/** A formula would be run by the next spreadsheet that opens the text, and its result is not in the file. */
+function isFormula(text: string): boolean {
+  return text.startsWith('=')
+}
+
+const formulaWrong = 'a value, not a formula; save the file with the values of its cells'
+
+/** A name or an id of at most 200 characters; line breaks inside it become spaces. */
+export function readText(text: string): Cell<string> {
+  if (isFormula(text)) return { wrong: formulaWrong }
+  const value = text.replace(/\s+/g, ' ')
+  if ([...value].length > nameLengthMax) return { wrong: `at most ${nameLengthMax} characters long` }
+  return isDisplayText(value) ? { value } : { wrong: 'text without control characters' }
+}
+
+const amountWrong = 'an amount of dollars such as 1850.00 or $1,850.00'
+
+/**
+ * Whole cents of an amount above zero. A dollar sign, USD and commas every three digits are read; a decimal comma is
+ * not, and three decimals are not either, since 1.850 is a thousand and some in half of the world. Zeros after the
+ * second decimal are a spreadsheet's.
+ *
+ * @example readMoney('$1,850.00') // { value: 185000 }
+ * @example readMoney('1.850,00') // { wrong: 'an amount of dollars such as 1850.00 or $1,850.00' }
+ */
+export function readMoney(text: string): Cell<number> {
+  if (isFormula(text)) return { wrong: formulaWrong }
+  const amount = text.replace(/^(-?)(?:USD\s*|US\$\s*|\$\s*)/i, '$1').replace(/\s*USD$/i, '')
+  if (/^\(.*\)$/.test(amount) || amount.startsWith('-')) return { wrong: 'greater than 0' }
+  const match = /^(\d+|\d{1,3}(?:,\d{3})+)?(?:\.(\d*))?$/.exec(amount)
+  const whole = match?.[1]?.replaceAll(',', '') ?? ''
+  const decimals = match?.[2] ?? ''
+  if (match === null || (whole === '' && decimals === '')) return { wrong: amountWrong }
+  if (decimals.length === 3 || /[1-9]/.test(decimals.slice(2))) {
+    return { wrong: `${amountWrong}, with at most two decimals` }
+  }
+  if (whole.replace(/^0+/, '').length > 7) return { wrong: 'at most $9,999,999.99' }
+  // Built from the digits, so that no fraction of a cent can be lost on the way.
+  const cents = Number(whole || '0') * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))
+  if (cents > AMOUNT_CENTS_MAX) return { wrong: 'at most $9,999,999.99' }
+  return cents > 0 ? { value: cents } : { wrong: 'greater than 0' }
+}
+
+/** As readMoney, but zero is read as unknown: boards write 0 where no truck was found yet, and no truck runs for nothing. */
+export function readCost(text: string): Cell<number | null> {
+  if (/^(USD\s*|US\$\s*|\$\s*)?0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }
+  const cell = readMoney(text)
+  return 'wrong' in cell && cell.wrong === 'greater than 0' ? { wrong: '0 or more' } : cell
+}
+
+/** Miles up to 10,000; zero is a placeholder for unknown. @example readMiles('1,234.5 mi') // { value: 1234.5 } */
+export function readMiles(text: string): Cell<number | null> {
+  if (isFormula(text)) return { wrong: formulaWrong }
+  const number = text.replace(/\s*(mi|miles?)\.?$/i, '')
+  if (!/^(\d+|\d{1,3}(,\d{3})+)(\.\d*)?$|^\.\d+$/.test(number)) {
+    return { wrong: 'a number of miles such as 780.5' }
+  }
+  const miles = Number(number.replaceAll(',', ''))
+  if (miles > 10_000) return { wrong: 'at most 10,000 miles' }
+  return { value: miles === 0 ? null : miles }
+}
+
+const dateWrong =
+  'a date such as 2026-03-01, 2026-03-01 14:30, 2026-03-01T14:30:00Z or 3/1/2026 2:30 PM (month first)'
+
+const isoForm =
+  /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?\s*(Z|UTC|[+-]\d{2}:?\d{2}|[+-]\d{2})?)?$/i
+const usForm = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4}|\d{2})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([AP]M)?)?$/i
+
+/**
+ * A moment, in epoch milliseconds. ISO 8601, or the American month/day/year with or without a time of day. A date
+ * without a time of day is midnight, and one without a time zone is read as UTC: a file does not say where it was
+ * written. Two-digit years are 1970 to 2069.
+ *
+ * @example readMoment('3/1/2026 2:30 PM') // { value: 1772375400000 }
+ */
+export function readMoment(text: string): Cell<number> {
+  if (isFormula(text)) return { wrong: formulaWrong }
+  const iso = isoForm.exec(text)
+  if (iso !== null) {
+    const [, year, , month, day, hour, minute, second, zone] = iso
+    return moment([year, month, day], [hour, minute, second], zone)
+  }
+  const us = usForm.exec(text)
+  if (us === null) return { wrong: dateWrong }
+  const [, month, , day, yearText = '', hourText, minute, second, half] = us
+  const year = yearText.length === 2 ? `${Number(yearText) >= 70 ? 19 : 20}${yearText}` : yearText
+  if (half === undefined) return moment([year, month, day], [hourText, minute, second], undefined)
+  const hour = Number(hourText)
+  if (hour < 1 || hour > 12) return { wrong: dateWrong }
+  const hours = (hour % 12) + (half.toUpperCase() === 'PM' ? 12 : 0)
+  return moment([year, month, day], [String(hours), minute, second], undefined)
+}
+
+function moment(
+  [year = '', month = '', day = '']: (string | undefined)[],
+  [hour = '0', minute = '00', second = '00']: (string | undefined)[],
+  zoneText: string | undefined,
+): Cell<number> {
+  const zone =
+    zoneText === undefined || /^(z|utc)$/i.test(zoneText)
+      ? 'Z'
+      : zoneText.length === 3
+        ? `${zoneText}:00`
+        : zoneText
+  const two = (part: string) => part.padStart(2, '0')
+  const value = readTime(`${year}-${two(month)}-${two(day)}T${two(hour)}:${minute}:${second}${zone}`)
+  return value === null ? { wrong: dateWrong } : { value }
+}
+
+/** A calendar day; a time of day after it is left off as written, without moving it by a zone. */
+export function readDay(text: string): Cell<string> {
+  const cell = readMoment(text.replace(/\s*(Z|UTC|[+-]\d{2}:\d{2})$/i, ''))
+  if ('wrong' in cell) return cell
+  const value = new Date(cell.value).toISOString().slice(0, 10)
+  return isDay(value) ? { value } : { wrong: dateWrong }
+}
+
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
+export interface ReadOutcome {
+  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly reason: OutcomeReason | null
+}
+
+/** The words TMSs and boards have for how a quote ended, folded: lower case, one space. */
+const outcomeWords: Readonly<Record<string, readonly string[]>> = {
+  won: [
+    'won',
+    'win',
+    'w',
+    'yes',
+    'y',
+    'true',
+    '1',
+    'booked',
+    'book',
+    'awarded',
+    'accepted',
+    'approved',
+    'converted',
+    'closed won',
+    'tendered',
+    'tender accepted',
+    'covered',
+    'assigned',
+    'dispatched',
+    'in transit',
+    'loaded',
+    'picked up',
+    'delivered',
+    'complete',
+    'completed',
+    'invoiced',
+    'billed',
+    'paid',
+  ],
+  lost: [
+    'lost',
+    'loss',
+    'lose',
+    'l',
+    'no',
+    'n',
+    'false',
+    '0',
+    'declined',
+    'rejected',
+    'refused',
+    'not awarded',
+    'not accepted',
+    'closed lost',
+    'lost other',
+  ],
+  'lost price': [
+    'lost price',
+    'lost on price',
+    'lost rate',
+    'price',
+    'too high',
+    'rate too high',
+    'price too high',
+  ],
+  'lost service': ['lost service', 'lost on service'],
+  'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
+  'lost no_response': [
+    'expired',
+    'no response',
+    'no answer',
+    'no reply',
+    'lost no response',
+    'unanswered',
+    'stale',
+  ],
+  pending: [
+    'pending',
+    'sent',
+    'open',
+    'quoted',
+    'new',
+    'draft',
+    'submitted',
+    'active',
+    'in progress',
+    'awaiting',
+    'awaiting response',
+    'waiting',
+    'undecided',
+    'unknown',
+  ],
+}
+
+const outcomeOfWord: ReadonlyMap<string, string> = new Map(
+  Object.entries(outcomeWords).flatMap(([outcome, words]) =>
+    words.map((word): [string, string] => [word, outcome]),
+  ),
+)
+
+function foldedWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim()
+}
+
+/**
+ * How a quote ended. An expired or unanswered quote is lost for want of a response. A cancelled load is refused: it was
+ * neither won nor lost on its rate.
+ *
+ * @example readOutcome('Lost - Price') // { value: { outcome: 'lost', reason: 'price' } }
+ */
+export function readOutcome(text: string): Cell<ReadOutcome> {
+  const word = foldedWords(text)
+  if (/^(load )?(cancell?ed|void|voided|withdrawn|tonu)\b/.test(word)) {
+    return { wrong: 'won, lost or pending; a cancelled load says nothing about its rate, leave the row out' }
+  }
+  const [outcome, reason] = outcomeOfWord.get(word)?.split(' ') ?? []
+  if (outcome !== 'won' && outcome !== 'lost' && outcome !== 'pending') {
+    return { wrong: 'a known word for won, lost or pending, such as WON, LOST, SENT, EXPIRED or Booked' }
+  }
+  return { value: { outcome, reason: (reason as OutcomeReason | undefined) ?? null } }
+}
+
+const reasonWords: readonly (readonly [OutcomeReason, RegExp])[] = [
+  ['price', /\b(price|pricing|rate|rates|cost|expensive|high|cheaper)\b/],
+  ['capacity', /\b(capacity|truck|trucks|coverage)\b/],
+  ['service', /\b(service|transit|late|claims?)\b/],
+  ['no_response', /\b(no (response|reply|answer)|expired|unanswered)\b/],
+]
+
+/** Why a quote was lost. People write this freely; what fits none of our reasons is `other`. */
+export function readReason(text: string): OutcomeReason {
+  const words = foldedWords(text)
+  return reasonWords.find(([, form]) => form.test(words))?.[0] ?? 'other'
+}

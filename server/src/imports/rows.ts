@@ -1,0 +1,348 @@
+import { equipmentCode } from '#engine/equipment.ts'
+import { type Place, readPlace } from '#engine/place.ts'
+import type { NewLane } from '../database/lanes.ts'
+import {
+  type Cell,
+  cellText,
+  type OutcomeReason,
+  type ReadOutcome,
+  readCost,
+  readDay,
+  readMiles,
+  readMoment,
+  readMoney,
+  readOutcome,
+  readReason,
+  readText,
+} from './cells.ts'
+import { type Columns, dateFields, type ImportFieldName } from './columns.ts'
+
+/** What was wrong with one cell: the column as the file names it, and what would be right. */
+export interface CellError {
+  readonly column: string
+  readonly detail: string
+}
+
+/** What a row says of a lane that is here already. An absent member says nothing. Amounts in whole cents. */
+export interface ReportedBooking {
+  readonly customerRateCents?: number
+  readonly truckCostCents?: number
+  readonly customerName?: string
+  readonly carrierName?: string
+  readonly carrierNotes?: string
+  readonly bookedAt?: number
+}
+
+/** One row of a file, read. */
+export type ReadRow =
+  | { readonly kind: 'lane'; readonly lane: ImportedLane }
+  | { readonly kind: 'booking'; readonly booking: ImportedBooking }
+  | { readonly kind: 'refused'; readonly errors: readonly CellError[] }
+
+/** A past quote. `quotedAt` is in epoch milliseconds. */
+export interface ImportedLane {
+  readonly customerName: string
+  /** The file's own id of the row, when it has one: its identity. */
+  readonly reference: string | null
+  readonly quotedAt: number
+  readonly lane: Omit<NewLane, 'import_fingerprint'>
+  /** Everything the row says, in one text: rows that say the same have the same. */
+  readonly said: string
+}
+
+export interface ImportedBooking {
+  readonly laneRef: string
+  readonly booking: ReportedBooking
+  /** Null when the row says nothing of how it ended. */
+  readonly outcome: 'won' | 'lost' | null
+  readonly reason: OutcomeReason | null
+  readonly decidedAt: number | null
+}
+
+export interface RowContext {
+  readonly columns: Columns
+  /** Epoch milliseconds: nothing was quoted later than now. */
+  readonly now: number
+  /** Direct miles between two places, or null where one is unknown: a given mileage far from it is a placeholder. */
+  readonly directMiles?: (origin: Place, destination: Place) => number | null
+}
+
+/** The customer of a quote whose file names none. */
+export const customerNotGiven = 'Customer not given'
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The cells of one row by field, and the errors found while reading them. */
+class RowReader {
+  readonly errors: CellError[] = []
+  readonly #cells: readonly string[]
+  readonly #columns: Columns
+
+  constructor(cells: readonly string[], columns: Columns) {
+    this.#cells = cells
+    this.#columns = columns
+  }
+
+  has(field: ImportFieldName): boolean {
+    return this.#columns.positions[field] !== undefined
+  }
+
+  text(field: ImportFieldName): string | null {
+    const position = this.#columns.positions[field]
+    return position === undefined ? null : cellText(this.#cells[position])
+  }
+
+  /** Reads a cell; null when it is empty, has no column, or is wrong (which is then among the errors). */
+  read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
+    const text = this.text(field)
+    if (text === null) return null
+    const cell = reader(text)
+    if ('value' in cell) return cell.value
+    this.wrong(field, `must be ${cell.wrong}; it is ${quoted(text)}`)
+    return null
+  }
+
+  /** A moment that has passed: a day of grace for clocks and time zones. */
+  past(field: ImportFieldName, now: number): number | null {
+    return this.read(field, (text) => {
+      const cell = readMoment(text)
+      return 'value' in cell && cell.value > now + dayMs ? { wrong: 'a time that has passed' } : cell
+    })
+  }
+
+  wrong(field: ImportFieldName, what: string): void {
+    const column = this.#columns.names[field] ?? field
+    this.errors.push({ column, detail: `${column} ${what}.` })
+  }
+
+  missing(field: ImportFieldName): void {
+    this.wrong(field, 'is empty')
+  }
+}
+
+/** A value as an error repeats it: short, and without anything a terminal or a page would act on. */
+function quoted(text: string): string {
+  const shown = [...text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')].slice(0, 60).join('')
+  return `"${shown}${shown.length < text.length ? '…' : ''}"`
+}
+
+/**
+ * Reads one row of a file: a past quote, the booking of a lane that is here already, or all that is wrong with it.
+ *
+ * A row without an outcome is won when it has a booked customer rate or truck cost, else it is pending. Only a won row
+ * has a booking: on any other row the customer rate is what was quoted and the truck cost what was expected. A missing
+ * quoted rate is the booked one. A truck cost of zero is unknown; a rate of zero is an error.
+ *
+ * @example readRow(['Dallas, TX', 'Atlanta, GA', 'Van', '2150', '2026-03-01'], context).kind // 'lane'
+ */
+export function readRow(cells: readonly string[], context: RowContext): ReadRow {
+  const { columns } = context
+  const extra = cells.slice(columns.width).find((cell) => cell.trim() !== '')
+  if (extra !== undefined) {
+    const detail = `The row has ${cells.length} values for ${columns.width} columns, from ${quoted(extra.trim())} on; put values that hold the separator in double quotes.`
+    return { kind: 'refused', errors: [{ column: '', detail }] }
+  }
+  const row = new RowReader(cells, columns)
+  const ref = row.text('lane_ref')
+  return ref === null ? readLane(row, context) : readBooking(row, ref, context)
+}
+
+/** What both kinds of row can say. */
+function readEnd(row: RowReader, now: number) {
+  const given = row.read('outcome', readOutcome)
+  const reasonText = row.text('outcome_reason')
+  return {
+    customerRateCents: row.read('customer_rate', readMoney),
+    truckCostCents: row.read('truck_cost', readCost),
+    customerName: row.read('customer_name', readText),
+    carrierName: row.read('carrier_name', readText),
+    carrierMc: row.read('carrier_mc', readText),
+    given,
+    reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
+    decidedAt: row.past('decided_at', now),
+    bookedAt: row.past('booked_at', now),
+  }
+}
+
+type End = ReturnType<typeof readEnd>
+
+function outcomeOf(end: End): ReadOutcome['outcome'] {
+  if (end.given !== null) return end.given.outcome
+  return end.customerRateCents !== null || end.truckCostCents !== null ? 'won' : 'pending'
+}
+
+function readLane(row: RowReader, context: RowContext): ReadRow {
+  const { now } = context
+  const origin = readEndpoint(row, 'origin', 'origin_city', 'origin_state')
+  const destination = readEndpoint(row, 'destination', 'destination_city', 'destination_state')
+  const equipment = row.text('equipment')
+  const code = row.read('equipment', (text) => {
+    const value = equipmentCode(text)
+    return value === null ? { wrong: 'an equipment code or name such as V, R, F or Dry Van' } : { value }
+  })
+  if (equipment === null) row.missing('equipment')
+  const end = readEnd(row, now)
+  const quotedRate = row.read('quoted_rate', readMoney)
+  const estimatedCost = row.read('estimated_cost', readCost)
+  const marketRate = row.read('market_rate', readCost)
+  const miles = row.read('miles', readMiles)
+  const reference = row.read('reference', readText)
+  const pickupDate = row.read('pickup_date', readDay)
+  const quotedAt = row.past('quoted_at', now)
+  const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
+  // A load to be picked up tomorrow was quoted by now.
+  const createdAt =
+    quotedAt ?? end.bookedAt ?? end.decidedAt ?? (pickupAt === null ? null : Math.min(pickupAt, now))
+  const rate = quotedRate ?? end.customerRateCents
+  if (row.errors.length === 0) {
+    if (rate === null)
+      row.missing(context.columns.names.quoted_rate === undefined ? 'customer_rate' : 'quoted_rate')
+    if (createdAt === null) {
+      row.missing(dateFields.find((field) => context.columns.names[field] !== undefined) ?? 'quoted_at')
+    }
+  }
+  if (row.errors.length > 0) return { kind: 'refused', errors: row.errors }
+  // Each of these is null only with an error; this tells the compiler.
+  if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
+    throw new Error('A row without errors lacks a value.')
+  }
+
+  const outcome = outcomeOf(end)
+  const won = outcome === 'won'
+  const lane: ImportedLane['lane'] = {
+    origin: `${origin.city}, ${origin.state}`,
+    destination: `${destination.city}, ${destination.state}`,
+    origin_key: origin.key,
+    destination_key: destination.key,
+    origin_state: origin.state,
+    destination_state: destination.state,
+    origin_market: null,
+    destination_market: null,
+    equipment: equipment ?? code,
+    equipment_code: code,
+    quoted_rate_cents: rate,
+    estimated_cost_cents: estimatedCost ?? (won ? null : end.truckCostCents),
+    market_rate_cents: marketRate,
+    miles: plausibleMiles(miles, context.directMiles?.(origin, destination) ?? null),
+    pickup_date: pickupDate,
+    outcome,
+    outcome_reason: outcome === 'lost' ? end.reason : null,
+    outcome_source: outcome === 'pending' ? null : 'import',
+    decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, createdAt)),
+    customer_rate_cents: won ? end.customerRateCents : null,
+    truck_cost_cents: won ? end.truckCostCents : null,
+    truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
+    carrier_name: won ? end.carrierName : null,
+    carrier_notes: won ? end.carrierMc : null,
+    booked_at: won && end.bookedAt !== null ? new Date(end.bookedAt) : null,
+  }
+  const said = JSON.stringify([
+    origin.key,
+    destination.key,
+    code,
+    quotedRate,
+    end.customerRateCents,
+    end.truckCostCents,
+    estimatedCost,
+    marketRate,
+    miles,
+    end.customerName,
+    end.carrierName,
+    end.carrierMc,
+    outcome,
+    end.reason,
+    quotedAt,
+    end.decidedAt,
+    end.bookedAt,
+    pickupDate,
+  ])
+  return {
+    kind: 'lane',
+    lane: { customerName: end.customerName ?? customerNotGiven, reference, quotedAt: createdAt, lane, said },
+  }
+}
+
+/** When the customer answered: as given, else when it was booked, else when it was quoted. */
+function decidedAt(end: End, won: boolean, createdAt: number): number {
+  return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
+}
+
+/** No road is much shorter than the direct line, and none that a truck is paid for is over three times as long. */
+function plausibleMiles(miles: number | null, direct: number | null): number | null {
+  if (miles === null || direct === null) return miles
+  return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
+}
+
+function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow {
+  const laneRef = row.read('lane_ref', (text) =>
+    /^\d{1,16}-\d{1,9}-\d{1,9}$/.test(text)
+      ? { value: text }
+      : { wrong: 'a lane_ref such as 48211093754-1-1' },
+  )
+  const end = readEnd(row, now)
+  if (row.errors.length > 0) return { kind: 'refused', errors: row.errors }
+  const outcome = outcomeOf(end)
+  const won = outcome === 'won'
+  return {
+    kind: 'booking',
+    booking: {
+      laneRef: laneRef ?? ref,
+      booking: {
+        ...(won && end.customerRateCents !== null ? { customerRateCents: end.customerRateCents } : {}),
+        ...(won && end.truckCostCents !== null ? { truckCostCents: end.truckCostCents } : {}),
+        ...(won && end.customerName !== null ? { customerName: end.customerName } : {}),
+        ...(won && end.carrierName !== null ? { carrierName: end.carrierName } : {}),
+        ...(won && end.carrierMc !== null ? { carrierNotes: end.carrierMc } : {}),
+        ...(won && end.bookedAt !== null ? { bookedAt: end.bookedAt } : {}),
+      },
+      outcome: outcome === 'pending' ? null : outcome,
+      reason: outcome === 'lost' ? end.reason : null,
+      decidedAt: end.decidedAt ?? (won ? end.bookedAt : null),
+    },
+  }
+}
+
+/** The place of pickup or delivery, from one column or from a city and a state. */
+function readEndpoint(
+  row: RowReader,
+  both: 'origin' | 'destination',
+  city: 'origin_city' | 'destination_city',
+  state: 'origin_state' | 'destination_state',
+): Place | null {
+  const wrong = 'a city and state of the US, Canada or Mexico such as "Dallas, TX"'
+  const bothText = row.text(both)
+  if (bothText !== null) {
+    return row.read(both, (text) => {
+      const value = readPlace(text)
+      return value === null ? { wrong } : { value }
+    })
+  }
+  const cityText = row.text(city)
+  const stateText = row.text(state)
+  if (cityText === null) {
+    const column = row.has(city) ? city : both
+    row.missing(column)
+    return null
+  }
+  // A city column that holds the state as well: then both must agree.
+  const whole = cityText.includes(',') ? readPlace(cityText) : null
+  if (stateText === null) {
+    if (whole === null) row.missing(state)
+    return whole
+  }
+  const place = whole ?? readPlace(`${cityText}, ${stateText}`)
+  if (place === null) {
+    const field = readPlace(`Dallas, ${stateText}`) === null ? state : city
+    row.wrong(
+      field,
+      field === state
+        ? `must be a state of the US, Canada or Mexico such as TX; it is ${quoted(stateText)}`
+        : `must be the name of a city; it is ${quoted(cityText)}`,
+    )
+    return null
+  }
+  if (whole !== null && readPlace(`Dallas, ${stateText}`)?.state !== whole.state) {
+    row.wrong(state, `must be the state of ${quoted(cityText)}; it is ${quoted(stateText)}`)
+    return null
+  }
+  return place
+}
