@@ -5,7 +5,8 @@ import type { TenantId, TenantTransaction } from './open-database.ts'
 /** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
 export interface HistoryOf {
   readonly corridor?: { readonly originKey: string; readonly destinationKey: string }
-  readonly statePair?: { readonly origin: string; readonly destination: string }
+  /** Lanes from any of the one states to any of the others: a state pair, or a pair of regions. */
+  readonly states?: { readonly origins: readonly string[]; readonly destinations: readonly string[] }
   readonly equipmentCode?: string
 }
 
@@ -32,10 +33,10 @@ export async function readHistory(
       .where('origin_key', '=', of.corridor.originKey)
       .where('destination_key', '=', of.corridor.destinationKey)
   }
-  if (of.statePair !== undefined) {
+  if (of.states !== undefined) {
     query = query
-      .where('origin_state', '=', of.statePair.origin)
-      .where('destination_state', '=', of.statePair.destination)
+      .where('origin_state', 'in', of.states.origins)
+      .where('destination_state', 'in', of.states.destinations)
   }
   if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
   const rows = await query.orderBy('created_at').orderBy('lane_id').execute()

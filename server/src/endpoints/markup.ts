@@ -5,6 +5,7 @@ import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readHistory } from '../database/histories.ts'
 import { findTenant } from '../database/people.ts'
 import { readEquipment, readPlaceKey } from '../lane-places.ts'
+import { answeredEvidence } from './answered-evidence.ts'
 import { serve } from './call.ts'
 
 function dollars(cents: number | null): number | null {
@@ -54,6 +55,8 @@ export const markupEndpoint = serve(markup, async ({ caller, query }, { database
       ceiling: dollars(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
-    ...(query.include === undefined ? {} : { evidence: advice.evidence }),
+    ...(query.include === undefined
+      ? {}
+      : { evidence: answeredEvidence(advice.evidence) as Record<string, unknown> }),
   }
 })

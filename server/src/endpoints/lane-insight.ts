@@ -1,0 +1,118 @@
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { laneInsight } from '#contract/lane-insight.ts'
+import { isDecided } from '#engine/history.ts'
+import { describeLane } from '#engine/lane-insight.ts'
+import { dollarsFromCents } from '#engine/money.ts'
+import type { Place } from '#engine/place.ts'
+import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
+import { isEnough, type LaneScope, scopesFor } from '#engine/scopes.ts'
+import { type HistoryOf, readHistory, tenantTotals } from '../database/histories.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { readEquipment, readPlaceAt } from '../lane-places.ts'
+import { answeredEvidence } from './answered-evidence.ts'
+import { serve } from './call.ts'
+
+interface AskedLane {
+  readonly origin: Place
+  readonly destination: Place
+  readonly equipmentCode: string | null
+}
+
+function statesOf(region: string): string[] {
+  return (STATES_OF_REGION[region] ?? '').split(' ')
+}
+
+/** The quotes that a scope takes in, or null where the lane has no such scope (a place outside every region). */
+function historyOf(scope: LaneScope, { origin, destination, equipmentCode }: AskedLane): HistoryOf | null {
+  const equipment = equipmentCode === null ? {} : { equipmentCode }
+  const corridor = { originKey: origin.key, destinationKey: destination.key }
+  switch (scope) {
+    case 'equipment':
+      return { corridor, ...equipment }
+    case 'corridor':
+      return { corridor }
+    case 'market':
+      return null
+    case 'state_pair':
+      return { states: { origins: [origin.state], destinations: [destination.state] }, ...equipment }
+    case 'region': {
+      const [from, to] = [regionOf(origin.state), regionOf(destination.state)]
+      if (from === null || to === null) return null
+      return { states: { origins: statesOf(from), destinations: statesOf(to) }, ...equipment }
+    }
+    case 'tenant':
+      return equipment
+  }
+}
+
+/** The first scope with enough behind it, most trusted first, and what each level before it held. */
+async function firstEnough(transaction: TenantTransaction, tenant: TenantId, asked: AskedLane) {
+  const levels: { scope: LaneScope; quotes: number; decided: number; lanes: number; enough: boolean }[] = []
+  for (const scope of scopesFor(asked.equipmentCode !== null)) {
+    const of = historyOf(scope, asked)
+    if (of === null) continue
+    const quotes = await readHistory(transaction, tenant, of)
+    const decided = quotes.filter(isDecided)
+    const counts = {
+      quotes: quotes.length,
+      decided: decided.length,
+      lanes: new Set(decided.map((quote) => quote.corridor)).size,
+    }
+    const enough = isEnough(scope, counts)
+    levels.push({ scope, ...counts, enough })
+    if (enough) return { scope, quotes, levels }
+  }
+  return null
+}
+
+/** The one loop of lane insight: for each scope, most trusted first, fetch its history; enough? describe it. */
+export const laneInsightEndpoint = serve(laneInsight, async ({ caller, query, now }, { database }) => {
+  const errors: FieldError[] = []
+  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
+  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
+  const equipmentCode =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+
+  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
+  const asked = { origin, destination, equipmentCode }
+  const answer = await database.inTenant(caller.tenant, async (transaction) => {
+    const found = await firstEnough(transaction, caller.tenant, asked)
+    return found === null ? null : { ...found, totals: await tenantTotals(transaction, caller.tenant) }
+  })
+  if (answer === null) return { found: false as const, query: echo }
+
+  const insight = describeLane({
+    quotes: answer.quotes,
+    parent: answer.totals,
+    now,
+    askedScope: equipmentCode === null ? 'corridor' : 'equipment',
+    usedScope: answer.scope,
+    avgRateCents: null,
+  })
+  const { history } = insight
+  return {
+    found: true as const,
+    query: echo,
+    scope: insight.scope,
+    history: {
+      total_quotes: history.totalQuotes,
+      wins: history.wins,
+      losses: history.losses,
+      win_rate_pct: history.winRatePct,
+      months_active: history.monthsActive,
+      avg_rate_usd: dollarsFromCents(Math.round(history.avgRateCents)),
+    },
+    scores: insight.scores,
+    signals: insight.signals,
+    summary: insight.summary,
+    ...(query.include === undefined
+      ? {}
+      : {
+          evidence: answeredEvidence({ ...insight.evidence, levels: answer.levels }) as Record<
+            string,
+            unknown
+          >,
+        }),
+  }
+})
