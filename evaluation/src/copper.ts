@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { LaneQuote } from '#engine/estimate/estimator.ts'
 import Papa from 'papaparse'
+import type { LaneQuote } from '#engine/estimate/estimator.ts'
 
 const PRICE_MIN = 50
 const PRICE_MAX = 3000

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { freightLane } from '#engine/estimate/lane-identity.ts'
-import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 import Papa from 'papaparse'
+import type { CostSeen } from '#engine/estimate/expected-cost.ts'
+import { freightLane } from '#engine/estimate/lane-identity.ts'
 
 /** Miles this file writes where it knows none. */
 const PLACEHOLDER_MILES = 140

@@ -2,8 +2,12 @@ import { dayOf } from './day.ts'
 import { fitHaulCurve, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { clip } from './vector.ts'
 
-/** Prior weight, in loads, of what the wider scope says, for tenant, region, state pair, corridor, corridor + equipment. */
-const CHAIN_WEIGHTS = [10, 6, 4, 2, 1] as const
+/**
+ * Prior weight, in loads, of what the wider scope says, for the tenant, then with equipment the region pair, the origin's
+ * state, the destination's state and the state pair, then the corridor, then corridor and equipment. The two single
+ * ends are where a market is short of trucks or long on them; with them a lane without own loads is missed by less.
+ */
+const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 const RESIDUAL_MAX = 0.8
 const HALF_LIFE_DAYS = 45
 const TENANT_KEY = 'tenant'
@@ -13,8 +17,8 @@ const TENANT_KEY = 'tenant'
  * that experience counts for beside the tenant's own. Measured on 4,476 US truckloads, each predicted before it moved.
  */
 const SPREADS = [
-  { ownLoadsMax: 0, error: 0.25 },
-  { ownLoadsMax: 4, error: 0.15 },
+  { ownLoadsMax: 0, error: 0.26 },
+  { ownLoadsMax: 4, error: 0.17 },
   { ownLoadsMax: 14, error: 0.11 },
   { ownLoadsMax: Number.POSITIVE_INFINITY, error: 0.1 },
 ] as const
@@ -28,7 +32,7 @@ export interface CostSeen {
   readonly costCents: number
   readonly miles: number
   readonly at: number
-  /** Keys of the lane's scopes, widest first: region pair + equipment, state pair + equipment, corridor, lane. */
+  /** Keys of the lane's scopes, widest first, as `freightLane` gives them. */
   readonly costKeys: readonly string[]
 }
 
@@ -62,9 +66,9 @@ export interface ExpectedCost {
 
 /**
  * The shrunk residual of a lane: from the widest scope to the narrowest, `e = (w mu + m0 e) / (w + m0)` with
- * m0 = 10, 6, 4, 2, 1 loads; a scope without loads leaves e as it was.
+ * m0 = 10, 6, 8, 8, 4, 2, 1 loads; a scope without loads leaves e as it was.
  *
- * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null]) // .04
+ * @example chainResidual([{ weight: 40, mean: 0.05 }, null, null, null, null, null, null]) // .04
  */
 export function chainResidual(levels: readonly ({ weight: number; mean: number } | null)[]): number {
   return CHAIN_WEIGHTS.reduce((wider, prior, i) => {

@@ -46,7 +46,9 @@ export function freightLane(lane: {
     ],
     costKeys: [
       `region ${regions}|${equipment}`,
-      `state ${states}|${equipment}`,
+      `from ${lane.origin.state}|${equipment}`,
+      `to ${lane.destination.state}|${equipment}`,
+      `states ${states}|${equipment}`,
       `corridor ${corridor}`,
       `lane ${corridor}|${equipment}`,
     ],

@@ -6,7 +6,7 @@
  *
  * @example at(new Float64Array([3, 4]), 1) // 4
  */
-export function at(values: Float64Array | readonly number[], index: number): number {
+export function at(values: Float64Array | Uint16Array | readonly number[], index: number): number {
   return values[index] as number
 }
 

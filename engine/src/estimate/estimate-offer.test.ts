@@ -1,0 +1,286 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Outcome } from '../history.ts'
+import { estimateOffer, type OfferEstimate } from './estimate-offer.ts'
+import { type LaneQuote, prepareEstimator } from './estimator.ts'
+import { freightLane, type LaneIdentity } from './lane-identity.ts'
+import { outliers } from './left-out.ts'
+
+const DAY = 86_400_000
+const NOW = Date.UTC(2026, 5, 1, 15)
+
+const TEXAS = { city: 'dallas tx', state: 'TX', region: 'SC' }
+const GEORGIA = { city: 'atlanta ga', state: 'GA', region: 'SE' }
+const FLORIDA = { city: 'miami fl', state: 'FL', region: 'SE' }
+const LANE = freightLane({ origin: TEXAS, destination: GEORGIA, equipment: 'V' })
+const OTHER = freightLane({ origin: TEXAS, destination: FLORIDA, equipment: 'V' })
+const REEFER = freightLane({ origin: TEXAS, destination: GEORGIA, equipment: 'R' })
+
+const EXAMPLE: readonly [number, Outcome][] = [
+  [1800, 'won'],
+  [1850, 'won'],
+  [1900, 'won'],
+  [1950, 'won'],
+  [2000, 'lost'],
+  [2050, 'won'],
+  [2100, 'lost'],
+  [2150, 'lost'],
+  [2200, 'lost'],
+  [2250, 'lost'],
+]
+
+function quotesOf(
+  rates: readonly (readonly [number, Outcome])[],
+  lane: LaneIdentity = LANE,
+  firstId = 1,
+): LaneQuote[] {
+  return rates.map(([dollars, outcome], i) => ({
+    laneId: firstId + i,
+    rateCents: dollars * 100,
+    costCents: null,
+    outcome,
+    quotedAt: NOW - (20 - i) * DAY,
+    miles: 780,
+    lane,
+  }))
+}
+
+function ask(
+  quotes: readonly LaneQuote[],
+  dollars: number,
+  costDollars: number | null = 1700,
+): OfferEstimate {
+  return estimateOffer({
+    estimator: prepareEstimator({ quotes, now: NOW }),
+    lane: LANE,
+    offerRateCents: dollars * 100,
+    miles: 780,
+    expectedCostCents: costDollars === null ? null : costDollars * 100,
+  })
+}
+
+/** Every number anywhere in an answer. */
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value]
+  if (value === null || typeof value !== 'object') return []
+  return Object.values(value).flatMap(numbersIn)
+}
+
+function isHonest(answer: OfferEstimate): void {
+  for (const number of numbersIn(answer)) expect(Number.isFinite(number)).toBe(true)
+  const points = answer.probability === null ? [] : [answer, ...answer.curve]
+  for (const { probability, interval80, interval95 } of points) {
+    expect(probability).toBeGreaterThanOrEqual(0)
+    expect(probability).toBeLessThanOrEqual(1)
+    if (probability === null || !interval80 || !interval95) throw new Error('a probability without intervals')
+    for (const { low, high } of [interval80, interval95]) {
+      expect(low).toBeGreaterThanOrEqual(0)
+      expect(high).toBeLessThanOrEqual(1)
+      expect(low).toBeLessThanOrEqual(probability)
+      expect(high).toBeGreaterThanOrEqual(probability)
+    }
+    expect(interval95.low).toBeLessThanOrEqual(interval80.low)
+    expect(interval95.high).toBeGreaterThanOrEqual(interval80.high)
+  }
+}
+
+describe('an offer on a lane with ten quotes', () => {
+  const quotes = quotesOf(EXAMPLE)
+
+  test('has at least 21 points of curve, with every quote near one of them', () => {
+    const answer = ask(quotes, 2000)
+    expect(answer.curve.length).toBeGreaterThanOrEqual(21)
+    const near = answer.curve.flatMap(({ nearby }) => [nearby.won, nearby.lost, nearby.pending])
+    expect(near.reduce((sum, count) => sum + count, 0)).toBe(10)
+    isHonest(answer)
+  })
+
+  test('falls in price, offer and bounds alike', () => {
+    const rates = Array.from({ length: 80 }, (_, i) => 800 * 1.02 ** i)
+    const answers = rates.map((rate) => ask(quotes, rate))
+    for (const [i, answer] of answers.entries()) {
+      const before = answers[i - 1]
+      if (!before) continue
+      expect(answer.probability).toBeLessThanOrEqual(before.probability ?? 1)
+      expect(answer.interval80?.low).toBeLessThanOrEqual(before.interval80?.low ?? 1)
+      expect(answer.interval80?.high).toBeLessThanOrEqual(before.interval80?.high ?? 1)
+      expect(answer.interval95?.low).toBeLessThanOrEqual(before.interval95?.low ?? 1)
+      expect(answer.interval95?.high).toBeLessThanOrEqual(before.interval95?.high ?? 1)
+    }
+  })
+
+  test('is likelier after a win, less likely after a loss, likelier when the market has risen', () => {
+    const answer = ask(quotes, 2000)
+    const changed = Object.fromEntries(
+      answer.wouldChangeAnswer.map(({ change, probability }) => [change, probability]),
+    )
+    expect(changed.next_won).toBeGreaterThan(answer.probability ?? 1)
+    expect(changed.next_lost).toBeLessThan(answer.probability ?? 0)
+    expect(changed.market_up_5_pct).toBeGreaterThan(answer.probability ?? 1)
+    expect(changed.market_down_5_pct).toBeLessThan(answer.probability ?? 0)
+  })
+
+  test('would be surer with more quotes near it', () => {
+    const [five, fifteen] = ask(quotes, 2000).wouldRaiseConfidence
+    expect(five?.width80Then).toBeLessThan(five?.width80Now ?? 0)
+    expect(fifteen?.width80Then).toBeLessThan(five?.width80Then ?? 0)
+  })
+
+  test('borrows less than half, and says from whom', () => {
+    const siblings = quotesOf(EXAMPLE, OTHER, 100)
+    const reefer = quotesOf(EXAMPLE.slice(0, 3), REEFER, 200)
+    const answer = ask([...quotes, ...siblings, ...reefer], 2000)
+    expect(answer.borrowedShare).toBeLessThan(0.5)
+    expect(answer.borrowedFrom.map(({ scope, decided, lanes }) => [scope, decided, lanes])).toEqual([
+      ['state_pair', 3, 1],
+      ['region', 13, 2],
+      ['tenant', 13, 2],
+    ])
+  })
+
+  test('has an optimum only when the cost is known', () => {
+    const known = ask(quotes, 2200)
+    expect(known.optimum).not.toBeNull()
+    expect(known.atStakeCents).toBeGreaterThan(0)
+    const unknown = ask(quotes, 2200, null)
+    expect(unknown.optimum).toBeNull()
+    expect(unknown.atStakeCents).toBeNull()
+    expect(unknown.flags).toContain('no_cost')
+  })
+})
+
+describe('bad input', () => {
+  test.each([
+    ['no quotes', [], 2000, 'no_quotes'],
+    ['an offer of zero', quotesOf(EXAMPLE), 0, 'bad_offer'],
+    ['an offer that is no number', quotesOf(EXAMPLE), Number.NaN, 'bad_offer'],
+    ['an absurd offer', quotesOf(EXAMPLE), 1e9, 'far_from_reference'],
+    ['one quote', quotesOf([[2000, 'won']]), 2000, 'few_quotes'],
+    ['all won', quotesOf(EXAMPLE.map(([rate]) => [rate, 'won'])), 2000, 'all_won'],
+    ['all lost', quotesOf(EXAMPLE.map(([rate]) => [rate, 'lost'])), 2000, 'all_lost'],
+    ['one rate repeated', quotesOf(EXAMPLE.map(([, outcome]) => [2000, outcome])), 2000, 'one_rate'],
+    ['nothing decided', quotesOf(EXAMPLE.map(([rate]) => [rate, 'pending'])), 2000, 'no_decided_quotes'],
+    ['only other lanes', quotesOf(EXAMPLE, OTHER), 2000, 'unseen_lane'],
+    [
+      'a rate of zero among them',
+      [...quotesOf(EXAMPLE), ...quotesOf([[0, 'won']], LANE, 50)],
+      2000,
+      'bad_rates_left_out',
+    ],
+    ['a cost far above the market', quotesOf(EXAMPLE), 2000, 'few_quotes'],
+  ] as const)('%s: an answer with a flag', (name, quotes, offer, flag) => {
+    const few = name.startsWith('a cost') ? quotes.slice(0, 4) : quotes
+    const answer = ask(few, offer, name.startsWith('a cost') ? 9000 : 1700)
+    isHonest(answer)
+    expect(answer.flags).toContain(flag)
+    if (name.startsWith('a cost')) expect(answer.flags).toContain('cost_above_market')
+  })
+
+  test('all won is not certain, all lost is not hopeless', () => {
+    const won = ask(quotesOf(EXAMPLE.map(([rate]) => [rate, 'won'])), 2000)
+    const lost = ask(quotesOf(EXAMPLE.map(([rate]) => [rate, 'lost'])), 2000)
+    expect(won.probability).toBeGreaterThan(0.7)
+    expect(won.probability).toBeLessThan(1)
+    expect(lost.probability).toBeLessThan(0.3)
+    expect(lost.probability).toBeGreaterThan(0)
+  })
+
+  test('an outlier a hundred times off is listed and moves nothing', () => {
+    const clean = ask(quotesOf(EXAMPLE), 2000)
+    const wrong = ask([...quotesOf(EXAMPLE), ...quotesOf([[200_000, 'won']], LANE, 50)], 2000)
+    expect(wrong.flags).toContain('outliers_left_out')
+    expect(Math.abs((wrong.probability ?? 0) - (clean.probability ?? 1))).toBeLessThan(0.01)
+    expect(outliers([7.6, 7.7, 12.2].map((logRate) => ({ lane: 'a', logRate })))).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+
+  test('a quote from the future is listed and moves nothing', () => {
+    const future = quotesOf([[1900, 'won']], LANE, 50).map((quote) => ({ ...quote, quotedAt: NOW + 3 * DAY }))
+    const answer = ask([...quotesOf(EXAMPLE), ...future], 2000)
+    expect(answer.flags).toContain('future_quotes_left_out')
+    expect({ ...answer, flags: [] }).toEqual({ ...ask(quotesOf(EXAMPLE), 2000), flags: [] })
+  })
+})
+
+const anyQuote = fc.record({
+  rateCents: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 90_000, max: 400_000 }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(0, -100, Number.NaN, Number.POSITIVE_INFINITY, 1, 20_000_000_000),
+    },
+  ),
+  outcome: fc.constantFrom<Outcome>('won', 'lost', 'pending'),
+  quotedAt: fc.integer({ min: -400, max: 5 }).map((day) => NOW + day * DAY),
+  miles: fc.constantFrom(null, 0, 250, 780, 2000),
+  lane: fc.constantFrom(LANE, OTHER, REEFER),
+})
+const anyQuotes = fc
+  .array(anyQuote, { maxLength: 40 })
+  .map((quotes) => quotes.map((quote, i): LaneQuote => ({ ...quote, laneId: i + 1, costCents: null })))
+
+describe('laws', () => {
+  test('any history gives finite numbers within their ranges', () => {
+    fc.assert(
+      fc.property(anyQuotes, fc.double({ min: 1, max: 1e6, noNaN: true }), (quotes, offer) => {
+        isHonest(ask(quotes, offer))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('a dearer offer is never likelier to win', () => {
+    fc.assert(
+      fc.property(
+        anyQuotes,
+        fc.double({ min: 100, max: 10_000, noNaN: true }),
+        fc.double({ min: 1, max: 3, noNaN: true }),
+        (quotes, offer, dearer) => {
+          const one = ask(quotes, offer)
+          const other = ask(quotes, offer * dearer)
+          if (one.probability === null || other.probability === null) return
+          expect(other.probability).toBeLessThanOrEqual(one.probability + 1e-12)
+          expect(other.interval80?.high ?? 0).toBeLessThanOrEqual((one.interval80?.high ?? 0) + 1e-12)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test('the order of the quotes does not matter, to the last digit', () => {
+    fc.assert(
+      fc.property(anyQuotes, (quotes) => {
+        expect(ask([...quotes].reverse(), 2000)).toEqual(ask(quotes, 2000))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('adding or taking out a quote on a kept model equals a rebuild, to the last digit', () => {
+    fc.assert(
+      fc.property(anyQuotes, fc.nat(39), (quotes, pick) => {
+        const without = quotes.filter((_, i) => i !== pick)
+        const offer = { lane: LANE, offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
+        const all = prepareEstimator({ quotes, now: NOW })
+        const less = prepareEstimator({ quotes: without, now: NOW, previous: all })
+        const again = prepareEstimator({ quotes, now: NOW, previous: less })
+        expect(estimateOffer({ ...offer, estimator: less })).toEqual(
+          estimateOffer({ ...offer, estimator: prepareEstimator({ quotes: without, now: NOW }) }),
+        )
+        expect(estimateOffer({ ...offer, estimator: again })).toEqual(
+          estimateOffer({ ...offer, estimator: all }),
+        )
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('scaling every rate changes no probability', () => {
+    const plain = quotesOf(EXAMPLE)
+    const scaled = plain.map((quote) => ({ ...quote, rateCents: quote.rateCents * 1.5 }))
+    expect(ask(scaled, 3000).probability).toBeCloseTo(ask(plain, 2000).probability ?? 0, 9)
+  })
+})

@@ -1,0 +1,286 @@
+import type { Estimator, LaneModel } from './estimator.ts'
+import { lanePrior, referenceRateCents, scopeOf } from './estimator.ts'
+import { type Interval, intervalCurve, intervalsAt } from './interval.ts'
+import { addQuote, emptyKnots, type Knots } from './knots.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+import { bestRate, expectedMarginCents, type Optimum, type RateFloors } from './optimum.ts'
+import { type Posterior, posteriorOf, winMean } from './posterior.ts'
+import { relativeRate } from './price-response.ts'
+import type { CurveBelief } from './prior.ts'
+import { clip } from './vector.ts'
+
+const CURVE_STEP = 0.02
+const CURVE_HALF_WIDTH = 0.3
+const CURVE_LIMIT = 0.6
+/** Fewer decided quotes than this on the lane is few; the interface's medium confidence starts here. */
+const FEW_QUOTES = 5
+/** A rate this far from the reference rate (ln), where hardly anybody quotes. */
+const FAR_FROM_REFERENCE = 0.5
+const MORE_QUOTES = [5, 15] as const
+const MARKET_MOVE = 0.05
+
+/** What a reader of the estimate should know beside the number. */
+export type EstimateFlag =
+  | 'bad_offer'
+  | 'no_quotes'
+  | 'unseen_lane'
+  | 'no_decided_quotes'
+  | 'few_quotes'
+  | 'all_won'
+  | 'all_lost'
+  | 'one_rate'
+  | 'far_from_reference'
+  | 'outliers_left_out'
+  | 'bad_rates_left_out'
+  | 'future_quotes_left_out'
+  | 'no_cost'
+  | 'optimum_at_edge'
+  | 'cost_above_market'
+
+/** One point of the curve: a rate, its probability with intervals, and the lane's quotes nearest to it. */
+export interface CurvePoint {
+  readonly rateCents: number
+  readonly probability: number
+  readonly interval80: Interval
+  readonly interval95: Interval
+  /** The lane's own quotes nearest to this point, each moved with the market to today. */
+  readonly nearby: { readonly won: number; readonly lost: number; readonly pending: number }
+}
+
+/** A wider scope that speaks for the lane: its decided quotes on other lanes. */
+export interface BorrowedFrom {
+  readonly scope: string
+  readonly decided: number
+  readonly won: number
+  readonly lanes: number
+}
+
+/** What the 80 % interval would be with more decided quotes near this rate. */
+export interface RaisedConfidence {
+  readonly moreDecidedQuotes: number
+  readonly width80Now: number
+  readonly width80Then: number
+}
+
+/** How the probability would change if one thing were otherwise. */
+export interface ChangedAnswer {
+  readonly change: 'next_won' | 'next_lost' | 'market_up_5_pct' | 'market_down_5_pct'
+  readonly probability: number
+}
+
+export interface OfferEstimate {
+  readonly probability: number | null
+  readonly interval80: Interval | null
+  readonly interval95: Interval | null
+  readonly referenceRateCents: number | null
+  readonly decided: number
+  readonly won: number
+  /** How much of what is believed comes from other lanes: 1 without own decided quotes, towards 0 with many. */
+  readonly borrowedShare: number | null
+  readonly borrowedFrom: readonly BorrowedFrom[]
+  readonly curve: readonly CurvePoint[]
+  /** Expected margin of the offer itself, and what it leaves on the table against the optimum; null without a cost. */
+  readonly expectedMarginCents: number | null
+  readonly atStakeCents: number | null
+  readonly optimum: Optimum | null
+  readonly flags: readonly EstimateFlag[]
+  readonly wouldRaiseConfidence: readonly RaisedConfidence[]
+  readonly wouldChangeAnswer: readonly ChangedAnswer[]
+}
+
+export interface OfferQuestion {
+  readonly estimator: Estimator
+  readonly lane: LaneIdentity
+  readonly offerRateCents: number
+  /** Loaded miles of the offer, null where unknown. */
+  readonly miles: number | null
+  readonly expectedCostCents: number | null
+  readonly floors?: RateFloors
+}
+
+function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): OfferEstimate {
+  return {
+    probability: null,
+    interval80: null,
+    interval95: null,
+    referenceRateCents: null,
+    decided: 0,
+    won: 0,
+    borrowedShare: null,
+    borrowedFrom: borrowed,
+    curve: [],
+    expectedMarginCents: null,
+    atStakeCents: null,
+    optimum: null,
+    flags,
+    wouldRaiseConfidence: [],
+    wouldChangeAnswer: [],
+  }
+}
+
+/** Other lanes' decided quotes by scope, narrowest first; each scope counts all its lanes but this one. */
+function borrowedFrom(model: Estimator, identity: LaneIdentity): BorrowedFrom[] {
+  const lane = model.lanes.get(identity.key)
+  const own = lane && lane.decided > 0 ? 1 : 0
+  const out: BorrowedFrom[] = []
+  for (let scope = lane?.scope ?? scopeOf(model, identity); ; ) {
+    out.push({
+      scope: scope.name,
+      decided: scope.decided - (lane?.decided ?? 0),
+      won: scope.won - (lane?.won ?? 0),
+      lanes: scope.lanes - own,
+    })
+    if (!scope.parent) return out
+    scope = scope.parent
+  }
+}
+
+function laneFlags(model: Estimator, identity: LaneIdentity, lane: LaneModel | undefined): EstimateFlag[] {
+  const flags: EstimateFlag[] = []
+  if (!lane) flags.push('unseen_lane')
+  else if (lane.decided === 0) flags.push('no_decided_quotes')
+  else if (lane.decided < FEW_QUOTES) flags.push('few_quotes')
+  if (lane && lane.decided > 0) {
+    if (lane.won === lane.decided) flags.push('all_won')
+    if (lane.won === 0) flags.push('all_lost')
+    if (lane.decided > 1 && new Set(lane.quotes.map((quote) => quote.rateCents)).size === 1)
+      flags.push('one_rate')
+  }
+  const reasons = new Set(
+    model.leftOut.filter((quote) => quote.lane === identity.key).map((quote) => quote.reason),
+  )
+  if (reasons.has('outlier')) flags.push('outliers_left_out')
+  if (reasons.has('bad_rate')) flags.push('bad_rates_left_out')
+  if (reasons.has('future')) flags.push('future_quotes_left_out')
+  return flags
+}
+
+function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; weight: number }[]): Knots {
+  const copy = { wins: knots.wins.slice(), losses: knots.losses.slice() }
+  for (const quote of quotes) addQuote(copy, quote)
+  return copy
+}
+
+function curveOf(
+  posterior: Posterior,
+  intervals: ReturnType<typeof intervalCurve>,
+  lane: { x: number; referenceCents: number; quotes: LaneModel['quotes'] },
+): CurvePoint[] {
+  const first = Math.floor(
+    clip(Math.min(-CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
+  )
+  const last = Math.ceil(
+    clip(Math.max(CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP - 1e-9,
+  )
+  const nearby = new Map<number, { won: number; lost: number; pending: number }>()
+  for (const quote of lane.quotes) {
+    const place = clip(Math.round(quote.x / CURVE_STEP), first, last)
+    const counts = nearby.get(place) ?? { won: 0, lost: 0, pending: 0 }
+    counts[quote.outcome]++
+    nearby.set(place, counts)
+  }
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const x = (first + i) * CURVE_STEP
+    const mean = winMean(posterior, x)
+    return {
+      rateCents: lane.referenceCents * Math.exp(x),
+      probability: mean,
+      ...intervalsAt(intervals, { x, mean }),
+      nearby: nearby.get(first + i) ?? { won: 0, lost: 0, pending: 0 },
+    }
+  })
+}
+
+/** What five and fifteen more quotes near this rate, won as often as expected, would do to the 80 % interval. */
+function raisedConfidence(
+  lane: { knots: Knots; prior: CurveBelief },
+  offer: { x: number; probability: number; width80: number },
+): RaisedConfidence[] {
+  return MORE_QUOTES.map((more) => {
+    const knots = withQuotes(lane.knots, [
+      { x: offer.x, won: true, weight: more * offer.probability },
+      { x: offer.x, won: false, weight: more * (1 - offer.probability) },
+    ])
+    const then = posteriorOf(knots, lane.prior)
+    const { interval80 } = intervalsAt(intervalCurve(then), { x: offer.x, mean: winMean(then, offer.x) })
+    return {
+      moreDecidedQuotes: more,
+      width80Now: offer.width80,
+      width80Then: Math.min(offer.width80, interval80.high - interval80.low),
+    }
+  })
+}
+
+function changedAnswers(
+  lane: { knots: Knots; prior: CurveBelief; posterior: Posterior },
+  x: number,
+): ChangedAnswer[] {
+  const afterNext = (won: boolean) =>
+    winMean(posteriorOf(withQuotes(lane.knots, [{ x, won, weight: 1 }]), lane.prior), x)
+  return [
+    { change: 'next_won', probability: afterNext(true) },
+    { change: 'next_lost', probability: afterNext(false) },
+    { change: 'market_up_5_pct', probability: winMean(lane.posterior, x - Math.log(1 + MARKET_MOVE)) },
+    { change: 'market_down_5_pct', probability: winMean(lane.posterior, x - Math.log(1 - MARKET_MOVE)) },
+  ]
+}
+
+/**
+ * The calibrated estimate of an offer: the chance of winning it with 80 % and 95 % intervals, the curve around it, the rate
+ * with the best expected margin, how much is borrowed and from where, and what would change it.
+ *
+ * Never NaN: where there is nothing to say (no quote of the tenant's at all, an offer that is no positive number) the
+ * numbers are null and a flag says why. Formulas: docs/model-estimate.md.
+ *
+ * @example estimateOffer({ estimator, lane, offerRateCents: 0, miles: null, expectedCostCents: null }).flags // ['bad_offer']
+ */
+export function estimateOffer(question: OfferQuestion): OfferEstimate {
+  const { estimator, lane: identity, offerRateCents, miles } = question
+  const borrowed = borrowedFrom(estimator, identity)
+  if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
+  const referenceCents = referenceRateCents(estimator, identity, miles)
+  const lane = estimator.lanes.get(identity.key)
+  const flags = laneFlags(estimator, identity, lane)
+  if (referenceCents === null) return noAnswer(['no_quotes', ...flags], borrowed)
+
+  const knots = lane?.knots ?? emptyKnots()
+  const prior = lanePrior(estimator, identity)
+  const posterior = posteriorOf(knots, prior)
+  const intervals = intervalCurve(posterior)
+  const x = relativeRate(offerRateCents, referenceCents)
+  if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
+  const probability = winMean(posterior, x)
+  const { interval80, interval95 } = intervalsAt(intervals, { x, mean: probability })
+
+  const costCents = question.expectedCostCents
+  const costKnown = costCents !== null && Number.isFinite(costCents) && costCents > 0
+  if (!costKnown) flags.push('no_cost')
+  const priced = costKnown
+    ? { posterior, referenceCents, costCents, miles, floors: question.floors ?? {} }
+    : null
+  const optimum = priced ? bestRate(priced) : null
+  const ownMargin = priced ? expectedMarginCents(priced, offerRateCents) : null
+  if (optimum?.atEdge) flags.push('optimum_at_edge')
+  if (costKnown && costCents >= referenceCents) flags.push('cost_above_market')
+
+  return {
+    probability,
+    interval80,
+    interval95,
+    referenceRateCents: referenceCents,
+    decided: lane?.decided ?? 0,
+    won: lane?.won ?? 0,
+    borrowedShare: lane && lane.decided > 0 ? clip(posterior.belief.varianceA / prior.varianceA, 0, 1) : 1,
+    borrowedFrom: borrowed,
+    curve: curveOf(posterior, intervals, { x, referenceCents, quotes: lane?.quotes ?? [] }),
+    expectedMarginCents: ownMargin,
+    atStakeCents: optimum && ownMargin !== null ? Math.max(0, optimum.expectedMarginCents - ownMargin) : null,
+    optimum,
+    flags,
+    wouldRaiseConfidence: raisedConfidence(
+      { knots, prior },
+      { x, probability, width80: interval80.high - interval80.low },
+    ),
+    wouldChangeAnswer: changedAnswers({ knots, prior, posterior }, x),
+  }
+}

@@ -1,0 +1,108 @@
+import { type Posterior, winMean } from './posterior.ts'
+
+/** Rates tried: the reference rate times e^(.005 k), k from -40 (18 % below) to 60 (35 % above). */
+const STEP = 0.005
+const FIRST = -40
+const LAST = 60
+/** Rates that earn at least this share of the best expected margin are as good as the best. */
+const FLAT_SHARE = 0.98
+
+/** The least a tenant takes: margin as a share of the rate (12 for 12 %), in dollars a load, or a rate per mile. */
+export interface RateFloors {
+  readonly marginPct?: number | null
+  readonly marginCents?: number | null
+  readonly rateCentsPerMile?: number | null
+}
+
+/** The rate with the highest expected margin, and what is around it. All money in cents, fractional until shown. */
+export interface Optimum {
+  readonly rateCents: number
+  readonly winProbability: number
+  readonly expectedMarginCents: number
+  /** Every rate in here earns at least 98 % of the best expected margin. */
+  readonly flatZone: { readonly lowCents: number; readonly highCents: number }
+  /** The best rate lies at an end of the rates tried: the true best may lie beyond. */
+  readonly atEdge: boolean
+  /** The highest of the tenant's floors; null without one. */
+  readonly floorCents: number | null
+  /** What to quote with the floor kept: the best rate, or the floor where that is higher. */
+  readonly flooredRateCents: number
+  readonly flooredExpectedMarginCents: number
+}
+
+/**
+ * Expected margin of a rate: P(win at the rate) x (rate - cost), in cents.
+ *
+ * @example expectedMarginCents({ posterior, referenceCents: 202500, costCents: 170000 }, 197500) // 18732.02
+ */
+export function expectedMarginCents(
+  lane: { posterior: Posterior; referenceCents: number; costCents: number },
+  rateCents: number,
+): number {
+  return winMean(lane.posterior, Math.log(rateCents / lane.referenceCents)) * (rateCents - lane.costCents)
+}
+
+/**
+ * The lowest rate the tenant's floors allow: cost / (1 - margin %), cost + dollars, or rate per mile x miles, whichever is
+ * highest; null without a floor that can be worked out.
+ *
+ * @example floorRateCents({ marginPct: 15 }, { costCents: 170000, miles: null }) // 200000
+ */
+export function floorRateCents(
+  floors: RateFloors,
+  lane: { costCents: number; miles: number | null },
+): number | null {
+  const { marginPct, marginCents, rateCentsPerMile } = floors
+  const rates: number[] = []
+  if (typeof marginPct === 'number' && marginPct < 100) rates.push(lane.costCents / (1 - marginPct / 100))
+  if (typeof marginCents === 'number') rates.push(lane.costCents + marginCents)
+  if (typeof rateCentsPerMile === 'number' && lane.miles !== null) rates.push(rateCentsPerMile * lane.miles)
+  const usable = rates.filter((rate) => Number.isFinite(rate) && rate > 0)
+  return usable.length > 0 ? Math.max(...usable) : null
+}
+
+/**
+ * The rate with the highest expected margin on the grid, the lower one on ties; the stretch around it that is as good; and
+ * the same with the tenant's floor kept.
+ *
+ * @example bestRate({ posterior, referenceCents: 202500, costCents: 170000, miles: null, floors: {} }).rateCents // 197499.6
+ */
+export function bestRate(lane: {
+  posterior: Posterior
+  referenceCents: number
+  costCents: number
+  miles: number | null
+  floors: RateFloors
+}): Optimum {
+  const rates: number[] = []
+  const margins: number[] = []
+  let best = 0
+  for (let k = FIRST; k <= LAST; k++) {
+    const rate = lane.referenceCents * Math.exp(STEP * k)
+    const margin = expectedMarginCents(lane, rate)
+    rates.push(rate)
+    margins.push(margin)
+    if (margin > (margins[best] ?? 0)) best = margins.length - 1
+  }
+  const rateCents = rates[best] ?? lane.referenceCents
+  const top = margins[best] ?? 0
+  // Where even the best loses money there is no zone: a share of a loss would be a worse loss.
+  const asGood = (i: number) =>
+    i === best || (top > 0 && (margins[i] ?? Number.NEGATIVE_INFINITY) >= FLAT_SHARE * top)
+  let low = best
+  while (low > 0 && asGood(low - 1)) low--
+  let high = best
+  while (high < rates.length - 1 && asGood(high + 1)) high++
+  const floorCents = floorRateCents(lane.floors, lane)
+  const flooredRateCents = Math.max(rateCents, floorCents ?? 0)
+  return {
+    rateCents,
+    winProbability: winMean(lane.posterior, Math.log(rateCents / lane.referenceCents)),
+    expectedMarginCents: top,
+    flatZone: { lowCents: rates[low] ?? rateCents, highCents: rates[high] ?? rateCents },
+    atEdge: best === 0 || best === rates.length - 1,
+    floorCents,
+    flooredRateCents,
+    flooredExpectedMarginCents: expectedMarginCents(lane, flooredRateCents),
+  }
+}
