@@ -1,0 +1,237 @@
+// Makes sure that node_modules holds what package-lock.json says, Node 24 and PostgreSQL among it. Runs before the
+// other npm scripts, on whatever Node the machine has (20 or newer), so it is plain JavaScript without packages.
+// When everything is there it is done in a few milliseconds.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join, sep } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const nodeWanted = 24
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const modules = join(root, 'node_modules')
+const note = join(modules, '.lanewise-install')
+// npm writes this list of what it installed at the very end, so an interrupted install has none.
+const npmsList = join(modules, '.package-lock.json')
+const ownNode = join(modules, '.bin', 'node')
+const lock = join(root, '.install-lock')
+
+class Refusal extends Error {}
+
+try {
+  refuseStrangeMachines()
+  if (!isInstalled()) await installOnce()
+} catch (error) {
+  if (!(error instanceof Refusal)) throw error
+  process.stderr.write(`lanewise: ${error.message}\n`)
+  process.exitCode = 1
+}
+
+function refuseStrangeMachines() {
+  if (major(process.version) < 20) {
+    throw new Refusal(`Node ${process.version} is too old to install with: Node 20 or newer is needed.`)
+  }
+  if (process.platform === 'linux' && !existsSync(note) && isMusl()) {
+    throw new Refusal(
+      'Node 24 and PostgreSQL come built for glibc, and this Linux (Alpine?) uses musl: use a Debian-like system.',
+    )
+  }
+}
+
+function isMusl() {
+  process.report.excludeNetwork = true
+  return process.report.getReport().header.glibcVersionRuntime === undefined
+}
+
+function major(version) {
+  return Number(version.replace(/^v/, '').split('.')[0])
+}
+
+/** True when the note of an earlier run fits; a note is also made for a node_modules that npm itself made right. */
+function isInstalled() {
+  try {
+    if (readFileSync(note, 'utf8') === fingerprint() && nodeIsThere()) return true
+  } catch {
+    // No note, or nothing installed.
+  }
+  if (!npmInstalledTheLock()) return false
+  checkNode()
+  writeNote()
+  return true
+}
+
+/** Changes with the lock file, with the packages that package.json asks for, and with every run of npm. */
+function fingerprint() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { dependencies, devDependencies, optionalDependencies, workspaces, overrides } = asked
+  hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, workspaces, overrides]))
+  const { mtimeMs, size } = statSync(npmsList)
+  return hash.update(`${process.platform} ${process.arch} ${mtimeMs} ${size}`).digest('hex')
+}
+
+function writeNote() {
+  const unfinished = `${note}.${process.pid}`
+  writeFileSync(unfinished, fingerprint())
+  renameSync(unfinished, note)
+}
+
+function nodeIsThere() {
+  return existsSync(ownNode) || major(process.version) >= nodeWanted
+}
+
+/** Compares npm's list with the lock file: packages for other systems may be missing, all others may not. */
+function npmInstalledTheLock() {
+  let wanted
+  let found
+  let asked
+  try {
+    wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+    found = JSON.parse(readFileSync(npmsList, 'utf8')).packages
+    asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  } catch {
+    return false
+  }
+  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
+    if (JSON.stringify(sorted(asked[kind])) !== JSON.stringify(sorted(wanted['']?.[kind]))) return false
+  }
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === '' || entry.link) return true
+    const there = found[path]
+    if (there === undefined) return entry.optional === true && !isForThisMachine(entry)
+    return (
+      there.version === entry.version && there.integrity === entry.integrity && existsSync(join(root, path))
+    )
+  })
+}
+
+function sorted(record = {}) {
+  return Object.entries(record).sort(([one], [other]) => (one < other ? -1 : 1))
+}
+
+function isForThisMachine({ os, cpu, libc }) {
+  if (os === undefined && cpu === undefined) return false
+  const allows = (list, name) => list === undefined || list.includes(name)
+  return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc')
+}
+
+/** Two installs on one clone would delete each other's files, so the second waits and then finds the work done. */
+async function installOnce() {
+  await takeLock()
+  const heartbeat = setInterval(() => touchLock(), 2_000)
+  try {
+    if (isInstalled()) return
+    await install()
+    checkNode()
+    writeNote()
+  } finally {
+    clearInterval(heartbeat)
+    rmSync(lock, { force: true })
+  }
+}
+
+/** A lock that was not touched for this long belongs to a run that was killed: the holder touches it every 2 s. */
+const staleMilliseconds = 15_000
+
+async function takeLock() {
+  const mine = `${process.pid} ${performance.timeOrigin}`
+  let told = false
+  for (;;) {
+    try {
+      writeFileSync(lock, mine, { flag: 'wx' })
+      // Whoever found the same stale lock may just have removed ours in its place: look again a little later.
+      await delay(100)
+      if (existsSync(lock) && readFileSync(lock, 'utf8') === mine) return
+    } catch (error) {
+      if (error.code !== 'EEXIST' && error.code !== 'ENOENT') {
+        throw new Refusal(`cannot write to ${root} (${error.code}), so nothing can be installed there.`)
+      }
+    }
+    const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - touched > staleMilliseconds) rmSync(lock, { force: true })
+    if (!told) say('another install of this clone is running: waiting for it')
+    told = true
+    await delay(300)
+  }
+}
+
+function touchLock() {
+  try {
+    utimesSync(lock, new Date(), new Date())
+  } catch {
+    // Removed by hand: nothing to keep alive.
+  }
+}
+
+async function install() {
+  rmSync(note, { force: true })
+  say('installing packages from the npm registry (some 400 MB on disk; needed once) ...')
+  const started = performance.now()
+  const seconds = () => Math.round((performance.now() - started) / 1_000)
+  const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
+  const { code, output } = await runNpm(
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
+    // A few quick tries: a machine without a network should hear of it within half a minute.
+    ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=8000'],
+  )
+  clearInterval(ticker)
+  if (code !== 0) throw new Refusal(`installing failed: ${explain(output)}`)
+  say(`installed in ${seconds()} s`)
+}
+
+/**
+ * Runs the npm that runs us, on the machine's Node and not on the one in node_modules: npm ci deletes that one.
+ */
+function runNpm(...options) {
+  const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env
+  const path = PATH.split(delimiter).filter((folder) => !folder.startsWith(modules + sep))
+  const [command, first] = npm && node && !node.startsWith(modules + sep) ? [node, [npm]] : ['npm', []]
+  return new Promise((resolve) => {
+    const child = spawn(command, [...first, ...options.flat()], {
+      cwd: root,
+      env: { ...process.env, PATH: path.join(delimiter) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text
+      })
+    }
+    child.once('error', (error) => resolve({ code: 1, output: `npm error ${command}: ${error.message}` }))
+    child.once('close', (code) => resolve({ code, output }))
+  })
+}
+
+/** One line out of npm's many: the cause in plain words where it is a known one. */
+function explain(output) {
+  const errors = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
+  const code = errors.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((found) => found !== undefined)
+  const first = errors.find((line) => !/^(code|errno|syscall|network This|A complete log)/.test(line))
+  const reason = (first ?? output.trim().split('\n').pop() ?? '').trim()
+  if (
+    /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/.test(
+      code ?? '',
+    )
+  ) {
+    return `the npm registry cannot be reached (${code}). Check the network and any proxy, then run this again.`
+  }
+  if (code === 'ENOSPC') return 'the disk is full (about 1 GB is needed).'
+  return code === undefined ? reason : `${reason} (${code})`
+}
+
+/** On Linux Node 24 comes with the packages; elsewhere the machine's own must do. */
+function checkNode() {
+  const version = existsSync(ownNode)
+    ? spawnSync(ownNode, ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'one that does not start'
+    : process.version
+  if (major(version) >= nodeWanted) return
+  throw new Refusal(
+    `Node ${nodeWanted} or newer is needed, and here is ${version}: install Node ${nodeWanted} and run this again.`,
+  )
+}
+
+function say(line) {
+  process.stderr.write(`lanewise: ${line}\n`)
+}
