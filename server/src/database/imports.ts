@@ -1,0 +1,451 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { changeLane, rollbackValues } from './lane-changes.ts'
+import { lockLane } from './lanes.ts'
+import type { Database, TenantId, TenantTransaction } from './open-database.ts'
+import { nextTenantNumber } from './people.ts'
+import type { RowError, Tables } from './tables.ts'
+
+export type ImportRow = Selectable<Tables['imports']>
+
+/** An import that has not been heard of for this long was ended with its process. */
+export const importSilenceMsMax = 30_000
+
+/** How far an import is. The counts are of rows whose fate is settled: kept, known already, or refused. */
+export interface ImportProgress {
+  readonly rowsRead: number
+  readonly rowsAdded: number
+  readonly rowsUpdated: number
+  readonly rowsRepeated: number
+  readonly rowsRefused: number
+  readonly bytesRead: number
+}
+
+export async function insertImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  given: Pick<
+    Insertable<Tables['imports']>,
+    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'created_at'
+  > & {
+    columns: Readonly<Record<string, string>>
+    ignoredColumns: readonly string[]
+  },
+): Promise<ImportRow> {
+  const { columns, ignoredColumns, ...rest } = given
+  return transaction
+    .insertInto('imports')
+    .values({
+      ...rest,
+      tenant_id: tenant,
+      import_id: await nextTenantNumber(transaction, tenant, 'import'),
+      status: 'running',
+      columns: JSON.stringify(columns),
+      ignored_columns: JSON.stringify(ignoredColumns),
+      progress_at: given.created_at,
+      finished_at: null,
+      failure: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Ends the imports whose process was killed: they say `running`, but nobody has heard of them for a while. */
+async function stopAbandonedImports(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({
+      status: 'stopped',
+      finished_at: now,
+      failure: 'The program ended before the file did. Import the file again to go on where it stopped.',
+    })
+    .where('tenant_id', '=', tenant)
+    .where('status', '=', 'running')
+    .where('progress_at', '<', new Date(now.getTime() - importSilenceMsMax))
+    .execute()
+}
+
+export async function findImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  now: Date,
+): Promise<ImportRow | null> {
+  await stopAbandonedImports(transaction, tenant, now)
+  return (
+    (await transaction
+      .selectFrom('imports')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('import_id', '=', importId)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+const importsListed = 200
+
+/** The last imports, newest first, without their row errors. */
+export async function listImports(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<ImportRow[]> {
+  await stopAbandonedImports(transaction, tenant, now)
+  const rows = await transaction
+    .selectFrom('imports')
+    .select([
+      'tenant_id',
+      'import_id',
+      'file_name',
+      'status',
+      'dry_run',
+      'columns',
+      'ignored_columns',
+      'rows_read',
+      'rows_added',
+      'rows_updated',
+      'rows_repeated',
+      'rows_refused',
+      'bytes_read',
+      'bytes_total',
+      'created_by',
+      'created_at',
+      'progress_at',
+      'finished_at',
+      'stop_requested',
+      'failure',
+    ])
+    .where('tenant_id', '=', tenant)
+    .orderBy('import_id', 'desc')
+    .limit(importsListed)
+    .execute()
+  return rows.map((row) => ({ ...row, errors: [] }))
+}
+
+/** The import of this tenant that is still running, or null. */
+export async function findRunningImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<number | null> {
+  await stopAbandonedImports(transaction, tenant, now)
+  const row = await transaction
+    .selectFrom('imports')
+    .select('import_id')
+    .where('tenant_id', '=', tenant)
+    .where('status', '=', 'running')
+    .executeTakeFirst()
+  return row?.import_id ?? null
+}
+
+/** Asks a running import to stop after its present batch, and does nothing to one that has ended. */
+export async function requestStop(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({ stop_requested: true })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+/** Says that an import is alive while it has no progress to report. */
+export async function touchImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({ progress_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+/**
+ * Writes how far an import is, in the transaction of the rows themselves: what it says was added is there. `errors`
+ * is null when there are no new ones. Answers what to do next; `ended` when somebody else has ended the import.
+ */
+export async function saveProgress(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  progress: ImportProgress & { errors: readonly RowError[] | null; now: Date },
+): Promise<'go on' | 'stop' | 'ended'> {
+  const row = await transaction
+    .updateTable('imports')
+    .set({ ...progressColumns(progress), progress_at: progress.now })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .returning('stop_requested')
+    .executeTakeFirst()
+  if (row === undefined) return 'ended'
+  return row.stop_requested ? 'stop' : 'go on'
+}
+
+export async function finishImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  end: ImportProgress & {
+    errors: readonly RowError[] | null
+    status: 'done' | 'stopped' | 'failed'
+    failure: string | null
+    now: Date
+  },
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({
+      ...progressColumns(end),
+      status: end.status,
+      failure: end.failure,
+      progress_at: end.now,
+      finished_at: end.now,
+    })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+function progressColumns(progress: ImportProgress & { errors: readonly RowError[] | null }) {
+  return {
+    rows_read: progress.rowsRead,
+    rows_added: progress.rowsAdded,
+    rows_updated: progress.rowsUpdated,
+    rows_repeated: progress.rowsRepeated,
+    rows_refused: progress.rowsRefused,
+    bytes_read: progress.bytesRead,
+    ...(progress.errors === null ? {} : { errors: JSON.stringify(progress.errors) }),
+  }
+}
+
+/** Which of these rows are here already: fingerprint in hex -> the import that brought it. */
+export async function findImported(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  fingerprints: readonly Buffer[],
+): Promise<Map<string, number | null>> {
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['import_fingerprint', 'import_id'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`import_fingerprint = any(${fingerprints}::bytea[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.import_fingerprint?.toString('hex') ?? '', row.import_id]))
+}
+
+/** Takes out the quote requests of an import whose lane another import was quicker to bring. */
+export async function deleteEmptyRequests(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<void> {
+  await sql`
+    delete from quote_requests request
+    where tenant_id = ${tenant} and import_id = ${importId}
+      and not exists (
+        select from lanes where tenant_id = request.tenant_id and request_id = request.request_id
+      )
+  `.execute(transaction)
+}
+
+export interface UndoneImport {
+  readonly lanesRemoved: number
+  readonly lanesKept: number
+  readonly bookingsRolledBack: number
+}
+
+/** Lanes taken out in one transaction: well under the statement time-out, and locks are held for a blink. */
+const lanesPerUndo = 500
+const bookingsPerUndo = 50
+
+/**
+ * Undoes an import that is not running. Its bookings of lanes that were here before are rolled back, each as a new change
+ * by `userId`; its own lanes are taken out. A lane that anybody changed, pushed or quoted again since is kept and
+ * counted. Works in small transactions: when one fails, the same call again goes on. Undoing twice changes nothing more.
+ */
+export async function undoImport(
+  database: Database,
+  tenant: TenantId,
+  importId: number,
+  by: { userId: number | null; now: Date },
+): Promise<UndoneImport> {
+  const bookings = await rollBackBookings(database, tenant, importId, by)
+  let removed = 0
+  let kept = bookings.kept
+  for (let after: number | null = -1; after !== null; ) {
+    const from: number = after
+    const chunk = await database.inTenant(tenant, (transaction) =>
+      removeLanes(transaction, tenant, importId, from),
+    )
+    removed += chunk.removed
+    kept += chunk.kept
+    after = chunk.last
+  }
+  await database.inTenant(tenant, (transaction) =>
+    transaction
+      .updateTable('imports')
+      .set({ status: 'undone', finished_at: by.now })
+      .where('tenant_id', '=', tenant)
+      .where('import_id', '=', importId)
+      .where('status', '!=', 'undone')
+      .execute(),
+  )
+  return { lanesRemoved: removed, lanesKept: kept, bookingsRolledBack: bookings.rolledBack }
+}
+
+async function removeLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  after: number,
+): Promise<{ removed: number; kept: number; last: number | null }> {
+  // Locked first, and looked at in a second statement: what was written while we waited for the lock is seen there.
+  const lanes = await transaction
+    .selectFrom('lanes')
+    .innerJoin('quote_requests as request', (join) =>
+      join
+        .onRef('request.tenant_id', '=', 'lanes.tenant_id')
+        .onRef('request.request_id', '=', 'lanes.request_id'),
+    )
+    .select(['lane_id', 'lanes.request_id'])
+    .where('lanes.tenant_id', '=', tenant)
+    .where('lanes.import_id', '=', importId)
+    .where('lane_id', '>', after)
+    .orderBy('lane_id')
+    .limit(lanesPerUndo)
+    .forUpdate()
+    .execute()
+  const ids = lanes.map((lane) => lane.lane_id)
+  const { rows } = await sql<{ request_id: number }>`
+    delete from lanes lane
+    where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
+      and not exists (select from lane_changes c where c.tenant_id = lane.tenant_id and c.lane_id = lane.lane_id)
+      and not exists (select from shipment_updates u where u.tenant_id = lane.tenant_id and u.lane_id = lane.lane_id)
+      and not exists (
+        select from lanes other
+        where other.tenant_id = lane.tenant_id and other.request_id = lane.request_id
+          and other.import_id is distinct from lane.import_id
+      )
+    returning request_id
+  `.execute(transaction)
+  await sql`
+    delete from quote_requests request
+    where tenant_id = ${tenant} and request_id = any(${rows.map((row) => row.request_id)}::bigint[])
+      and not exists (
+        select from lanes where tenant_id = request.tenant_id and request_id = request.request_id
+      )
+  `.execute(transaction)
+  return {
+    removed: rows.length,
+    kept: lanes.length - rows.length,
+    last: lanes.length < lanesPerUndo ? null : (ids.at(-1) ?? null),
+  }
+}
+
+async function rollBackBookings(
+  database: Database,
+  tenant: TenantId,
+  importId: number,
+  by: { userId: number | null; now: Date },
+): Promise<{ rolledBack: number; kept: number }> {
+  const refs = await database.inTenant(tenant, (transaction) =>
+    transaction
+      .selectFrom('lane_changes as change')
+      .innerJoin('lanes', (join) =>
+        join.onRef('lanes.tenant_id', '=', 'change.tenant_id').onRef('lanes.lane_id', '=', 'change.lane_id'),
+      )
+      .select('lane_ref')
+      .distinct()
+      .where('change.tenant_id', '=', tenant)
+      .where('change.import_id', '=', importId)
+      .orderBy('lane_ref')
+      .execute(),
+  )
+  let rolledBack = 0
+  let kept = 0
+  for (let start = 0; start < refs.length; start += bookingsPerUndo) {
+    const chunk = refs.slice(start, start + bookingsPerUndo)
+    await database.inTenant(tenant, async (transaction) => {
+      for (const { lane_ref } of chunk) {
+        const result = await rollBackLane(transaction, tenant, importId, lane_ref, by)
+        rolledBack += result.rolledBack
+        kept += result.kept
+      }
+    })
+  }
+  return { rolledBack, kept }
+}
+
+/**
+ * Rolls back what an import changed on one lane, newest change first, as long as nothing else came after it. A change
+ * that was rolled back already, and the change that did so, count as nothing.
+ */
+async function rollBackLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  laneRef: string,
+  by: { userId: number | null; now: Date },
+): Promise<{ rolledBack: number; kept: 0 | 1 }> {
+  let lane = await lockLane(transaction, tenant, laneRef)
+  if (lane === null) return { rolledBack: 0, kept: 0 }
+  const changes = await transaction
+    .selectFrom('lane_changes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', '=', lane.lane_id)
+    .orderBy('change_number', 'desc')
+    .execute()
+  const undone = new Set<number>()
+  const standing = changes.filter((change) => {
+    if (undone.has(change.change_number)) return false
+    if (change.rolled_back_change === null) return true
+    undone.add(change.rolled_back_change)
+    return false
+  })
+  const ours = standing.filter((change) => change.import_id === importId)
+  const first = ours.at(-1)
+  if (first === undefined) return { rolledBack: 0, kept: 0 }
+  // A signed push that only confirmed what the file said left no change, but it did say it.
+  const pushed = await transaction
+    .selectFrom('shipment_updates')
+    .select('lane_id')
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', '=', lane.lane_id)
+    .where('received_at', '>=', first.changed_at)
+    .limit(1)
+    .executeTakeFirst()
+  if (pushed !== undefined) return { rolledBack: 0, kept: 1 }
+  let rolledBack = 0
+  for (const change of standing) {
+    if (change.import_id !== importId) break
+    lane = await changeLane(
+      transaction,
+      tenant,
+      lane,
+      rollbackValues(lane, change.before, by.now),
+      {
+        source: 'dashboard',
+        ...(by.userId === null ? {} : { userId: by.userId }),
+        rolledBackChange: change.change_number,
+      },
+      by.now,
+    )
+    rolledBack++
+  }
+  return { rolledBack, kept: rolledBack < ours.length ? 1 : 0 }
+}

@@ -1,0 +1,145 @@
+import type { Static } from 'typebox'
+import { type FieldError, invalid, problem } from '#contract/errors.ts'
+import { isDisplayText } from '#contract/fields.ts'
+import {
+  createImport,
+  getImport,
+  type Import,
+  listImports,
+  stopImport,
+  undoImport,
+} from '#contract/imports.ts'
+import * as imports from '../database/imports.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { ImportFileError } from '../imports/csv-file.ts'
+import { openImport } from '../imports/import-file.ts'
+import { type ServedEndpoint, serve } from './call.ts'
+
+/** An import as the API shows it. */
+function importAnswer(row: imports.ImportRow): Static<typeof Import> {
+  return {
+    import_id: row.import_id,
+    file_name: row.file_name,
+    dry_run: row.dry_run,
+    status: row.status,
+    columns: row.columns,
+    ignored_columns: row.ignored_columns,
+    rows_read: row.rows_read,
+    rows_added: row.rows_added,
+    rows_updated: row.rows_updated,
+    rows_repeated: row.rows_repeated,
+    rows_refused: row.rows_refused,
+    errors: row.errors,
+    bytes_read: row.bytes_read,
+    bytes_total: row.bytes_total,
+    created_at: row.created_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    failure: row.failure,
+  }
+}
+
+async function importOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  now: Date,
+): Promise<imports.ImportRow> {
+  const row = importId > 2_147_483_647 ? null : await imports.findImport(transaction, tenant, importId, now)
+  if (row === null) throw problem('not-found', `No import ${importId} in this brokerage.`)
+  return row
+}
+
+/** What is wrong with a file as errors of the request: the map is a query parameter, the rest is the body. */
+function fileErrors(error: ImportFileError): FieldError[] {
+  return error.problems.map(({ code, row, detail }) => ({
+    ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
+    code,
+    detail: row === null || detail.includes(`line ${row}`) ? detail : `Line ${row}: ${detail}`,
+  }))
+}
+
+export const importEndpoints: ServedEndpoint[] = [
+  serve(createImport, async ({ caller, query, body, now }, { database, imports: runner }) => {
+    const fileName = query.file_name?.trim() || 'import.csv'
+    if (!isDisplayText(fileName)) {
+      throw invalid([
+        {
+          parameter: 'file_name',
+          code: 'invalid',
+          detail: 'file_name must be a file name of at most 255 characters without control characters.',
+        },
+      ])
+    }
+    const dryRun = query.dry_run === 'true'
+    const file = await openImport(body, query.map).catch((error: unknown) => {
+      throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+    })
+    const at = new Date(now)
+    const row = await database.inTenant(caller.tenant, async (transaction) => {
+      const running = await imports.findRunningImport(transaction, caller.tenant, at)
+      if (running !== null) {
+        throw problem(
+          'state-conflict',
+          `Import ${running} is still running; wait until it has ended, or stop it.`,
+        )
+      }
+      return imports.insertImport(transaction, caller.tenant, {
+        file_name: fileName,
+        dry_run: dryRun,
+        columns: file.columns.names,
+        ignoredColumns: file.columns.ignored,
+        bytes_total: file.csv.bytes.length,
+        created_by: caller.userId,
+        created_at: at,
+      })
+    })
+    runner.start(caller.tenant, row.import_id, file.csv.bytes, { map: query.map, dryRun })
+    return importAnswer(row)
+  }),
+
+  serve(listImports, async ({ caller, now }, { database }) => {
+    const rows = await database.inTenant(caller.tenant, (transaction) =>
+      imports.listImports(transaction, caller.tenant, new Date(now)),
+    )
+    return { imports: rows.map(importAnswer) }
+  }),
+
+  serve(getImport, async ({ caller, params, now }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) =>
+      importAnswer(await importOf(transaction, caller.tenant, params.import_id, new Date(now))),
+    ),
+  ),
+
+  serve(stopImport, async ({ caller, params, now }, { database }) =>
+    database.inTenant(caller.tenant, async (transaction) => {
+      const row = await importOf(transaction, caller.tenant, params.import_id, new Date(now))
+      if (row.status === 'running') await imports.requestStop(transaction, caller.tenant, row.import_id)
+      return importAnswer(row)
+    }),
+  ),
+
+  serve(undoImport, async ({ caller, params, now }, { database }) => {
+    const at = new Date(now)
+    const read = () =>
+      database.inTenant(caller.tenant, (transaction) =>
+        importOf(transaction, caller.tenant, params.import_id, at),
+      )
+    const row = await read()
+    if (row.status === 'running') {
+      throw problem('state-conflict', `Import ${row.import_id} is still running; stop it first.`)
+    }
+    if (row.dry_run) {
+      throw problem('state-conflict', `Import ${row.import_id} was a dry run: it kept nothing to undo.`)
+    }
+    const undone = await imports.undoImport(database, caller.tenant, row.import_id, {
+      userId: caller.userId,
+      now: at,
+    })
+    return {
+      import: importAnswer(await read()),
+      lanes_removed: undone.lanesRemoved,
+      lanes_kept: undone.lanesKept,
+      bookings_rolled_back: undone.bookingsRolledBack,
+    }
+  }),
+]

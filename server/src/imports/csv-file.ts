@@ -1,0 +1,251 @@
+import { isUtf8 } from 'node:buffer'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import Papa from 'papaparse'
+import { importBytesMax } from '#contract/limits.ts'
+
+/** What is wrong with a file as a whole. `row` is the line in the file, from 1; null when it is about no one line. */
+export interface FileProblem {
+  readonly code: 'file' | 'encoding' | 'header' | 'map'
+  readonly row: number | null
+  readonly column: string | null
+  readonly detail: string
+}
+
+/** A file that cannot be imported at all. Nothing of it was kept when this is thrown. */
+export class ImportFileError extends Error {
+  readonly problems: readonly FileProblem[]
+  constructor(problems: readonly FileProblem[]) {
+    super(problems.map(({ detail }) => detail).join('\n'))
+    this.name = 'ImportFileError'
+    this.problems = problems
+  }
+}
+
+function refused(code: FileProblem['code'], detail: string, row: number | null = null): ImportFileError {
+  return new ImportFileError([{ code, row, column: null, detail }])
+}
+
+/** A CSV file whose encoding was checked and whose header was read. */
+export interface CsvFile {
+  readonly bytes: Buffer
+  readonly header: readonly string[]
+  readonly delimiter: string
+  readonly newline: '\n' | '\r'
+  /** The byte and the line after the header. */
+  readonly rowsStart: { readonly byte: number; readonly line: number }
+}
+
+export interface CsvRow {
+  /** The line of the file on which the row begins; the first line is 1. */
+  readonly line: number
+  readonly cells: readonly string[]
+  /** True when a double quote inside it is neither doubled nor at the end of a value. */
+  readonly malformed: boolean
+}
+
+const unzip = promisify(gunzip)
+
+/** The bytes of a file, unpacked when they are gzip (told by content, not by name). @throws ImportFileError */
+export async function unpackFile(bytes: Buffer): Promise<Buffer> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return await unzip(bytes, { maxOutputLength: importBytesMax })
+  } catch (error) {
+    const tooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+    throw refused(
+      'file',
+      tooLarge
+        ? `The file must be at most ${importBytesMax / 1024 / 1024} MiB when unpacked; split it.`
+        : 'The file must be whole: it begins like gzip but cannot be unpacked. Send it again.',
+    )
+  }
+}
+
+/**
+ * Checks the encoding of an unpacked file and reads its header. A byte-order mark is accepted, so are commas,
+ * semicolons, tabs and bars between values, every line ending, and the line `sep=;` that Excel writes first.
+ *
+ * @throws ImportFileError naming the line and column of the first bytes that are not UTF-8
+ */
+export function openCsv(bytes: Buffer): CsvFile {
+  refuseOtherKinds(bytes)
+  const newline = bytes.includes(0x0a) || !bytes.includes(0x0d) ? '\n' : '\r'
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
+  const badLine = firstBadLine(bytes, newline)
+  // The header of a file with bad bytes is still read, to name the column: no byte is lost as Latin-1.
+  const head = bytes.subarray(start, start + headBytesMax).toString(badLine === null ? 'utf8' : 'latin1')
+  const separator = /^sep=(.)\r?[\n\r]/i.exec(head)
+  const skipped = separator?.[0].length ?? 0
+  const delimiter = separator?.[1] ?? likelyDelimiter(head)
+  const parser = new Papa.Parser({ delimiter, newline, preview: blankLinesMax })
+  const { data, meta } = parser.parse(head.slice(skipped), 0, false) as Parsed
+  const at = data.findIndex((cells) => !isBlank(cells))
+  const header = data[at]
+  if (header === undefined) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
+  const line = 1 + (separator === null ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
+  if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
+  // Where the header ends, found by reading just as many rows.
+  const one = new Papa.Parser({ delimiter, newline, preview: at + 1 }).parse(head.slice(skipped), 0, false)
+  const used = head.slice(0, skipped + (one as Parsed).meta.cursor)
+  if (meta.cursor === 0 || header.length > columnsMax) {
+    throw refused('header', `The header must have at most ${columnsMax} columns.`, 1)
+  }
+  return {
+    bytes,
+    header,
+    delimiter,
+    newline,
+    rowsStart: { byte: start + Buffer.byteLength(used), line },
+  }
+}
+
+/** The first part of a file, in which its header must end. */
+const headBytesMax = 256 * 1024
+const blankLinesMax = 100
+const columnsMax = 1_000
+
+interface Parsed {
+  readonly data: string[][]
+  readonly errors: readonly { readonly row: number; readonly code: string }[]
+  readonly meta: { readonly cursor: number }
+}
+
+function refuseOtherKinds(bytes: Buffer): void {
+  if (bytes.length > importBytesMax) {
+    throw refused('file', `The file must be at most ${importBytesMax / 1024 / 1024} MiB; split it.`)
+  }
+  const start = bytes.subarray(0, 4).toString('latin1')
+  if (start === 'PK\u0003\u0004' || start === '\u00d0\u00cf\u0011\u00e0') {
+    throw refused(
+      'file',
+      'The file must be CSV text; it is a workbook. Save it as "CSV UTF-8" and send that.',
+    )
+  }
+  if (start.startsWith('\u00ff\u00fe') || start.startsWith('\u00fe\u00ff')) {
+    throw refused('encoding', 'The file must be UTF-8; line 1 is UTF-16. Save it as "CSV UTF-8".', 1)
+  }
+}
+
+interface BadLine {
+  readonly line: number
+  readonly bytes: Buffer
+}
+
+/** Checked in pieces that end with a line, so that the line can be named. No byte of a line ending is part of a letter. */
+function firstBadLine(bytes: Buffer, newline: '\n' | '\r'): BadLine | null {
+  if (isUtf8(bytes)) return null
+  const end = newline.charCodeAt(0)
+  let line = 1
+  for (let start = 0; start < bytes.length; line++) {
+    const found = bytes.indexOf(end, start)
+    const stop = found < 0 ? bytes.length : found
+    const piece = bytes.subarray(start, stop)
+    if (!isUtf8(piece)) return { line, bytes: piece }
+    start = stop + 1
+  }
+  return null
+}
+
+function notUtf8(
+  bad: BadLine,
+  header: readonly string[],
+  form: { delimiter: string; newline: '\n' | '\r' },
+): ImportFileError {
+  const { data } = new Papa.Parser(form).parse(bad.bytes.toString('latin1'), 0, false) as Parsed
+  const position = (data[0] ?? []).findIndex((cell) => !isUtf8(Buffer.from(cell, 'latin1')))
+  const name = bad.line === 1 || position < 0 ? undefined : header[position]?.trim()
+  const column = name !== undefined && isUtf8(Buffer.from(name, 'latin1')) ? name : null
+  const where = column === null ? `line ${bad.line}` : `line ${bad.line}, column "${column}"`
+  return new ImportFileError([
+    {
+      code: 'encoding',
+      row: bad.line,
+      column,
+      detail: `The file must be UTF-8; ${where} holds bytes that are not. Save it as "CSV UTF-8".`,
+    },
+  ])
+}
+
+const delimiters = [',', ';', '\t', '|']
+
+/** The separator that the header has most of, outside double quotes. */
+function likelyDelimiter(head: string): string {
+  const counts = new Map(delimiters.map((one) => [one, 0]))
+  let inQuotes = false
+  let started = false
+  for (const letter of head) {
+    if (letter === '"') inQuotes = !inQuotes
+    else if (!inQuotes && (letter === '\n' || letter === '\r')) {
+      if (started) break
+      continue
+    } else if (!inQuotes && counts.has(letter)) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+    started = true
+  }
+  return delimiters.reduce((best, one) => ((counts.get(one) ?? 0) > (counts.get(best) ?? 0) ? one : best))
+}
+
+function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === '')
+}
+
+function linesOf(rows: readonly (readonly string[])[], newline: string): number {
+  let lines = rows.length
+  for (const cells of rows) {
+    for (const cell of cells) {
+      for (let at = cell.indexOf(newline); at >= 0; at = cell.indexOf(newline, at + 1)) lines++
+    }
+  }
+  return lines
+}
+
+/** Small enough that reading one piece keeps nobody waiting. */
+const pieceBytes = 32 * 1024
+/** No row is longer: a longer one is a double quote that is never closed. */
+const rowLengthMax = 512 * 1024
+
+export interface CsvPiece {
+  readonly rows: readonly CsvRow[]
+  /** How much of the file is read with these rows. */
+  readonly bytesRead: number
+}
+
+/**
+ * The rows of a file in pieces of a few hundred, so that the caller can do other work between them. Blank rows are left
+ * out. @throws ImportFileError for a double quote that is never closed
+ */
+export function* csvPieces(file: CsvFile): Generator<CsvPiece> {
+  const { bytes, delimiter, newline } = file
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  let { byte, line } = file.rowsStart
+  let rest = ''
+  while (byte < bytes.length || rest !== '') {
+    const next = Math.min(byte + pieceBytes, bytes.length)
+    const last = next === bytes.length
+    const text = rest + decoder.decode(bytes.subarray(byte, next), { stream: !last })
+    byte = next
+    const parser = new Papa.Parser({ delimiter, newline })
+    const { data, errors, meta } = parser.parse(text, 0, !last) as Parsed
+    const malformed = new Set(errors.map((error) => error.row))
+    const unclosed = errors.some((error) => error.code === 'MissingQuotes')
+    rest = last ? '' : text.slice(meta.cursor)
+    const hasQuotes = text.includes('"')
+    const rows: CsvRow[] = []
+    for (const [index, cells] of data.entries()) {
+      const from = line
+      line += hasQuotes ? linesOf([cells], newline) : 1
+      if (unclosed && index === data.length - 1) throw neverClosed(from)
+      if (!isBlank(cells)) rows.push({ line: from, cells, malformed: malformed.has(index) })
+    }
+    if (rest.length > rowLengthMax) throw neverClosed(line)
+    yield { rows, bytesRead: byte - Buffer.byteLength(rest) }
+  }
+}
+
+function neverClosed(line: number): ImportFileError {
+  return refused(
+    'file',
+    `Every double quote must be closed; one on line ${line} is not. Write a quote inside a value twice.`,
+    line,
+  )
+}

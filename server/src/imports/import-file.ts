@@ -1,0 +1,385 @@
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import {
+  deleteEmptyRequests,
+  findImported,
+  finishImport,
+  type ImportProgress,
+  saveProgress,
+} from '../database/imports.ts'
+import { changeLane } from '../database/lane-changes.ts'
+import { findLane, insertQuoteRequests, lockLane } from '../database/lanes.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  LockTimeout,
+  type TenantId,
+  type TenantTransaction,
+} from '../database/open-database.ts'
+import type { RowError } from '../database/tables.ts'
+import { type Columns, readColumns } from './columns.ts'
+import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
+import { takeOver } from './reported-booking.ts'
+import { rowIdentities } from './row-fingerprint.ts'
+import {
+  type CellError,
+  type ImportedBooking,
+  type ImportedLane,
+  type ReadRow,
+  type RowContext,
+  readRow,
+} from './rows.ts'
+
+/** A file whose encoding, header and map are right: it can be imported. */
+export interface OpenImport {
+  readonly csv: CsvFile
+  readonly columns: Columns
+}
+
+/**
+ * Unpacks a file and reads its header.
+ *
+ * @param map `field=column` pairs separated by commas; they go before the names that are known.
+ * @throws ImportFileError with everything that is wrong
+ */
+export async function openImport(bytes: Buffer, map: string | undefined): Promise<OpenImport> {
+  const csv = openCsv(await unpackFile(bytes))
+  const read = readColumns(csv.header, map)
+  if ('problems' in read) {
+    const row = csv.rowsStart.line - 1
+    throw new ImportFileError(
+      read.problems.map((problem) => ({ ...problem, row: problem.code === 'header' ? row : null })),
+    )
+  }
+  return { csv, columns: read.columns }
+}
+
+export interface ImportJob {
+  readonly tenant: TenantId
+  readonly importId: number
+  readonly createdBy: number | null
+  readonly file: OpenImport
+  readonly dryRun: boolean
+  /** Asked after each batch. */
+  readonly isStopping: () => boolean
+  readonly onProgress?: (progress: ImportProgress) => void
+  /** Every row that was refused, also beyond the errors that are kept. */
+  readonly onRefused?: (error: RowError) => void
+}
+
+export interface ImportEnd extends ImportProgress {
+  readonly status: 'done' | 'stopped' | 'failed'
+  readonly failure: string | null
+}
+
+/** Errors kept with an import: enough to see what is wrong with a file, and no more than a page can show. */
+export const errorsKeptMax = 1_000
+
+/** Rows of one transaction. A thousand is a fifth of a second on a small machine; a time-out of statements is two. */
+const rowsPerBatch = 1_000
+/** A booking of a lane locks it and takes four statements. */
+const rowsPerBooking = 10
+/** Waits before a batch is tried again. A batch that was committed unseen is known by its rows. */
+const retryMs = [100, 400, 1_000, 2_000, 4_000]
+
+/** Somebody else has ended this import: its batch is not kept. */
+class ImportEnded extends Error {}
+
+type SettledLane = { readonly line: number; readonly lane: ImportedLane; readonly fingerprint: Buffer }
+type SettledBooking = { readonly line: number; readonly booking: ImportedBooking }
+
+interface Batch {
+  weight: number
+  readonly lanes: SettledLane[]
+  readonly bookings: SettledBooking[]
+  readonly refused: RowError[]
+  rowsRead: number
+  rowsRefused: number
+  rowsRepeated: number
+}
+
+const emptyBatch = (): Batch => ({
+  weight: 0,
+  lanes: [],
+  bookings: [],
+  refused: [],
+  rowsRead: 0,
+  rowsRefused: 0,
+  rowsRepeated: 0,
+})
+
+/**
+ * Imports a file in batches, each one transaction: good rows go in, nothing of a bad row does, a row that is here
+ * already adds nothing. How far it is, is written with the rows, so that whatever ends it, the same file goes on where
+ * it stopped. A dry run reads and compares, and keeps only its result.
+ */
+export async function importFile(
+  { database, clock }: { database: Database; clock: () => number },
+  job: ImportJob,
+): Promise<ImportEnd> {
+  const { tenant, importId } = job
+  const { csv, columns } = job.file
+  let progress: ImportProgress = {
+    rowsRead: 0,
+    rowsAdded: 0,
+    rowsUpdated: 0,
+    rowsRepeated: 0,
+    rowsRefused: 0,
+    bytesRead: csv.rowsStart.byte,
+  }
+  const errors: RowError[] = []
+  const identify = rowIdentities()
+  const context = { columns, now: clock() }
+
+  async function finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
+    const end = { ...progress, status, failure }
+    await persist(() =>
+      database.inTenant(tenant, (transaction) =>
+        finishImport(transaction, tenant, importId, { ...end, errors, now: new Date(clock()) }),
+      ),
+    )
+    return end
+  }
+
+  /** Keeps a batch, and says whether to go on. */
+  async function keep(batch: Batch, bytesRead: number): Promise<'go on' | 'stop'> {
+    const { next, refused, order } = await persist(() =>
+      database.inTenant(tenant, async (transaction) => {
+        const kept = await keepRows(transaction, database, job, batch, clock)
+        const refused = [...batch.refused, ...kept.refused].sort((a, b) => a.row - b.row)
+        const next: ImportProgress = {
+          rowsRead: progress.rowsRead + batch.rowsRead,
+          rowsAdded: progress.rowsAdded + kept.added,
+          rowsUpdated: progress.rowsUpdated + kept.updated,
+          rowsRepeated: progress.rowsRepeated + batch.rowsRepeated + kept.repeated,
+          rowsRefused: progress.rowsRefused + batch.rowsRefused + kept.rowsRefused,
+          bytesRead,
+        }
+        const news = refused.slice(0, errorsKeptMax - errors.length)
+        const order = await saveProgress(transaction, tenant, importId, {
+          ...next,
+          errors: news.length > 0 ? [...errors, ...news] : null,
+          now: new Date(clock()),
+        })
+        if (order === 'ended') throw new ImportEnded()
+        return { next, refused, order }
+      }),
+    )
+    progress = next
+    for (const error of refused) {
+      if (errors.length < errorsKeptMax) errors.push(error)
+      job.onRefused?.(error)
+    }
+    job.onProgress?.(progress)
+    return order === 'stop' || job.isStopping() ? 'stop' : 'go on'
+  }
+
+  const stopped = 'Stopped on request. Import the file again to go on where it stopped.'
+  try {
+    let batch = emptyBatch()
+    let bytesRead = progress.bytesRead
+    for (const piece of csvPieces(csv)) {
+      for (const row of piece.rows) {
+        settleRow(batch, row, { context, identify })
+        if (batch.weight < rowsPerBatch) continue
+        const order = await keep(batch, bytesRead)
+        batch = emptyBatch()
+        if (order === 'stop') return await finish('stopped', stopped)
+      }
+      bytesRead = piece.bytesRead
+      // Requests of others come first.
+      await setImmediate()
+    }
+    await keep(batch, csv.bytes.length)
+    return await finish('done', null)
+  } catch (error) {
+    if (error instanceof ImportEnded) return { ...progress, status: 'stopped', failure: stopped }
+    const failure = failureOf(error, progress)
+    if (failure === null) {
+      await finish('failed', 'Something went wrong on our side. Rows taken in so far stay.').catch(() => {})
+      throw error
+    }
+    return finish('failed', failure).catch(() => ({ ...progress, status: 'failed' as const, failure }))
+  }
+}
+
+/** Reads one row into a batch: a lane, a booking, a row seen before in this file, or errors. */
+function settleRow(
+  batch: Batch,
+  row: CsvRow,
+  { context, identify }: { context: RowContext; identify: ReturnType<typeof rowIdentities> },
+): void {
+  batch.rowsRead++
+  batch.weight++
+  const read: ReadRow = row.malformed
+    ? refused('', 'A double quote stands inside a value; write it twice, or take it out.')
+    : readRow(row.cells, context)
+  const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane) : read
+  if (settled === null) return
+  if (settled.kind === 'booking') {
+    batch.bookings.push({ line: row.line, booking: settled.booking })
+    batch.weight += rowsPerBooking - 1
+    return
+  }
+  batch.rowsRefused++
+  for (const { column, detail } of settled.errors) {
+    batch.refused.push({ row: row.line, column: column === '' ? null : column, detail })
+  }
+
+  /** Null when the row is settled: a new lane, or one that an earlier row of the file was already. */
+  function settleLane(batch: Batch, line: number, lane: ImportedLane): Refused | null {
+    const identity = identify(lane, line)
+    if ('fingerprint' in identity) batch.lanes.push({ line, lane, fingerprint: identity.fingerprint })
+    else if (identity.saysTheSame) batch.rowsRepeated++
+    else {
+      const column = context.columns.names.reference ?? 'reference'
+      return refused(
+        column,
+        `${column} must be a row's own; line ${identity.sameIdAt} has the same one and says something else.`,
+      )
+    }
+    return null
+  }
+}
+
+type Refused = Extract<ReadRow, { kind: 'refused' }>
+
+function refused(column: string, detail: string): Refused {
+  return { kind: 'refused', errors: [{ column, detail }] }
+}
+
+/** Why an import ended early, in words for the person whose file it is; null for an error nobody foresaw. */
+function failureOf(error: unknown, progress: ImportProgress): string | null {
+  if (error instanceof ImportFileError) return `${error.message} Rows before it stay.`
+  if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
+    return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to go on where it stopped.`
+  }
+  return null
+}
+
+/** Tries again while the database is away for a moment or somebody holds a lock. */
+async function persist<T>(work: () => Promise<T>): Promise<T> {
+  for (const wait of retryMs) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable || error instanceof LockTimeout)) throw error
+      await delay(wait)
+    }
+  }
+  return work()
+}
+
+/** Statements of this many lanes: a larger one would keep the requests of others waiting while it is built. */
+const lanesPerStatement = 100
+
+interface Kept {
+  added: number
+  updated: number
+  repeated: number
+  rowsRefused: number
+  refused: RowError[]
+}
+
+async function keepRows(
+  transaction: TenantTransaction,
+  database: Database,
+  job: ImportJob,
+  batch: Batch,
+  clock: () => number,
+): Promise<Kept> {
+  const { tenant, importId } = job
+  const kept: Kept = { added: 0, updated: 0, repeated: 0, rowsRefused: 0, refused: [] }
+  const here = await findImported(
+    transaction,
+    tenant,
+    batch.lanes.map((row) => row.fingerprint),
+  )
+  const fresh: SettledLane[] = []
+  for (const row of batch.lanes) {
+    const by = here.get(row.fingerprint.toString('hex'))
+    if (by === undefined) fresh.push(row)
+    // Brought by this very import: the commit of this batch was answered by a lost connection, and it was made.
+    else if (by === importId) kept.added++
+    else kept.repeated++
+  }
+  if (job.dryRun) kept.added += fresh.length
+  else {
+    let added = 0
+    for (let start = 0; start < fresh.length; start += lanesPerStatement) {
+      const rows = fresh.slice(start, start + lanesPerStatement)
+      const lanes = await insertQuoteRequests(
+        transaction,
+        tenant,
+        database.identifiers,
+        rows.map(({ lane, fingerprint }) => ({
+          customerName: lane.customerName,
+          reference: lane.reference,
+          createdBy: job.createdBy,
+          createdAt: new Date(lane.quotedAt),
+          importId,
+          lanes: [{ ...lane.lane, import_fingerprint: fingerprint }],
+        })),
+      )
+      added += lanes.length
+    }
+    kept.added += added
+    kept.repeated += fresh.length - added
+    if (added < fresh.length) await deleteEmptyRequests(transaction, tenant, importId)
+  }
+  // In one order for everybody, so that two imports of the same lanes do not wait for each other in a ring.
+  const bookings = batch.bookings.toSorted(
+    (a, b) => compare(a.booking.laneRef, b.booking.laneRef) || a.line - b.line,
+  )
+  for (const { line, booking } of bookings) {
+    const result = await keepBooking(transaction, job, booking, new Date(clock()))
+    if (result === 'updated') kept.updated++
+    else if (result === 'repeated') kept.repeated++
+    else {
+      kept.rowsRefused++
+      kept.refused.push(...result.map(({ column, detail }) => ({ row: line, column, detail })))
+    }
+  }
+  return kept
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+async function keepBooking(
+  transaction: TenantTransaction,
+  job: ImportJob,
+  reported: ImportedBooking,
+  now: Date,
+): Promise<'updated' | 'repeated' | CellError[]> {
+  const { tenant, importId, createdBy } = job
+  const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
+  const find = job.dryRun ? findLane : lockLane
+  const lane = await find(transaction, tenant, reported.laneRef)
+  if (lane === null) {
+    const column = nameOf('lane_ref')
+    return [
+      {
+        column,
+        detail: `${column} must be a lane of this brokerage; no lane was found for "${reported.laneRef}".`,
+      },
+    ]
+  }
+  const takeover = takeOver(lane, reported, now)
+  if ('conflicts' in takeover) {
+    return takeover.conflicts.map(({ field, what }) => ({
+      column: nameOf(field),
+      detail: `${nameOf(field)} ${what}.`,
+    }))
+  }
+  if (Object.keys(takeover.values).length === 0) return 'repeated'
+  if (!job.dryRun) {
+    const origin = {
+      source: 'import' as const,
+      importId,
+      ...(createdBy === null ? {} : { userId: createdBy }),
+    }
+    await changeLane(transaction, tenant, lane, takeover.values, origin, now)
+  }
+  return 'updated'
+}
