@@ -1,6 +1,6 @@
 import type { Estimator, LaneModel } from './estimator.ts'
 import { lanePrior, referenceRateCents, scopeOf } from './estimator.ts'
-import { type Interval, intervalCurve, intervalsAt } from './interval.ts'
+import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, expectedMarginCents, type Optimum, type RateFloors } from './optimum.ts'
@@ -202,11 +202,12 @@ function raisedConfidence(
       { x: offer.x, won: false, weight: more * (1 - offer.probability) },
     ])
     const then = posteriorOf(knots, lane.prior)
-    const { interval80 } = intervalsAt(intervalCurve(then), { x: offer.x, mean: winMean(then, offer.x) })
+    const [low = 0, high = 1] = winQuantiles(then, offer.x, [0.1, 0.9])
+    const interval = withEnds({ low, high })
     return {
       moreDecidedQuotes: more,
       width80Now: offer.width80,
-      width80Then: Math.min(offer.width80, interval80.high - interval80.low),
+      width80Then: Math.min(offer.width80, interval.high - interval.low),
     }
   })
 }

@@ -76,18 +76,23 @@ function hasMiles(quote: LaneQuote): quote is LaneQuote & { miles: number } {
   return quote.miles !== null && quote.miles > 0 && Number.isFinite(quote.miles)
 }
 
-/** The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. */
+/**
+ * The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. It is drawn from
+ * quotes of earlier days: a quote added today changes no other quote's place on its curve, so little has to be redone.
+ */
 function rateByMiles(quotes: readonly LaneQuote[], day: number): (miles: number | null) => number {
   const measured = quotes.filter(hasMiles)
-  if (measured.length === 0) return () => 0
+  const earlier = measured.filter((quote) => dayOf(quote.quotedAt) < day)
+  const basis = earlier.length > 0 ? earlier : measured
+  if (basis.length === 0) return () => 0
   const { curve } = fitHaulCurve(
-    measured.map((quote) => ({
+    basis.map((quote) => ({
       logDollars: Math.log(quote.rateCents / 100),
       miles: quote.miles,
       ageDays: day - dayOf(quote.quotedAt),
     })),
   )
-  const mean = measured.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / measured.length
+  const mean = basis.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / basis.length
   return (miles) =>
     miles !== null && miles > 0 && Number.isFinite(miles) ? haulLogDollars(curve, miles) : mean
 }

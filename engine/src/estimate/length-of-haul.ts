@@ -19,7 +19,7 @@ const OWN_CURVE_LOADS_MIN = 60
 const OWN_CURVE_SPREAD_MIN = 1.2
 const HALF_LIFE_DAYS = 90
 const TERMS = 5
-const ROUNDS = 40
+const ROUNDS = 18
 /** How strongly slopes are held to the default's, in loads: enough to settle pieces without loads, nothing beside data. */
 const RIDGE = 2
 
@@ -65,31 +65,33 @@ export interface HaulSeen {
 export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; own: boolean } {
   const unfit = { curve: DEFAULT_HAUL_CURVE, own: false }
   if (loads.length < OWN_CURVE_LOADS_MIN) return unfit
-  const basis = loads.map((load) => terms(load.miles))
+  const basis = new Float64Array(loads.length * TERMS)
+  for (const [n, load] of loads.entries()) basis.set(terms(load.miles), n * TERMS)
   const rest = loads.map((load) => load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles))
   const age = loads.map((load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
-  const slopes = basis.map((row) => row[1]).sort((a, b) => a - b)
-  const tenth = at(slopes, Math.floor(slopes.length * 0.1))
-  const ninetieth = at(slopes, Math.floor(slopes.length * 0.9))
+  const lengths = Float64Array.from(loads, (_, n) => at(basis, n * TERMS + 1)).sort()
+  const tenth = at(lengths, Math.floor(lengths.length * 0.1))
+  const ninetieth = at(lengths, Math.floor(lengths.length * 0.9))
   if (ninetieth - tenth < OWN_CURVE_SPREAD_MIN) return unfit
 
   let change = [0, 0, 0, 0, 0]
   for (let round = 0; round < ROUNDS; round++) {
-    const floor = Math.max(0.2 * 0.75 ** round, 1e-3)
+    const floor = Math.max(0.2 * 0.6 ** round, 1e-3)
     const normal = new Float64Array(TERMS * TERMS)
     const right = new Float64Array(TERMS)
     for (let i = 1; i < TERMS; i++) normal[i * TERMS + i] = RIDGE
     normal[0] = 1e-9
     for (let n = 0; n < loads.length; n++) {
-      const row = basis[n]
-      if (!row) continue
+      const row = n * TERMS
       let miss = at(rest, n)
-      for (let i = 0; i < TERMS; i++) miss -= at(change, i) * at(row, i)
+      for (let i = 0; i < TERMS; i++) miss -= at(change, i) * at(basis, row + i)
       const weight = at(age, n) / Math.max(Math.abs(miss), floor)
       for (let i = 0; i < TERMS; i++) {
-        const scaled = weight * at(row, i)
+        const scaled = weight * at(basis, row + i)
         right[i] = at(right, i) + scaled * at(rest, n)
-        for (let j = 0; j <= i; j++) normal[i * TERMS + j] = at(normal, i * TERMS + j) + scaled * at(row, j)
+        for (let j = 0; j <= i; j++) {
+          normal[i * TERMS + j] = at(normal, i * TERMS + j) + scaled * at(basis, row + j)
+        }
       }
     }
     change = solve(normal, right)
