@@ -79,24 +79,26 @@ export function openCsv(bytes: Buffer): CsvFile {
   const skipped = separator?.[0].length ?? 0
   const delimiter = separator?.[1] ?? likelyDelimiter(head)
   const parser = new Papa.Parser({ delimiter, newline, preview: blankLinesMax })
-  const { data, meta } = parser.parse(head.slice(skipped), 0, false) as Parsed
+  const { data } = parser.parse(head.slice(skipped), 0, false) as Parsed
   const at = data.findIndex((cells) => !isBlank(cells))
   const header = data[at]
   if (header === undefined) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
-  const line = 1 + (separator === null ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
-  if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
-  // Where the header ends, found by reading just as many rows.
-  const one = new Papa.Parser({ delimiter, newline, preview: at + 1 }).parse(head.slice(skipped), 0, false)
-  const used = head.slice(0, skipped + (one as Parsed).meta.cursor)
-  if (meta.cursor === 0 || header.length > columnsMax) {
+  if (header.length > columnsMax) {
     throw refused('header', `The header must have at most ${columnsMax} columns.`, 1)
+  }
+  const lines = (separator === null ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
+  if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
+  let used = 0
+  for (let count = 0; count < lines && used < head.length; count++) {
+    const end = head.indexOf(newline, used)
+    used = end < 0 ? head.length : end + 1
   }
   return {
     bytes,
     header,
     delimiter,
     newline,
-    rowsStart: { byte: start + Buffer.byteLength(used), line },
+    rowsStart: { byte: start + Buffer.byteLength(head.slice(0, used)), line: lines + 1 },
   }
 }
 
@@ -234,11 +236,14 @@ export function* csvPieces(file: CsvFile): Generator<CsvPiece> {
     for (const [index, cells] of data.entries()) {
       const from = line
       line += hasQuotes ? linesOf([cells], newline) : 1
-      if (unclosed && index === data.length - 1) throw neverClosed(from)
+      if (unclosed && index === data.length - 1) {
+        yield { rows, bytesRead: byte }
+        throw neverClosed(from)
+      }
       if (!isBlank(cells)) rows.push({ line: from, cells, malformed: malformed.has(index) })
     }
-    if (rest.length > rowLengthMax) throw neverClosed(line)
     yield { rows, bytesRead: byte - Buffer.byteLength(rest) }
+    if (rest.length > rowLengthMax) throw neverClosed(line)
   }
 }
 

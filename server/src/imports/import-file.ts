@@ -174,9 +174,9 @@ export async function importFile(
   }
 
   const stopped = 'Stopped on request. Import the file again to go on where it stopped.'
+  let batch = emptyBatch()
+  let bytesRead = progress.bytesRead
   try {
-    let batch = emptyBatch()
-    let bytesRead = progress.bytesRead
     for (const piece of csvPieces(csv)) {
       for (const row of piece.rows) {
         settleRow(batch, row, { context, identify })
@@ -193,6 +193,8 @@ export async function importFile(
     return await finish('done', null)
   } catch (error) {
     if (error instanceof ImportEnded) return { ...progress, status: 'stopped', failure: stopped }
+    // The file cannot be read on; the good rows before that go in.
+    if (error instanceof ImportFileError) await keep(batch, bytesRead).catch(() => {})
     const failure = failureOf(error, progress)
     if (failure === null) {
       await finish('failed', 'Something went wrong on our side. Rows taken in so far stay.').catch(() => {})
@@ -202,18 +204,19 @@ export async function importFile(
   }
 }
 
+interface Settling {
+  readonly context: RowContext
+  readonly identify: ReturnType<typeof rowIdentities>
+}
+
 /** Reads one row into a batch: a lane, a booking, a row seen before in this file, or errors. */
-function settleRow(
-  batch: Batch,
-  row: CsvRow,
-  { context, identify }: { context: RowContext; identify: ReturnType<typeof rowIdentities> },
-): void {
+function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): void {
   batch.rowsRead++
   batch.weight++
   const read: ReadRow = row.malformed
     ? refused('', 'A double quote stands inside a value; write it twice, or take it out.')
     : readRow(row.cells, context)
-  const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane) : read
+  const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane, { context, identify }) : read
   if (settled === null) return
   if (settled.kind === 'booking') {
     batch.bookings.push({ line: row.line, booking: settled.booking })
@@ -224,27 +227,32 @@ function settleRow(
   for (const { column, detail } of settled.errors) {
     batch.refused.push({ row: row.line, column: column === '' ? null : column, detail })
   }
-
-  /** Null when the row is settled: a new lane, or one that an earlier row of the file was already. */
-  function settleLane(batch: Batch, line: number, lane: ImportedLane): Refused | null {
-    const identity = identify(lane, line)
-    if ('fingerprint' in identity) batch.lanes.push({ line, lane, fingerprint: identity.fingerprint })
-    else if (identity.saysTheSame) batch.rowsRepeated++
-    else {
-      const column = context.columns.names.reference ?? 'reference'
-      return refused(
-        column,
-        `${column} must be a row's own; line ${identity.sameIdAt} has the same one and says something else.`,
-      )
-    }
-    return null
-  }
 }
 
 type Refused = Extract<ReadRow, { kind: 'refused' }>
 
 function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }
+}
+
+/** Null when the row is settled: a new lane, or one that an earlier row of the file was already. */
+function settleLane(
+  batch: Batch,
+  line: number,
+  lane: ImportedLane,
+  { context, identify }: Settling,
+): Refused | null {
+  const identity = identify(lane, line)
+  if ('fingerprint' in identity) batch.lanes.push({ line, lane, fingerprint: identity.fingerprint })
+  else if (identity.saysTheSame) batch.rowsRepeated++
+  else {
+    const column = context.columns.names.reference ?? 'reference'
+    return refused(
+      column,
+      `${column} must be a row's own; line ${identity.sameIdAt} has the same one and says something else.`,
+    )
+  }
+  return null
 }
 
 /** Why an import ended early, in words for the person whose file it is; null for an error nobody foresaw. */

@@ -1,5 +1,5 @@
 import { equipmentCode } from '#engine/equipment.ts'
-import { type Place, readPlace } from '#engine/place.ts'
+import { foldCity, type Place, readPlace } from '#engine/place.ts'
 import type { NewLane } from '../database/lanes.ts'
 import {
   type Cell,
@@ -329,7 +329,7 @@ function readEndpoint(
     if (whole === null) row.missing(state)
     return whole
   }
-  const place = whole ?? readPlace(`${cityText}, ${stateText}`)
+  const place = whole ?? readPlace(`${cityText}, ${stateText}`) ?? readSite(cityText, stateText)
   if (place === null) {
     const field = readPlace(`Dallas, ${stateText}`) === null ? state : city
     row.wrong(
@@ -345,4 +345,15 @@ function readEndpoint(
     return null
   }
   return place
+}
+
+/**
+ * Some exports hold the number of a site where the city should be. No city is guessed for it: the load counts for its
+ * state, and no question about a city finds it.
+ */
+function readSite(cityText: string, stateText: string): Place | null {
+  const state = readPlace(`Dallas, ${stateText}`)?.state
+  return state !== undefined && /^\d{1,10}$/.test(cityText)
+    ? { key: `${foldCity(cityText)}|${state}`, city: cityText, state }
+    : null
 }
