@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import { changeLane, rollbackValues } from './lane-changes.ts'
 import { lockLane } from './lanes.ts'
-import type { Database, TenantId, TenantTransaction } from './open-database.ts'
+import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 import { nextTenantNumber } from './people.ts'
 import type { RowError, Tables } from './tables.ts'
 
@@ -313,6 +313,7 @@ async function removeLanes(
   importId: number,
   after: number,
 ): Promise<{ removed: number; kept: number; last: number | null }> {
+  factsChanged(transaction)
   // Locked first, and looked at in a second statement: what was written while we waited for the lock is seen there.
   const lanes = await transaction
     .selectFrom('lanes')
