@@ -87,18 +87,21 @@ export function positiveDollars(description: string) {
 }
 
 const isoTime =
-  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/
+  /^(\d{4})-(\d{2})-(\d{2})(?:T((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
 
 /**
- * Reads an ISO 8601 time with a zone, to epoch milliseconds; null when it is not one or names no real day.
+ * Reads an ISO 8601 day or time, to epoch milliseconds; null when it is not one or names no real day. Systems write
+ * times without a zone as well: those, and days, are read as UTC.
  *
  * @example readTime('2026-03-01T14:00:00Z') // 1772373600000
+ * @example readTime('2026-03-01T14:00') // 1772373600000
  */
 export function readTime(value: string): number | null {
   const match = isoTime.exec(value)
   if (match === null) return null
-  const [, year, month, day] = match
-  const milliseconds = Date.parse(value)
+  const [, year, month, day, clock = '00:00', zone = 'Z'] = match
+  const hoursAndMinutes = zone.length === 3 ? `${zone}:00` : zone
+  const milliseconds = Date.parse(`${year}-${month}-${day}T${clock.replace(',', '.')}${hoursAndMinutes}`)
   if (Number.isNaN(milliseconds) || !isRealDay(Number(year), Number(month), Number(day))) return null
   return milliseconds
 }
@@ -114,13 +117,13 @@ export function isDay(value: string): boolean {
   return match !== null && isRealDay(Number(match[1]), Number(match[2]), Number(match[3]))
 }
 
-/** A moment, ISO 8601 with a zone. */
+/** A moment: ISO 8601, UTC unless it says otherwise. (No `format`: date-time is narrower, and needs a zone.) */
 export function time(description: string) {
   return Type.Refine(
     Type.String({
       description,
-      format: 'date-time',
-      'x-expected': 'a time in ISO 8601 with a zone, such as 2026-03-01T14:00:00Z',
+      examples: ['2026-03-01T14:00:00Z'],
+      'x-expected': 'a time in ISO 8601, such as 2026-03-01T14:00:00Z',
     }),
     (value) => readTime(value) !== null,
     () => 'time',
@@ -165,7 +168,33 @@ export function email(description: string) {
   )
 }
 
-/** A pickup or delivery place as it travels: `City, ST`. The server reads it; see the geography of the lane. */
+/** The id of a record of the tenant's own, in an address. No id is larger, so a larger one is never looked for. */
+export const recordId = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  'x-expected': 'the id of a record, a whole number from 1 to 2,147,483,647',
+})
+
+/**
+ * A lane_ref as somebody sends it. Only what could never be kept or shown is refused by its form; any other text,
+ * an empty one included, is looked for and is then no lane.
+ */
+export function sentLaneRef(description: string) {
+  return Type.Refine(
+    Type.String({
+      description,
+      examples: ['48211093754-1-1'],
+      'x-expected': `text of at most ${nameLengthMax} characters without control characters`,
+    }),
+    (value) => codePoints(value) <= nameLengthMax && isDisplayText(value),
+    () => 'text',
+  )
+}
+
+/**
+ * A pickup or delivery place as it travels: `City, ST`. The server reads it; see the geography of the lane. White space
+ * of any kind does not matter.
+ */
 export function place(description: string) {
   return Type.Refine(
     Type.String({
@@ -173,7 +202,7 @@ export function place(description: string) {
       examples: ['Dallas, TX'],
       'x-expected': 'a city and state such as "Dallas, TX", of at most 100 characters',
     }),
-    (value) => codePoints(value) <= 100 && value.includes(',') && isDisplayText(value.trim()),
+    (value) => codePoints(value) <= 100 && value.includes(',') && isDisplayText(value.replaceAll(/\s/g, ' ')),
     () => 'place',
   )
 }

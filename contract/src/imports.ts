@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { nullable, oneOf } from './fields.ts'
+import { nullable, oneOf, recordId } from './fields.ts'
 import { importBytesMax } from './limits.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undone'] as const
@@ -36,7 +36,7 @@ export const Import = Type.Object({
   failure: nullable(Type.String()),
 })
 
-const importId = Type.Object({ import_id: Type.Integer() })
+const importId = Type.Object({ import_id: recordId })
 
 export const createImport = endpoint({
   name: 'create-import',

@@ -20,6 +20,11 @@ export const Lane = Type.Object({
   quoted_rate: Type.Number({ description: 'What was quoted, in dollars' }),
   customer_rate: { ...money, description: 'AR: what the customer pays, once booked' },
   estimated_cost: { ...money, description: 'The truck cost expected when the rate was quoted' },
+  expected_cost: {
+    ...nullable(Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })),
+    description:
+      'What the truck was expected to cost when quoted, from AP history, with the range that holds 4 in 5',
+  },
   truck_cost: { ...money, description: 'AP: what the carrier is paid, once booked' },
   margin: { ...money, description: 'customer_rate minus truck_cost, when both are known' },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },

@@ -7,9 +7,6 @@ export const tenantWindowSeconds = 1
 /** The interface's replay window: how far a signed timestamp may be from the server clock, on either side. */
 export const signatureToleranceSeconds = 300
 
-/** How long the answer to a signed request is kept. Over 10 minutes is needed: a timestamp may be 5 minutes ahead. */
-export const replayKeptHours = 24
-
 /** A JSON body. Real shipment updates are under 1 KiB; 64 KiB leaves room and bounds the work before the HMAC. */
 export const bodyBytesMax = 64 * 1024
 /** A quote request may hold 100 lanes; each is under 2 KiB. */

@@ -44,6 +44,12 @@ export const createQuoteRequest = endpoint({
   body: Type.Object({
     customer_name: text('The shipper the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),
+    accept_unknown_places: Type.Optional(
+      Type.Boolean({
+        description: 'true takes a city that is not known but spelled much like one that is',
+        'x-expected': 'true or false',
+      }),
+    ),
     lanes: Type.Array(
       Type.Object({
         origin: place('Pickup city and state'),
@@ -95,7 +101,9 @@ export const getQuoteRequest = endpoint({
   description: 'Every lane and requote of the request, in the order of their lane_ref.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  params: Type.Object({ request_id: Type.Integer() }),
+  params: Type.Object({
+    request_id: wholeNumber('The quote request', 0, Number.MAX_SAFE_INTEGER),
+  }),
   status: 200,
   answer: QuoteRequest,
   problems: ['not-found'],

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { label, nullable } from './fields.ts'
+import { label, nullable, recordId } from './fields.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
 export const integrationsScope = 'integrations:write' as const
@@ -60,7 +60,7 @@ export const revokeServiceToken = endpoint({
   description: 'The token stops working with the next request. Revoking it again changes nothing.',
   tag: 'Credentials',
   who: admin,
-  params: Type.Object({ id: Type.Integer() }),
+  params: Type.Object({ id: recordId }),
   status: 200,
   answer: ServiceToken,
   problems: ['not-found'],

@@ -81,23 +81,17 @@ function schemaAt(root: AnySchema, path: string): AnySchema | undefined {
   return schema
 }
 
+const typeInWords: Readonly<Record<string, string>> = {
+  object: 'a JSON object',
+  array: 'a list',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
 function expected(root: AnySchema, path: string): string {
   const schema = schemaAt(root, path)
-  if (schema?.['x-expected'] !== undefined) return schema['x-expected']
-  switch (schema?.type) {
-    case 'object':
-      return 'a JSON object'
-    case 'array':
-      return 'a list'
-    case 'integer':
-      return 'a whole number'
-    case 'number':
-      return 'a number'
-    case 'boolean':
-      return 'true or false'
-    default:
-      return 'text'
-  }
+  return schema?.['x-expected'] ?? typeInWords[schema?.type ?? ''] ?? 'text'
 }
 
 function valueAt(value: unknown, path: string): unknown {
@@ -113,21 +107,18 @@ const shownMax = 60
 
 /** A value as an error text may repeat it: short, and never a password (texts of secrets are not shown). */
 function shown(value: unknown): string {
-  switch (typeof value) {
-    case 'string': {
-      const text = JSON.stringify(value.toWellFormed())
-      return text.length > shownMax ? `text of ${[...value].length} characters` : text
-    }
-    case 'number':
-      return Object.is(value, -0) ? '-0' : String(value)
-    case 'boolean':
-      return String(value)
-    default:
-      return value === null ? 'null' : Array.isArray(value) ? `a list of ${value.length}` : 'an object'
+  if (typeof value === 'string') {
+    const text = JSON.stringify(value.toWellFormed())
+    return text.length > shownMax ? `text of ${[...value].length} characters` : text
   }
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
+  if (typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  return value === null ? 'null' : 'an object'
 }
 
-const decimal = /^(0|[1-9]\d{0,9})(\.\d{1,10})?$/
+/** Plain decimal notation. Up to 15 digits before the point are exact as a number: ids have 11. */
+const decimal = /^(0|[1-9]\d{0,14})(\.\d{1,10})?$/
 
 /**
  * Reads the text parameters of a query or a path by the types of their schema. Texts that are no number stay texts, so

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { dollars, text, time } from './fields.ts'
+import { dollars, sentLaneRef, text, time } from './fields.ts'
 import { nameLengthMax } from './limits.ts'
 
 export const shipmentUpdate = endpoint({
@@ -13,13 +13,13 @@ export const shipmentUpdate = endpoint({
   tag: 'Integration',
   who: { kind: 'service', signed: true },
   body: Type.Object({
-    lane_ref: text('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
+    lane_ref: sentLaneRef('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
     customer_rate: Type.Optional(dollars('AR, the amount the customer pays; overrides the quoted rate')),
     truck_cost: Type.Optional(dollars('AP, the booked carrier pay; stored with source tms')),
     customer_name: Type.Optional(text('Final billable customer; replaces the one of the quote')),
     carrier_name: Type.Optional(text('Carrier of the booking, shown on the Shipments tab')),
     carrier_mc: Type.Optional(text("The carrier's MC number; stored in carrier_notes", nameLengthMax)),
-    booked_at: Type.Optional(time('When the booking was confirmed; informational')),
+    booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
   }),
   status: 200,
   answer: Type.Object({

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { email, label, oneOf } from './fields.ts'
+import { email, label, oneOf, recordId } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
@@ -216,7 +216,7 @@ export const updateUser = endpoint({
   description: 'Name or role. The change is in force with their next request. The last owner keeps the role.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
-  params: Type.Object({ id: Type.Integer() }),
+  params: Type.Object({ id: recordId }),
   body: Type.Object({
     name: Type.Optional(label('Their name')),
     role: Type.Optional(oneOf('What they may do', roles)),
@@ -236,7 +236,7 @@ export const removeUser = endpoint({
     'Ends their sessions at once. If they hold live service tokens, say what becomes of them: tokens=revoke or tokens=hand-over (to you). The last owner cannot be removed.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
-  params: Type.Object({ id: Type.Integer() }),
+  params: Type.Object({ id: recordId }),
   query: Type.Object({
     tokens: Type.Optional(oneOf('What becomes of their live service tokens', ['revoke', 'hand-over'])),
   }),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { label, nullable, wholeNumber } from './fields.ts'
+import { label, nullable, recordId, wholeNumber } from './fields.ts'
 import { secretOverlapHoursDefault, secretOverlapHoursMax } from './limits.ts'
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
@@ -60,7 +60,7 @@ export const rotateSigningSecret = endpoint({
   description: 'Makes a successor of the same name. The old secret is accepted until the overlap ends.',
   tag: 'Credentials',
   who: admin,
-  params: Type.Object({ id: Type.Integer() }),
+  params: Type.Object({ id: recordId }),
   body: Type.Object({
     overlap_hours: Type.Optional(
       wholeNumber(
@@ -84,7 +84,7 @@ export const revokeSigningSecret = endpoint({
   description: 'The secret stops working with the next request. Revoking it again changes nothing.',
   tag: 'Credentials',
   who: admin,
-  params: Type.Object({ id: Type.Integer() }),
+  params: Type.Object({ id: recordId }),
   status: 200,
   answer: SigningSecret,
   problems: ['not-found'],

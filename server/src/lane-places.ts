@@ -1,6 +1,9 @@
 import type { FieldError } from '#contract/errors.ts'
 import { equipmentCode } from '#engine/equipment.ts'
+import { roadMiles } from '#engine/miles.ts'
 import { type Place, readPlace } from '#engine/place.ts'
+import { locate } from '#geography/locate.ts'
+import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import type { NewLane } from './database/lanes.ts'
 
 /** Where a field stands in what was sent: a pointer into the body, or the name of a query parameter. */
@@ -29,9 +32,10 @@ export function readPlaceAt(text: string, at: At, errors: FieldError[]): Place |
   return place
 }
 
-/** The folded place, as lanes keep it for matching. */
+/** The key of a place, as lanes keep it for matching. */
 export function readPlaceKey(text: string, at: At, errors: FieldError[]): string | null {
-  return readPlaceAt(text, at, errors)?.key ?? null
+  const place = readPlaceAt(text, at, errors)
+  return place === null ? null : knownOrFolded(place).key
 }
 
 export function readEquipment(text: string, at: At, errors: FieldError[]): string | null {
@@ -46,10 +50,10 @@ export function readEquipment(text: string, at: At, errors: FieldError[]): strin
   return code
 }
 
-type LanePlaces = Pick<
+type LanePlaces = ReadLanePlaces & Pick<NewLane, 'origin' | 'destination'>
+
+type ReadLanePlaces = Pick<
   NewLane,
-  | 'origin'
-  | 'destination'
   | 'origin_key'
   | 'destination_key'
   | 'origin_state'
@@ -59,24 +63,63 @@ type LanePlaces = Pick<
   | 'miles'
 >
 
-/** Both ends of a lane as the database keeps them, or null with the errors added. */
+/**
+ * Both ends of a lane as the database keeps them: a known place goes by its one key, whatever the spelling; an unknown one
+ * by its folded text. Miles are those given, else our own estimate, else unknown.
+ *
+ * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
+ */
+export function lanePlaces(origin: Place, destination: Place, milesGiven: number | null): ReadLanePlaces {
+  const [from, to] = [locate(origin), locate(destination)]
+  const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+  return {
+    origin_key: from?.key ?? origin.key,
+    destination_key: to?.key ?? destination.key,
+    origin_state: from?.state ?? origin.state,
+    destination_state: to?.state ?? destination.state,
+    origin_market: from?.market ?? null,
+    destination_market: to?.market ?? null,
+    miles: milesGiven ?? measured,
+  }
+}
+
+/** A place as it is looked up: a known one by its own key and state. */
+export function knownOrFolded(place: Place): { key: string; state: string; market: string | null } {
+  const located = locate(place)
+  return {
+    key: located?.key ?? place.key,
+    state: located?.state ?? place.state,
+    market: located?.market ?? null,
+  }
+}
+
+/**
+ * Reads both ends of a lane to be quoted. A city nobody knows that is spelled much like one we do know is refused with the
+ * spellings that may have been meant, unless the caller says that it is meant so; never is another city put in its place.
+ */
 export function readLanePlaces(
   lane: { origin: string; destination: string; miles?: number },
   at: (field: 'origin' | 'destination') => At,
   errors: FieldError[],
+  acceptUnknown: boolean,
 ): LanePlaces | null {
-  const origin = readPlaceAt(lane.origin, at('origin'), errors)
-  const destination = readPlaceAt(lane.destination, at('destination'), errors)
+  const end = (field: 'origin' | 'destination') => {
+    const place = readPlaceAt(lane[field], at(field), errors)
+    if (place === null || acceptUnknown || locate(place) !== null) return place
+    const meant = nearestSpellings(lane[field])
+    if (meant.length === 0) return place
+    errors.push({
+      ...at(field),
+      code: 'unknown-place',
+      detail: `${fieldName(at(field))} "${lane[field]}" is not a place we know. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If it is right as it is, send accept_unknown_places: true.`,
+    })
+    return null
+  }
+  const [origin, destination] = [end('origin'), end('destination')]
   if (origin === null || destination === null) return null
   return {
     origin: lane.origin,
     destination: lane.destination,
-    origin_key: origin.key,
-    destination_key: destination.key,
-    origin_state: origin.state,
-    destination_state: destination.state,
-    origin_market: null,
-    destination_market: null,
-    miles: lane.miles ?? null,
+    ...lanePlaces(origin, destination, lane.miles ?? null),
   }
 }

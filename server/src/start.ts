@@ -15,6 +15,7 @@ import { secretKeyOf } from './secret-key-file.ts'
 import { type SecretKey, seal, unseal } from './security/sealed-secret.ts'
 import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
+import { tenantModels } from './tenant-models.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -76,6 +77,7 @@ export async function startService(
       tokens: signer,
       secretKey,
       signInBackOff: signInBackOff(),
+      models: tenantModels(),
       imports,
       clock,
       monotonic: () => performance.now(),

@@ -9,6 +9,7 @@ import { importRunner } from '#server/imports/import-runner.ts'
 import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
+import { tenantModels } from '#server/tenant-models.ts'
 import { type TestDatabase, testDatabase } from './test-database.ts'
 
 /** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
@@ -63,6 +64,7 @@ export async function testApp(
     tokens: app.tokens,
     secretKey: key,
     signInBackOff: signInBackOff(),
+    models: tenantModels(),
     imports: importRunner({ database, clock, log: logger }),
     clock,
     monotonic: options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000),

@@ -57,3 +57,56 @@ export async function tenantTotals(
     .where('tenant_id', '=', tenant)
     .executeTakeFirstOrThrow()
 }
+
+/** A quote with the lane it was for, as models of a whole tenant take it. */
+export interface TenantQuote extends PastQuote {
+  readonly originKey: string
+  readonly destinationKey: string
+  readonly originState: string
+  readonly destinationState: string
+  readonly equipmentCode: string
+  /** AP alone: an estimate teaches nobody what trucks cost. */
+  readonly truckCostCents: number | null
+}
+
+/** The version of a tenant's facts: it moves on with every committed change of its lanes. */
+export async function factsVersion(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
+  const row = await transaction
+    .selectFrom('tenant_facts')
+    .select('facts_version')
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirst()
+  return row?.facts_version ?? 0
+}
+
+/** The newest quotes of a tenant since a time, at most `max`, oldest first. */
+export async function readTenantQuotes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  since: Date,
+  max: number,
+): Promise<TenantQuote[]> {
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select([
+      'lane_id as laneId',
+      sql<number>`coalesce(customer_rate_cents, quoted_rate_cents)`.as('rateCents'),
+      sql<number | null>`coalesce(truck_cost_cents, estimated_cost_cents)`.as('costCents'),
+      'truck_cost_cents as truckCostCents',
+      'outcome',
+      'created_at',
+      'miles',
+      'origin_key as originKey',
+      'destination_key as destinationKey',
+      'origin_state as originState',
+      'destination_state as destinationState',
+      'equipment_code as equipmentCode',
+    ])
+    .where('tenant_id', '=', tenant)
+    .where('created_at', '>=', since)
+    .orderBy('created_at', 'desc')
+    .orderBy('lane_id', 'desc')
+    .limit(max)
+    .execute()
+  return rows.reverse().map(({ created_at, ...quote }) => ({ ...quote, quotedAt: created_at.getTime() }))
+}

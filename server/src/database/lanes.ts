@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { Database, TenantId, TenantTransaction } from './open-database.ts'
+import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 import type { LanesTable, Tables } from './tables.ts'
 
 export type LaneRow = Selectable<LanesTable>
@@ -23,6 +23,9 @@ export type NewLane = Pick<
   | 'market_rate_cents'
   | 'miles'
   | 'pickup_date'
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
 > &
   Partial<
     Pick<
@@ -80,6 +83,7 @@ export async function insertQuoteRequests(
   identifiers: Database['identifiers'],
   requests: readonly NewQuoteRequest[],
 ): Promise<LaneRow[]> {
+  factsChanged(transaction)
   const requestNumbers = await nextNumbers(transaction, 'request_number', requests.length)
   const laneNumbers = await nextNumbers(
     transaction,
@@ -216,6 +220,7 @@ export async function updateLane(
   laneId: number,
   values: LaneValues,
 ): Promise<LaneRow> {
+  factsChanged(transaction)
   return transaction
     .updateTable('lanes')
     .set(values)
@@ -231,11 +236,21 @@ export async function insertRequote(
   tenant: TenantId,
   identifiers: Database['identifiers'],
   quoted: LaneRow,
-  next: Pick<NewLane, 'quoted_rate_cents' | 'estimated_cost_cents' | 'market_rate_cents' | 'pickup_date'> & {
+  next: Pick<
+    NewLane,
+    | 'quoted_rate_cents'
+    | 'estimated_cost_cents'
+    | 'market_rate_cents'
+    | 'pickup_date'
+    | 'expected_cost_cents'
+    | 'expected_cost_low_cents'
+    | 'expected_cost_high_cents'
+  > & {
     createdBy: number
     createdAt: Date
   },
 ): Promise<LaneRow> {
+  factsChanged(transaction)
   // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
   await transaction
     .selectFrom('quote_requests')
@@ -271,6 +286,9 @@ export async function insertRequote(
       estimated_cost_cents: next.estimated_cost_cents,
       market_rate_cents: next.market_rate_cents,
       pickup_date: next.pickup_date,
+      expected_cost_cents: next.expected_cost_cents ?? null,
+      expected_cost_low_cents: next.expected_cost_low_cents ?? null,
+      expected_cost_high_cents: next.expected_cost_high_cents ?? null,
       ...newLaneKeys(tenant, identifiers.laneId(number), quoted.request_id, quoted.lane_number, last + 1),
       quoted_customer_name: quoted.quoted_customer_name,
       created_by: next.createdBy,

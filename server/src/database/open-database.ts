@@ -18,6 +18,14 @@ export function tenantId(verified: number): TenantId {
 /** A transaction of one tenant: what every function of this folder takes first. */
 export type TenantTransaction = Kysely<Tables>
 
+/** Transactions that have changed a tenant's lanes: the version of its facts moves on as they commit. */
+const changedFacts = new WeakSet<TenantTransaction>()
+
+/** Says that this transaction changes what advice is made of. Whoever writes lanes calls it. */
+export function factsChanged(transaction: TenantTransaction): void {
+  changedFacts.add(transaction)
+}
+
 export interface Database {
   readonly identifiers: Identifiers
   /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
@@ -103,7 +111,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         queries = queriesOn(client)
         queryBuilders.set(client, queries)
       }
+      changedFacts.delete(queries)
       const result = await work(queries)
+      if (changedFacts.has(queries)) await moveFactsVersion(queries)
       committing = true
       await client.query('commit')
       return result
@@ -134,6 +144,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
   const key = await database.outsideTenants(installationKey)
   return { ...database, identifiers: identifiers(key) }
+}
+
+/** The last statement of a transaction that changed lanes: writers of one tenant hold its row only while they commit. */
+async function moveFactsVersion(transaction: TenantTransaction): Promise<void> {
+  await sql`
+    insert into tenant_facts (tenant_id, facts_version)
+    values (current_setting('app.tenant_id')::integer, 1)
+    on conflict (tenant_id) do update set facts_version = tenant_facts.facts_version + 1
+  `.execute(transaction)
 }
 
 /** A query builder that talks on one connection only, so that no query can leave its transaction. */

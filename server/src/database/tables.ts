@@ -14,6 +14,7 @@ export interface Tables {
   lanes: LanesTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
+  tenant_facts: { tenant_id: number; facts_version: number }
 }
 
 /** Times are epoch milliseconds in the program and timestamptz in the database; see open-database. */
@@ -26,6 +27,9 @@ interface TenantsTable {
   name: string
   status: Generated<'active' | 'suspended'>
   win_probability_method: Generated<'at_or_below' | 'literal' | 'revealed'>
+  floor_margin_pct: Generated<number | null>
+  floor_margin_cents: Generated<number | null>
+  floor_rate_per_mile_cents: Generated<number | null>
   created_at: Moment
 }
 
@@ -157,6 +161,9 @@ export interface LanesTable {
   updated_at: Moment
   import_id: number | null
   import_fingerprint: Buffer | null
+  expected_cost_cents: Generated<number | null>
+  expected_cost_low_cents: Generated<number | null>
+  expected_cost_high_cents: Generated<number | null>
 }
 
 interface ShipmentUpdatesTable {

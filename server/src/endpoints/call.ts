@@ -4,6 +4,7 @@ import type { Database, TenantId } from '../database/open-database.ts'
 import type { SecretKey } from '../security/sealed-secret.ts'
 import type { SignInBackOff } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
+import type { TenantModels } from '../tenant-models.ts'
 
 /** What the program is made of. Handed to every endpoint, so that nothing is reached for. */
 export interface Parts {
@@ -13,6 +14,7 @@ export interface Parts {
   readonly secretKey: SecretKey
   readonly signInBackOff: SignInBackOff
   readonly imports: ImportRunner
+  readonly models: TenantModels
   /** Epoch milliseconds. */
   readonly clock: () => number
   /** Milliseconds that never jump. */

@@ -19,6 +19,7 @@ import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import * as changes from '../database/lane-changes.ts'
 import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { costExpected } from '../expected-costs.ts'
 import { readEquipment, readLanePlaces, readPlaceKey } from '../lane-places.ts'
 import { type ServedEndpoint, serve } from './call.ts'
 
@@ -46,6 +47,7 @@ export function laneAnswer(lane: lanes.LaneRow): Static<typeof Lane> {
     quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
     customer_rate: dollars(ar),
     estimated_cost: dollars(lane.estimated_cost_cents),
+    expected_cost: expectedCostAnswer(lane),
     truck_cost: dollars(ap),
     margin: marginCents === null ? null : marginCents / 100,
     margin_pct: marginCents === null ? null : marginPct(marginCents, ar ?? 0),
@@ -62,6 +64,12 @@ export function laneAnswer(lane: lanes.LaneRow): Static<typeof Lane> {
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),
   }
+}
+
+function expectedCostAnswer(lane: lanes.LaneRow) {
+  const { expected_cost_cents: amount, expected_cost_low_cents: low, expected_cost_high_cents: high } = lane
+  if (amount === null || low === null || high === null) return null
+  return { amount: amount / 100, low: low / 100, high: high / 100 }
 }
 
 /** Margin as a share of what the customer pays, in percent with one decimal; null of nothing. */
@@ -92,9 +100,14 @@ async function lockedLane(transaction: TenantTransaction, tenant: TenantId, ref:
 
 type LaneToQuote = BodyOf<typeof createQuoteRequest>['lanes'][number]
 
-function newLane(lane: LaneToQuote, index: number, errors: FieldError[]): lanes.NewLane | null {
+function newLane(
+  lane: LaneToQuote,
+  index: number,
+  acceptUnknown: boolean,
+  errors: FieldError[],
+): lanes.NewLane | null {
   const at = (field: string) => ({ pointer: `/lanes/${index}/${field}` })
-  const places = readLanePlaces(lane, at, errors)
+  const places = readLanePlaces(lane, at, errors, acceptUnknown)
   const equipment = readEquipment(lane.equipment, at('equipment'), errors)
   if (places === null || equipment === null) return null
   return {
@@ -169,23 +182,28 @@ async function lanePage(
 }
 
 export const quoteEndpoints: ServedEndpoint[] = [
-  serve(createQuoteRequest, async ({ caller, body, now }, { database }) => {
+  serve(createQuoteRequest, async ({ caller, body, now }, { database, models }) => {
     const errors: FieldError[] = []
-    const read = body.lanes.map((lane, index) => newLane(lane, index, errors))
+    const read = body.lanes.map((lane, index) =>
+      newLane(lane, index, body.accept_unknown_places === true, errors),
+    )
     if (errors.length > 0) throw invalid(errors)
     const createdAt = new Date(now)
-    const rows = await database.inTenant(caller.tenant, (transaction) =>
-      lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
+    const rows = await database.inTenant(caller.tenant, async (transaction) => {
+      const { costs } = await models.of(transaction, caller.tenant, now)
+      return lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
         {
           customerName: body.customer_name,
           reference: body.reference ?? null,
           createdBy: caller.userId,
           createdAt,
           importId: null,
-          lanes: read.filter((lane) => lane !== null),
+          lanes: read
+            .filter((lane) => lane !== null)
+            .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
         },
-      ]),
-    )
+      ])
+    })
     return {
       request_id: rows[0]?.request_id ?? 0,
       customer_name: body.customer_name,
@@ -245,15 +263,17 @@ export const quoteEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(requote, async ({ caller, params, body, now }, { database }) =>
+  serve(requote, async ({ caller, params, body, now }, { database, models }) =>
     database.inTenant(caller.tenant, async (transaction) => {
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
+      const { costs } = await models.of(transaction, caller.tenant, now)
       return laneAnswer(
         await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
           estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
           market_rate_cents: cents(body.market_rate),
           pickup_date: body.pickup_date ?? quoted.pickup_date,
+          ...costExpected(costs, quoted),
           createdBy: caller.userId,
           createdAt: new Date(now),
         }),

@@ -4,6 +4,7 @@ import { insertQuoteRequests, type LaneRow, type NewLane } from '../database/lan
 import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
 import { createTenant, insertUser, newTenantId } from '../database/people.ts'
 import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
+import { lanePlaces } from '../lane-places.ts'
 import { hashPassword } from '../security/password.ts'
 import type { SecretKey } from '../security/sealed-secret.ts'
 import type { Tokens } from '../security/token.ts'
@@ -89,18 +90,12 @@ function newLane(lane: SampleLane): NewLane {
   return {
     origin: lane.origin,
     destination: lane.destination,
-    origin_key: origin.key,
-    destination_key: destination.key,
-    origin_state: origin.state,
-    destination_state: destination.state,
-    origin_market: null,
-    destination_market: null,
+    ...lanePlaces(origin, destination, lane.miles),
     equipment: lane.equipment,
     equipment_code: lane.equipment,
     quoted_rate_cents: lane.quotedRateCents,
     estimated_cost_cents: lane.estimatedCostCents,
     market_rate_cents: lane.marketRateCents,
-    miles: lane.miles,
     pickup_date: lane.pickupDate,
     outcome: lane.outcome,
     outcome_reason: lane.outcomeReason,

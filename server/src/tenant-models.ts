@@ -1,0 +1,102 @@
+import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
+import { type CostModel, prepareCosts } from '#engine/estimate/expected-cost.ts'
+import { freightLane, type LaneIdentity } from '#engine/estimate/lane-identity.ts'
+import { regionOf } from '#engine/regions.ts'
+import { factsVersion, readTenantQuotes, type TenantQuote } from './database/histories.ts'
+import type { TenantId, TenantTransaction } from './database/open-database.ts'
+
+/** A tenant's quotes, prepared for estimates: thrown away and rebuilt from the facts whenever they change. */
+export interface TenantModel {
+  readonly estimator: Estimator
+  readonly costs: CostModel
+  readonly quotes: readonly TenantQuote[]
+}
+
+export interface TenantModels {
+  of(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<TenantModel>
+}
+
+const dayMs = 86_400_000
+/** Weights halve in 60 days: what is older than this weighs less than a thousandth. */
+const reachDays = 600
+/** The newest quotes of a tenant that a model is made of; more than these would hold up other answers. */
+const quotesMax = 100_000
+/** Quotes of all prepared tenants together: about 300 bytes each. */
+const quotesKeptMax = 400_000
+
+/** What a lane's model is called: the folded places and the equipment, and the scopes it can borrow from. */
+export function laneIdentity(lane: {
+  originKey: string
+  destinationKey: string
+  originState: string
+  destinationState: string
+  equipmentCode: string | null
+}): LaneIdentity {
+  const end = (city: string, state: string) => ({ city, state, region: regionOf(state) ?? state })
+  return freightLane({
+    origin: end(lane.originKey, lane.originState),
+    destination: end(lane.destinationKey, lane.destinationState),
+    equipment: lane.equipmentCode,
+  })
+}
+
+/**
+ * Keeps the models of the tenants asked for last. A kept model answers only while the version of the tenant's facts, read
+ * in the same transaction, is the one it was made from; so a push is in the next answer, in every process.
+ */
+export function tenantModels(): TenantModels {
+  const kept = new Map<TenantId, { version: number; day: number; model: TenantModel }>()
+
+  return {
+    async of(transaction, tenant, now) {
+      const day = Math.floor(now / dayMs)
+      // The version first: facts that change between the two reads are found out by the next look.
+      const version = await factsVersion(transaction, tenant)
+      const before = kept.get(tenant)
+      if (before !== undefined && before.version === version && before.day === day) {
+        kept.delete(tenant)
+        kept.set(tenant, before)
+        return before.model
+      }
+      const quotes = await readTenantQuotes(transaction, tenant, new Date(now - reachDays * dayMs), quotesMax)
+      const model = prepare(quotes, now, before?.day === day ? before.model.estimator : undefined)
+      kept.delete(tenant)
+      kept.set(tenant, { version, day, model })
+      forgetOldest(kept)
+      return model
+    },
+  }
+}
+
+function prepare(quotes: readonly TenantQuote[], now: number, previous: Estimator | undefined): TenantModel {
+  const identities = new Map<string, LaneIdentity>()
+  const identified = quotes.map((quote) => {
+    const name = `${quote.originKey}>${quote.destinationKey}|${quote.equipmentCode}`
+    const known = identities.get(name)
+    const lane = known ?? laneIdentity(quote)
+    if (known === undefined) identities.set(name, lane)
+    return { ...quote, lane }
+  })
+  return {
+    quotes,
+    estimator: prepareEstimator({ quotes: identified, now, ...(previous === undefined ? {} : { previous }) }),
+    costs: prepareCosts(
+      identified.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
+        truckCostCents === null || miles === null
+          ? []
+          : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+      ),
+      now,
+    ),
+  }
+}
+
+function forgetOldest(kept: Map<TenantId, { model: TenantModel }>): void {
+  let quotes = 0
+  for (const { model } of kept.values()) quotes += model.quotes.length
+  for (const [tenant, { model }] of kept) {
+    if (quotes <= quotesKeptMax || kept.size === 1) return
+    kept.delete(tenant)
+    quotes -= model.quotes.length
+  }
+}
