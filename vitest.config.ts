@@ -1,14 +1,29 @@
+import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+
+const tests = globSync('{contract,engine,geography,server,evaluation,checks}/**/*.test.ts')
+/** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
+const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 
 export default defineConfig({
   test: {
-    include: ['{contract,engine,geography,server,checks}/**/*.test.ts'],
-    // One embedded PostgreSQL serves the whole run; each file clones its own database from a migrated template.
-    globalSetup: ['server/testing/database-cluster.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
     // Two cores are the smallest machine this must pass on: more workers than that only add noise.
     maxWorkers: 2,
     reporters: ['verbose'],
+    projects: [
+      {
+        test: { name: 'pure', include: tests.filter((file) => !asksForDatabase(file)), testTimeout: 30_000 },
+      },
+      {
+        test: {
+          name: 'database',
+          include: tests.filter(asksForDatabase),
+          // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
+          globalSetup: ['server/testing/database-cluster.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
   },
 })
