@@ -132,7 +132,6 @@ export const importFields = {
     aliases: [
       'Quote',
       'Quote Rate',
-      'Quoted',
       'Quoted Price',
       'Quoted Amount',
       'Quote Price',
@@ -297,7 +296,6 @@ export const importFields = {
     description: 'when it was quoted',
     aliases: [
       'Quote Date',
-      'Quoted',
       'Quoted On',
       'Quoted Date',
       'Date Quoted',

@@ -1,0 +1,371 @@
+import { createWriteStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { SingleBar } from 'cli-progress'
+import type pg from 'pg'
+import type { Config } from '../config.ts'
+import {
+  embeddedConnections,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../database/embedded-postgres.ts'
+import {
+  findImport,
+  type ImportProgress,
+  insertImport,
+  listImports,
+  undoImport,
+} from '../database/imports.ts'
+import { migrate, missingMigrations } from '../database/migrate.ts'
+import { type Database, openDatabase, type TenantId, tenantId } from '../database/open-database.ts'
+import { listTenants, type NamedTenant } from '../database/operators.ts'
+import type { RowError } from '../database/tables.ts'
+import type { ImportCommand } from './command-line.ts'
+import type { ImportFileError } from './csv-file.ts'
+import { type ImportEnd, importFile, openImport } from './import-file.ts'
+
+/** A reason why the command cannot do its work, fit to be shown as it is. */
+export class CommandRefused extends Error {}
+
+export interface CommandSurroundings {
+  readonly config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDirectory'>
+  /** The folder that a relative FILE starts from. */
+  readonly folder: string
+  readonly clock: () => number
+  /** Results. */
+  readonly print: (line: string) => void
+  /** Progress and remarks. */
+  readonly remark: (line: string) => void
+  /** A terminal that can show a bar, or null. */
+  readonly terminal: NodeJS.WriteStream | null
+  /** True once the person has pressed Ctrl-C. */
+  readonly isStopping: () => boolean
+}
+
+type Work = Exclude<ImportCommand, { kind: 'help' }>
+
+/**
+ * Runs a command against the database of the configuration, beside a running service or without one.
+ *
+ * @returns the exit code
+ * @throws CommandRefused, ImportFileError
+ */
+export async function runImportCommand(command: Work, around: CommandSurroundings): Promise<number> {
+  // Before a database is started for it: most mistakes are in the file.
+  const file = command.kind === 'import' ? await readImportFile(command, around.folder) : null
+  const connected = await connect(around)
+  try {
+    const database = await openDatabase({ connection: connected.service })
+    try {
+      const tenant = await chooseTenant(command.tenant, connected.owner, database)
+      if (command.kind === 'list') return await list(database, tenant, around)
+      if (command.kind === 'undo') return await undo(database, tenant, command.importId, around)
+      if (file === null) throw new Error('An import without a file.')
+      return await importOne(database, tenant, { command, file }, around)
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await connected.close()
+  }
+}
+
+async function readImportFile(command: Extract<Work, { kind: 'import' }>, folder: string) {
+  const path = resolve(folder, command.file)
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+    const why =
+      error.code === 'ENOENT'
+        ? 'there is no such file'
+        : error.code === 'EISDIR'
+          ? 'it is a folder'
+          : error.message
+    throw new CommandRefused(`Cannot read ${path}: ${why}.`)
+  })
+  return openImport(bytes, command.map)
+}
+
+interface Connected {
+  readonly service: pg.ClientConfig
+  /** Null when only the service's own connection is known. */
+  readonly owner: pg.ClientConfig | null
+  readonly close: () => Promise<void>
+}
+
+/** The database of DATABASE_URL, else the embedded one: that of the running service, or started for the while. */
+async function connect({ config, remark }: CommandSurroundings): Promise<Connected> {
+  if (config.databaseUrl !== null) {
+    const service = { connectionString: config.databaseUrl }
+    const missing = await missingMigrations(service).catch((error: unknown) => {
+      throw new CommandRefused(`The database of DATABASE_URL cannot be used: ${reason(error)}`)
+    })
+    if (missing.length > 0) {
+      throw new CommandRefused(
+        `The database lacks ${missing.join(', ')}. Start the service or run npm run migrate first.`,
+      )
+    }
+    const owner =
+      config.migrationDatabaseUrl === null ? null : { connectionString: config.migrationDatabaseUrl }
+    return { service, owner, close: async () => {} }
+  }
+  const running = runningEmbeddedPostgres(config.dataDirectory)
+  if (running !== null) return { ...embeddedConnections(running), close: async () => {} }
+  const postgres = await startEmbeddedPostgres({ directory: config.dataDirectory, log: remark })
+  const connections = embeddedConnections(postgres)
+  try {
+    await migrate(connections.owner, remark)
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+  return { ...connections, close: () => postgres.stop() }
+}
+
+function reason(error: unknown): string {
+  // A name with several addresses fails with one error for each, and no words of its own.
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  return first instanceof Error ? first.message : String(first)
+}
+
+/** The brokerage that was named, or the only one there is. */
+async function chooseTenant(
+  named: string | undefined,
+  owner: pg.ClientConfig | null,
+  database: Database,
+): Promise<NamedTenant> {
+  if (owner === null) {
+    if (named === undefined || !/^\d{1,10}$/.test(named)) {
+      throw new CommandRefused(
+        'Name the brokerage by its number (--tenant NUMBER): its name can be looked up only with MIGRATION_DATABASE_URL set.',
+      )
+    }
+    return tenantByNumber(database, tenantId(Number(named)))
+  }
+  const tenants = await listTenants(owner)
+  const choices = tenants.map(({ tenant, name }) => `  ${name}  (${tenant})`).join('\n')
+  if (tenants.length === 0) {
+    throw new CommandRefused('There is no brokerage yet. Start the service (npm start) and sign up first.')
+  }
+  const wanted = named?.trim().toLowerCase()
+  const found =
+    wanted === undefined
+      ? tenants
+      : tenants.filter(({ tenant, name }) => String(tenant) === wanted || name.toLowerCase() === wanted)
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  if (wanted === undefined) throw new CommandRefused(`Say for which brokerage, with --tenant:\n${choices}`)
+  throw new CommandRefused(
+    found.length === 0
+      ? `There is no brokerage "${named}". There are:\n${choices}`
+      : `Several brokerages are called "${named}"; name one by its number:\n${choices}`,
+  )
+}
+
+async function tenantByNumber(database: Database, tenant: TenantId): Promise<NamedTenant> {
+  const row = await database.inTenant(tenant, (transaction) =>
+    transaction.selectFrom('tenants').select('name').where('tenant_id', '=', tenant).executeTakeFirst(),
+  )
+  if (row === undefined) throw new CommandRefused(`There is no brokerage ${tenant}.`)
+  return { tenant, name: row.name }
+}
+
+function count(number: number, thing: string): string {
+  return `${number.toLocaleString('en-US')} ${thing}${number === 1 ? '' : 's'}`
+}
+
+async function list(
+  database: Database,
+  { tenant, name }: NamedTenant,
+  { clock, print }: CommandSurroundings,
+): Promise<number> {
+  const rows = await database.inTenant(tenant, (transaction) =>
+    listImports(transaction, tenant, new Date(clock())),
+  )
+  print(rows.length === 0 ? `${name} has no imports.` : `Imports of ${name}, newest first:`)
+  for (const row of rows) {
+    const kind = row.dry_run ? 'dry run, ' : ''
+    print(
+      `  ${String(row.import_id).padStart(4)}  ${row.created_at.toISOString().slice(0, 16)}Z  ${kind}${row.status}  ${row.file_name}: ${row.rows_added} added, ${row.rows_updated} updated, ${row.rows_repeated} known, ${row.rows_refused} refused`,
+    )
+  }
+  return 0
+}
+
+async function undo(
+  database: Database,
+  { tenant, name }: NamedTenant,
+  importId: number,
+  { clock, print }: CommandSurroundings,
+): Promise<number> {
+  const now = new Date(clock())
+  const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, now))
+  if (row === null) throw new CommandRefused(`${name} has no import ${importId}. See --list.`)
+  if (row.status === 'running')
+    throw new CommandRefused(`Import ${importId} is still running; stop it first.`)
+  if (row.dry_run) throw new CommandRefused(`Import ${importId} was a dry run: it kept nothing to undo.`)
+  const undone = await undoImport(database, tenant, importId, { userId: null, now })
+  print(
+    `Import ${importId} of ${name} is undone: ${count(undone.lanesRemoved, 'lane')} removed, ${count(undone.bookingsRolledBack, 'booking')} rolled back, ${count(undone.lanesKept, 'lane')} kept because somebody changed them since.`,
+  )
+  return 0
+}
+
+const errorsPrintedMax = 20
+
+async function importOne(
+  database: Database,
+  { tenant, name }: NamedTenant,
+  {
+    command,
+    file,
+  }: { command: Extract<Work, { kind: 'import' }>; file: Awaited<ReturnType<typeof openImport>> },
+  around: CommandSurroundings,
+): Promise<number> {
+  const { clock, print, remark } = around
+  const { columns, csv } = file
+  const row = await database.inTenant(tenant, (transaction) =>
+    insertImport(transaction, tenant, {
+      file_name: basename(command.file).slice(0, 255),
+      dry_run: command.dryRun,
+      columns: columns.names,
+      ignoredColumns: columns.ignored,
+      bytes_total: csv.bytes.length,
+      created_by: null,
+      created_at: new Date(clock()),
+    }),
+  )
+  remark(
+    `Importing ${command.file} into ${name} as import ${row.import_id}${command.dryRun ? ' (dry run)' : ''}.`,
+  )
+  remark(
+    `Reading ${Object.entries(columns.names)
+      .map(([field, column]) => (field === column ? field : `${field} from "${column}"`))
+      .join(', ')}.`,
+  )
+  if (columns.ignored.length > 0)
+    remark(`Leaving out ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
+
+  const shown = progressShown(csv.bytes.length, around)
+  const errorsFile =
+    command.errorsFile === undefined ? null : errorsWriter(resolve(around.folder, command.errorsFile))
+  const first: RowError[] = []
+  let errorCount = 0
+  const end = await importFile(
+    { database, clock },
+    {
+      tenant,
+      importId: row.import_id,
+      createdBy: null,
+      file,
+      dryRun: command.dryRun,
+      isStopping: around.isStopping,
+      onProgress: shown.update,
+      onRefused: (error) => {
+        errorCount++
+        if (first.length < errorsPrintedMax) first.push(error)
+        errorsFile?.write(error)
+      },
+    },
+  ).finally(shown.end)
+  await errorsFile?.end()
+
+  for (const { row: line, column, detail } of first) {
+    print(`  line ${line}${column === null ? '' : `, ${column}`}: ${detail}`)
+  }
+  if (errorCount > first.length) {
+    const where =
+      command.errorsFile === undefined
+        ? 'write them all with --errors FILE'
+        : `all are in ${command.errorsFile}`
+    print(`  and ${count(errorCount - first.length, 'more error')}; ${where}`)
+  }
+  print(summary(end, row.import_id, command.dryRun))
+  if (end.status === 'stopped') return 130
+  const refusedAll = end.rowsRefused > 0 && end.rowsRefused === end.rowsRead
+  return end.status === 'failed' || refusedAll ? 1 : 0
+}
+
+function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
+  const counts = [
+    `${count(end.rowsAdded, 'lane')} ${dryRun ? 'would be added' : 'added'}`,
+    ...(end.rowsUpdated > 0
+      ? [`${count(end.rowsUpdated, 'lane')} ${dryRun ? 'would be updated' : 'updated'}`]
+      : []),
+    `${count(end.rowsRepeated, 'row')} known already`,
+    `${count(end.rowsRefused, 'row')} refused`,
+  ].join(', ')
+  const start = { done: 'Done', stopped: 'Stopped', failed: 'Failed' }[end.status]
+  const why = end.failure === null ? '' : `\n${end.failure}`
+  const undoLine =
+    dryRun || end.rowsAdded + end.rowsUpdated === 0
+      ? ''
+      : `\nTo take it out again: npm run import -- --undo ${importId}`
+  return `${start}: ${count(end.rowsRead, 'row')} read, ${counts}.${why}${undoLine}`
+}
+
+/** A bar on a terminal; elsewhere a line every few seconds, so that a log stays readable. */
+function progressShown(bytesTotal: number, { terminal, remark, clock }: CommandSurroundings) {
+  if (terminal === null) {
+    let toldAt = clock()
+    return {
+      update: (progress: ImportProgress) => {
+        if (clock() - toldAt < 2_000) return
+        toldAt = clock()
+        const percent = Math.floor((progress.bytesRead / bytesTotal) * 100)
+        remark(`${percent} %: ${count(progress.rowsRead, 'row')} read, ${progress.rowsAdded} added`)
+      },
+      end: () => {},
+    }
+  }
+  const bar = new SingleBar({
+    format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
+    stream: terminal,
+    hideCursor: true,
+  })
+  bar.start(bytesTotal, 0, { rows: 0, added: 0, refused: 0 })
+  return {
+    update: (progress: ImportProgress) =>
+      bar.update(progress.bytesRead, {
+        rows: progress.rowsRead.toLocaleString('en-US'),
+        added: progress.rowsAdded.toLocaleString('en-US'),
+        refused: progress.rowsRefused.toLocaleString('en-US'),
+      }),
+    end: () => bar.stop(),
+  }
+}
+
+/** Writes refused rows as CSV. */
+function errorsWriter(path: string) {
+  const stream = createWriteStream(path)
+  // Kept for the end, so that a full disk does not end the import.
+  let failure: Error | undefined
+  stream.on('error', (error) => {
+    failure = error
+  })
+  stream.write('line,column,error\n')
+  return {
+    write: ({ row, column, detail }: RowError) => {
+      if (failure === undefined) stream.write(`${row},${cell(column ?? '')},${cell(detail)}\n`)
+    },
+    end: async () => {
+      stream.end()
+      await finished(stream).catch(() => {})
+      if (failure !== undefined) throw new CommandRefused(`Cannot write ${path}: ${failure.message}.`)
+    },
+  }
+}
+
+/** A value between double quotes; one that a spreadsheet would run as a formula begins with an apostrophe. */
+function cell(text: string): string {
+  const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${inert.replaceAll('"', '""')}"`
+}
+
+/** The problems of a file, a line each. */
+export function fileProblems(error: ImportFileError): string {
+  return error.problems
+    .map(({ row, detail }) =>
+      row === null || detail.includes(`line ${row}`) ? detail : `line ${row}: ${detail}`,
+    )
+    .join('\n')
+}
