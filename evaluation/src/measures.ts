@@ -22,6 +22,7 @@ export interface ReliabilityRow {
 }
 
 const FORECAST_MIN = 1e-4
+const STEP_MAX = 0.5
 
 function logit(p: number): number {
   const q = Math.min(1 - FORECAST_MIN, Math.max(FORECAST_MIN, p))
@@ -66,7 +67,7 @@ export function logLoss(forecasts: readonly Forecast[]): number {
 export function calibrationSlope(forecasts: readonly Forecast[]): number {
   let intercept = 0
   let slope = 1
-  for (let step = 0; step < 30; step++) {
+  for (let round = 0; round < 60; round++) {
     let g0 = 0
     let g1 = 0
     let h00 = 1e-9
@@ -84,8 +85,10 @@ export function calibrationSlope(forecasts: readonly Forecast[]): number {
       h11 += weight * x * x
     }
     const determinant = h00 * h11 - h01 * h01
-    intercept += (h11 * g0 - h01 * g1) / determinant
-    slope += (h00 * g1 - h01 * g0) / determinant
+    // Forecasts that say nothing have no slope to find: short steps keep the search from running away.
+    const step = (size: number) => Math.max(-STEP_MAX, Math.min(STEP_MAX, size))
+    intercept += step((h11 * g0 - h01 * g1) / determinant)
+    slope += step((h00 * g1 - h01 * g0) / determinant)
   }
   return slope
 }

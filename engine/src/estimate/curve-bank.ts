@@ -1,6 +1,5 @@
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import { logSigmoid, winLogOdds } from './price-response.ts'
-import { at } from './vector.ts'
 
 /** Levels a = -6 .. 6 by 0.3, log steepness b = ln 0.7 .. ln 0.7 + 4.2 by 0.3: 615 candidate curves. */
 export const LEVEL_COUNT = 41
@@ -45,12 +44,13 @@ for (let k = 0; k < KNOT_COUNT; k++) {
 export function bankLogLikelihood(knots: Knots): Float64Array {
   const out = new Float64Array(BANK_SIZE)
   for (let k = 0; k < KNOT_COUNT; k++) {
-    const wins = at(knots.wins, k)
-    const losses = at(knots.losses, k)
+    const wins = knots.wins[k] as number
+    const losses = knots.losses[k] as number
     if (wins === 0 && losses === 0) continue
     const from = k * BANK_SIZE
     for (let c = 0; c < BANK_SIZE; c++) {
-      out[c] = at(out, c) + wins * at(winTable, from + c) + losses * at(lossTable, from + c)
+      out[c] =
+        (out[c] as number) + wins * (winTable[from + c] as number) + losses * (lossTable[from + c] as number)
     }
   }
   return out

@@ -1,6 +1,6 @@
 import type { Posterior } from './posterior.ts'
 import { brake, sigmoid } from './price-response.ts'
-import { at, clip } from './vector.ts'
+import { clip } from './vector.ts'
 
 /** A range for the probability of winning. */
 export interface Interval {
@@ -31,7 +31,7 @@ function fanOf(posterior: Posterior): Fan {
   const size = posterior.weights.length
   const weights = new Float64Array(size * NODES.length)
   for (const [n, node] of NODES.entries()) {
-    for (let c = 0; c < size; c++) weights[n * size + c] = at(posterior.weights, c) * node.weight
+    for (let c = 0; c < size; c++) weights[n * size + c] = (posterior.weights[c] as number) * node.weight
   }
   const order = Uint16Array.from(weights.keys())
   return { posterior, weights, logOdds: new Float64Array(weights.length), order }
@@ -47,17 +47,18 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   const stop = brake(x)
   for (const [n, node] of NODES.entries()) {
     for (let c = 0; c < size; c++) {
-      logOdds[n * size + c] = at(posterior.levels, c) - at(posterior.steepness, c) * x - stop + node.shift
+      logOdds[n * size + c] =
+        (posterior.levels[c] as number) - (posterior.steepness[c] as number) * x - stop + node.shift
     }
   }
   for (let i = 1; i < order.length; i++) {
-    const moving = at(order, i)
-    const value = at(logOdds, moving)
+    const moving = order[i] as number
+    const value = logOdds[moving] as number
     let place = i
     // Equal log odds stay in the order of their index, so that the way here leaves no trace in the answer.
     while (place > 0) {
-      const left = at(order, place - 1)
-      const leftValue = at(logOdds, left)
+      const left = order[place - 1] as number
+      const leftValue = logOdds[left] as number
       if (leftValue < value || (leftValue === value && left < moving)) break
       order[place] = left
       place--
@@ -69,13 +70,13 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   let lastMiddle = -1
   let lastLogOdds = 0
   for (const i of order) {
-    const middle = sum + at(weights, i) / 2
-    const here = at(logOdds, i)
-    while (out.length < levels.length && middle >= at(levels, out.length)) {
-      const share = lastMiddle < 0 ? 1 : (at(levels, out.length) - lastMiddle) / (middle - lastMiddle)
+    const middle = sum + (weights[i] as number) / 2
+    const here = logOdds[i] as number
+    while (out.length < levels.length && middle >= (levels[out.length] as number)) {
+      const share = lastMiddle < 0 ? 1 : ((levels[out.length] as number) - lastMiddle) / (middle - lastMiddle)
       out.push(lastMiddle < 0 ? here : lastLogOdds + share * (here - lastLogOdds))
     }
-    sum += at(weights, i)
+    sum += weights[i] as number
     lastMiddle = middle
     lastLogOdds = here
   }
@@ -133,7 +134,7 @@ export function intervalCurve(posterior: Posterior): IntervalCurve {
   for (const [i, x] of LATTICE.entries()) {
     for (const [level, value] of fanQuantiles(fan, x, LEVELS).entries()) {
       const bound = bounds[level]
-      if (bound) bound[i] = i === 0 ? value : Math.min(value, at(bound, i - 1))
+      if (bound) bound[i] = i === 0 ? value : Math.min(value, bound[i - 1] as number)
     }
   }
   return { bounds }
@@ -153,10 +154,10 @@ export function intervalsAt(
   let right = LATTICE.findIndex((place) => place >= offer.x - 1e-12)
   if (right < 0) right = last
   const left = Math.max(0, right - 1)
-  const gap = at(LATTICE, right) - at(LATTICE, left)
-  const share = gap > 0 ? clip((offer.x - at(LATTICE, left)) / gap, 0, 1) : 0
+  const gap = (LATTICE[right] as number) - (LATTICE[left] as number)
+  const share = gap > 0 ? clip((offer.x - (LATTICE[left] as number)) / gap, 0, 1) : 0
   const [low95 = 0, low80 = 0, high80 = 1, high95 = 1] = curve.bounds.map((bound) =>
-    sigmoid(at(bound, left) + share * (at(bound, right) - at(bound, left))),
+    sigmoid((bound[left] as number) + share * ((bound[right] as number) - (bound[left] as number))),
   )
   const around = (low: number, high: number) => {
     const ends = withEnds({ low, high })

@@ -1,4 +1,4 @@
-import { at, clip } from './vector.ts'
+import { clip } from './vector.ts'
 
 /** Relative rates at which outcomes are kept: from 45 % below the reference rate to 82 % above it, 2 % apart. */
 export const KNOT_COUNT = 61
@@ -31,14 +31,18 @@ export function addQuote(knots: Knots, quote: { x: number; won: boolean; weight:
   const left = Math.min(Math.floor(place), KNOT_COUNT - 2)
   const share = place - left
   const side = quote.won ? knots.wins : knots.losses
-  side[left] = at(side, left) + quote.weight * (1 - share)
-  side[left + 1] = at(side, left + 1) + quote.weight * share
+  side[left] = (side[left] as number) + quote.weight * (1 - share)
+  side[left + 1] = (side[left + 1] as number) + quote.weight * share
 }
 
 /** Whether two sets of knots are equal to the last digit. */
 export function sameKnots(one: Knots, other: Knots): boolean {
   for (let k = 0; k < KNOT_COUNT; k++) {
-    if (at(one.wins, k) !== at(other.wins, k) || at(one.losses, k) !== at(other.losses, k)) return false
+    if (
+      (one.wins[k] as number) !== (other.wins[k] as number) ||
+      (one.losses[k] as number) !== (other.losses[k] as number)
+    )
+      return false
   }
   return true
 }

@@ -1,5 +1,3 @@
-import { at } from './vector.ts'
-
 /**
  * What a truckload costs (or is quoted at) by its miles, as ln dollars over five straight pieces in ln miles:
  * intercept, slope, and the change of slope at 250, 500 and 1,000 miles.
@@ -42,7 +40,7 @@ function terms(miles: number): [number, number, number, number, number] {
 export function haulLogDollars(curve: HaulCurve, miles: number): number {
   const basis = terms(miles)
   let sum = 0
-  for (let i = 0; i < TERMS; i++) sum += at(curve, i) * at(basis, i)
+  for (let i = 0; i < TERMS; i++) sum += (curve[i] as number) * (basis[i] as number)
   return sum
 }
 
@@ -69,9 +67,9 @@ export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; ow
   for (const [n, load] of loads.entries()) basis.set(terms(load.miles), n * TERMS)
   const rest = loads.map((load) => load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles))
   const age = loads.map((load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
-  const lengths = Float64Array.from(loads, (_, n) => at(basis, n * TERMS + 1)).sort()
-  const tenth = at(lengths, Math.floor(lengths.length * 0.1))
-  const ninetieth = at(lengths, Math.floor(lengths.length * 0.9))
+  const lengths = Float64Array.from(loads, (_, n) => basis[n * TERMS + 1] as number).sort()
+  const tenth = lengths[Math.floor(lengths.length * 0.1)] as number
+  const ninetieth = lengths[Math.floor(lengths.length * 0.9)] as number
   if (ninetieth - tenth < OWN_CURVE_SPREAD_MIN) return unfit
 
   let change = [0, 0, 0, 0, 0]
@@ -83,25 +81,25 @@ export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; ow
     normal[0] = 1e-9
     for (let n = 0; n < loads.length; n++) {
       const row = n * TERMS
-      let miss = at(rest, n)
-      for (let i = 0; i < TERMS; i++) miss -= at(change, i) * at(basis, row + i)
-      const weight = at(age, n) / Math.max(Math.abs(miss), floor)
+      let miss = rest[n] as number
+      for (let i = 0; i < TERMS; i++) miss -= (change[i] as number) * (basis[row + i] as number)
+      const weight = (age[n] as number) / Math.max(Math.abs(miss), floor)
       for (let i = 0; i < TERMS; i++) {
-        const scaled = weight * at(basis, row + i)
-        right[i] = at(right, i) + scaled * at(rest, n)
+        const scaled = weight * (basis[row + i] as number)
+        right[i] = (right[i] as number) + scaled * (rest[n] as number)
         for (let j = 0; j <= i; j++) {
-          normal[i * TERMS + j] = at(normal, i * TERMS + j) + scaled * at(basis, row + j)
+          normal[i * TERMS + j] = (normal[i * TERMS + j] as number) + scaled * (basis[row + j] as number)
         }
       }
     }
     change = solve(normal, right)
   }
   const curve: HaulCurve = [
-    DEFAULT_HAUL_CURVE[0] + at(change, 0),
-    DEFAULT_HAUL_CURVE[1] + at(change, 1),
-    DEFAULT_HAUL_CURVE[2] + at(change, 2),
-    DEFAULT_HAUL_CURVE[3] + at(change, 3),
-    DEFAULT_HAUL_CURVE[4] + at(change, 4),
+    DEFAULT_HAUL_CURVE[0] + (change[0] as number),
+    DEFAULT_HAUL_CURVE[1] + (change[1] as number),
+    DEFAULT_HAUL_CURVE[2] + (change[2] as number),
+    DEFAULT_HAUL_CURVE[3] + (change[3] as number),
+    DEFAULT_HAUL_CURVE[4] + (change[4] as number),
   ]
   return rises(curve) ? { curve, own: true } : unfit
 }
@@ -120,21 +118,22 @@ function solve(normal: Float64Array, right: Float64Array): number[] {
   const factor = new Float64Array(TERMS * TERMS)
   for (let i = 0; i < TERMS; i++) {
     for (let j = 0; j <= i; j++) {
-      let sum = at(normal, i * TERMS + j)
-      for (let k = 0; k < j; k++) sum -= at(factor, i * TERMS + k) * at(factor, j * TERMS + k)
-      factor[i * TERMS + j] = i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / at(factor, j * TERMS + j)
+      let sum = normal[i * TERMS + j] as number
+      for (let k = 0; k < j; k++) sum -= (factor[i * TERMS + k] as number) * (factor[j * TERMS + k] as number)
+      factor[i * TERMS + j] =
+        i === j ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (factor[j * TERMS + j] as number)
     }
   }
   const out = [0, 0, 0, 0, 0]
   for (let i = 0; i < TERMS; i++) {
-    let sum = at(right, i)
-    for (let k = 0; k < i; k++) sum -= at(factor, i * TERMS + k) * at(out, k)
-    out[i] = sum / at(factor, i * TERMS + i)
+    let sum = right[i] as number
+    for (let k = 0; k < i; k++) sum -= (factor[i * TERMS + k] as number) * (out[k] as number)
+    out[i] = sum / (factor[i * TERMS + i] as number)
   }
   for (let i = TERMS - 1; i >= 0; i--) {
-    let sum = at(out, i)
-    for (let k = i + 1; k < TERMS; k++) sum -= at(factor, k * TERMS + i) * at(out, k)
-    out[i] = sum / at(factor, i * TERMS + i)
+    let sum = out[i] as number
+    for (let k = i + 1; k < TERMS; k++) sum -= (factor[k * TERMS + i] as number) * (out[k] as number)
+    out[i] = sum / (factor[i * TERMS + i] as number)
   }
   return out
 }

@@ -1,7 +1,7 @@
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import { brake, logSigmoid, sigmoid } from './price-response.ts'
 import type { CurveBelief } from './prior.ts'
-import { at, clip } from './vector.ts'
+import { clip } from './vector.ts'
 
 /** The grid of curves a posterior is made of: 13 x 11 points, +-3.6 in whitened units, drawn 15 % wide. */
 const GRID_A = 13
@@ -38,20 +38,22 @@ function inverse(aa: number, ab: number, bb: number): Precision {
   return { aa: bb / determinant, ab: -ab / determinant, bb: aa / determinant }
 }
 
-/** The non-empty knots as three short lists. */
-function filledKnots(knots: Knots): { x: number[]; wins: number[]; losses: number[] } {
+/** The non-empty knots as short lists: relative rate, brake there, wins and losses. */
+function filledKnots(knots: Knots): { x: number[]; stop: number[]; wins: number[]; losses: number[] } {
   const x: number[] = []
+  const stop: number[] = []
   const wins: number[] = []
   const losses: number[] = []
   for (let k = 0; k < KNOT_COUNT; k++) {
-    const won = at(knots.wins, k)
-    const lost = at(knots.losses, k)
+    const won = knots.wins[k] as number
+    const lost = knots.losses[k] as number
     if (won === 0 && lost === 0) continue
     x.push(knotAt(k))
+    stop.push(brake(knotAt(k)))
     wins.push(won)
     losses.push(lost)
   }
-  return { x, wins, losses }
+  return { x, stop, wins, losses }
 }
 
 /**
@@ -63,7 +65,7 @@ function filledKnots(knots: Knots): { x: number[]; wins: number[]; losses: numbe
  * @example posteriorOf(emptyKnots(), prior).belief // close to the prior itself
  */
 export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
-  const { x, wins, losses } = filledKnots(knots)
+  const { x, stop, wins, losses } = filledKnots(knots)
   const precision = inverse(prior.varianceA, prior.covariance, prior.varianceB)
 
   const logPosterior = (a: number, b: number): number => {
@@ -72,8 +74,8 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     const db = b - prior.b
     let sum = -0.5 * (precision.aa * da * da + 2 * precision.ab * da * db + precision.bb * db * db)
     for (let k = 0; k < x.length; k++) {
-      const logOdds = a - steep * at(x, k) - brake(at(x, k))
-      sum += at(wins, k) * logSigmoid(logOdds) + at(losses, k) * logSigmoid(-logOdds)
+      const logOdds = a - steep * (x[k] as number) - (stop[k] as number)
+      sum += (wins[k] as number) * logSigmoid(logOdds) + (losses[k] as number) * logSigmoid(-logOdds)
     }
     return sum
   }
@@ -88,10 +90,10 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     let slopeB = -(precision.ab * (a - prior.a) + precision.bb * (b - prior.b))
     let { aa, ab, bb } = precision
     for (let k = 0; k < x.length; k++) {
-      const pull = -steep * at(x, k)
-      const p = sigmoid(a + pull - brake(at(x, k)))
-      const n = at(wins, k) + at(losses, k)
-      const residual = at(wins, k) - n * p
+      const pull = -steep * (x[k] as number)
+      const p = sigmoid(a + pull - (stop[k] as number))
+      const n = (wins[k] as number) + (losses[k] as number)
+      const residual = (wins[k] as number) - n * p
       const weight = n * p * (1 - p)
       slopeA += residual
       slopeB += residual * pull
@@ -132,32 +134,32 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
       const c = i * GRID_B + j
       levels[c] = a + c11 * u
       logSteepness[c] = clip(b + c21 * u + c22 * v, LOG_STEEPNESS_MIN, LOG_STEEPNESS_MAX)
-      const logWeight = logPosterior(at(levels, c), at(logSteepness, c))
+      const logWeight = logPosterior(levels[c] as number, logSteepness[c] as number)
       weights[c] = logWeight
       top = Math.max(top, logWeight)
     }
   }
   let sum = 0
   for (let c = 0; c < size; c++) {
-    weights[c] = Math.exp(at(weights, c) - top)
-    sum += at(weights, c)
+    weights[c] = Math.exp((weights[c] as number) - top)
+    sum += weights[c] as number
   }
   let meanA = 0
   let meanB = 0
   for (let c = 0; c < size; c++) {
-    weights[c] = at(weights, c) / sum
-    meanA += at(weights, c) * at(levels, c)
-    meanB += at(weights, c) * at(logSteepness, c)
+    weights[c] = (weights[c] as number) / sum
+    meanA += (weights[c] as number) * (levels[c] as number)
+    meanB += (weights[c] as number) * (logSteepness[c] as number)
   }
   let varianceA = LEAST_VARIANCE
   let cov = 0
   let varianceB = LEAST_VARIANCE
   for (let c = 0; c < size; c++) {
-    const da = at(levels, c) - meanA
-    const db = at(logSteepness, c) - meanB
-    varianceA += at(weights, c) * da * da
-    cov += at(weights, c) * da * db
-    varianceB += at(weights, c) * db * db
+    const da = (levels[c] as number) - meanA
+    const db = (logSteepness[c] as number) - meanB
+    varianceA += (weights[c] as number) * da * da
+    cov += (weights[c] as number) * da * db
+    varianceB += (weights[c] as number) * db * db
   }
   return {
     levels,
@@ -177,7 +179,9 @@ export function winMean(posterior: Posterior, x: number): number {
   const stop = brake(x)
   let sum = 0
   for (let c = 0; c < posterior.weights.length; c++) {
-    sum += at(posterior.weights, c) * sigmoid(at(posterior.levels, c) - at(posterior.steepness, c) * x - stop)
+    sum +=
+      (posterior.weights[c] as number) *
+      sigmoid((posterior.levels[c] as number) - (posterior.steepness[c] as number) * x - stop)
   }
   return Math.min(sum, 1)
 }

@@ -1,5 +1,4 @@
 import { BANK_SIZE, bankIndex, LEVEL_COUNT, levelAt, STEEPNESS_COUNT, steepnessAt } from './curve-bank.ts'
-import { at } from './vector.ts'
 
 /** A belief about a lane's curve: means of level a and log steepness b, and their covariance. */
 export interface CurveBelief {
@@ -21,7 +20,7 @@ const LEAST_VARIANCE_B = 0.005
  */
 export function priorOf(logWeights: Float64Array): CurveBelief {
   let top = -Infinity
-  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, at(logWeights, c))
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, logWeights[c] as number)
   let sum = 0
   let sumA = 0
   let sumB = 0
@@ -32,7 +31,7 @@ export function priorOf(logWeights: Float64Array): CurveBelief {
     const b = steepnessAt(j)
     for (let i = 0; i < LEVEL_COUNT; i++) {
       const a = levelAt(i)
-      const weight = Math.exp(at(logWeights, bankIndex(i, j)) - top)
+      const weight = Math.exp((logWeights[bankIndex(i, j)] as number) - top)
       sum += weight
       sumA += weight * a
       sumB += weight * b

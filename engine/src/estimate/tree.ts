@@ -8,7 +8,6 @@ import {
   STEEPNESS_STEP,
   steepnessAt,
 } from './curve-bank.ts'
-import { at } from './vector.ts'
 
 /**
  * How far a child's level may lie from its parent's, for each steepness: a Gaussian over the bank's levels, made to sum
@@ -35,7 +34,7 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
     }
     for (let m = 0; m < LEVEL_COUNT; m++) {
       let sum = 0
-      for (let i = 0; i < LEVEL_COUNT; i++) sum += at(bell, bankIndex(Math.abs(i - m), j))
+      for (let i = 0; i < LEVEL_COUNT; i++) sum += bell[bankIndex(Math.abs(i - m), j)] as number
       total[bankIndex(m, j)] = sum
     }
   }
@@ -101,14 +100,14 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     let top = -Infinity
-    for (let i = 0; i < LEVEL_COUNT; i++) top = Math.max(top, at(child, from + i))
-    for (let i = 0; i < LEVEL_COUNT; i++) likelihood[i] = Math.exp(at(child, from + i) - top)
+    for (let i = 0; i < LEVEL_COUNT; i++) top = Math.max(top, child[from + i] as number)
+    for (let i = 0; i < LEVEL_COUNT; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
     for (let m = 0; m < LEVEL_COUNT; m++) {
       let sum = 0
       for (let i = 0; i < LEVEL_COUNT; i++) {
-        sum += at(kin.bell, from + (i < m ? m - i : i - m)) * at(likelihood, i)
+        sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (likelihood[i] as number)
       }
-      out[from + m] = Math.log(Math.max(sum / at(kin.total, from + m), SMALLEST)) + top
+      out[from + m] = Math.log(Math.max(sum / (kin.total[from + m] as number), SMALLEST)) + top
     }
   }
   return out
@@ -120,18 +119,18 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
  */
 export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   let top = -Infinity
-  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, at(parent, c))
+  for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, parent[c] as number)
   const spread = new Float64Array(BANK_SIZE)
   const weight = new Float64Array(LEVEL_COUNT)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     for (let m = 0; m < LEVEL_COUNT; m++) {
-      weight[m] = Math.exp(at(parent, from + m) - top) / at(kin.total, from + m)
+      weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
     }
     for (let i = 0; i < LEVEL_COUNT; i++) {
       let sum = 0
       for (let m = 0; m < LEVEL_COUNT; m++) {
-        sum += at(kin.bell, from + (i < m ? m - i : i - m)) * at(weight, m)
+        sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (weight[m] as number)
       }
       spread[from + i] = sum
     }
@@ -141,7 +140,7 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
     for (let i = 0; i < LEVEL_COUNT; i++) {
       let sum = 0
       for (let j = 0; j < STEEPNESS_COUNT; j++) {
-        sum += at(wander, to * STEEPNESS_COUNT + j) * at(spread, bankIndex(i, j))
+        sum += (wander[to * STEEPNESS_COUNT + j] as number) * (spread[bankIndex(i, j)] as number)
       }
       out[bankIndex(i, to)] = Math.log(Math.max(sum, SMALLEST)) + top
     }

@@ -1,0 +1,60 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { auc, brier, calibrationError, calibrationSlope, logLoss } from './src/measures.ts'
+import { evaluateSample } from './src/sample.ts'
+import { seededNumbers, simulateCoverage } from './src/simulation.ts'
+
+describe('the seeded sample', () => {
+  let sample: ReturnType<typeof evaluateSample>
+  beforeAll(() => {
+    sample = evaluateSample({ tenants: 2, seed: 7 })
+  })
+
+  test('the calibrated model is not worse than the lane rate', () => {
+    const { model, laneRate } = sample
+    expect(model.count).toBeGreaterThan(1000)
+    expect(model.brier).toBeLessThan(laneRate.brier)
+    expect(model.logLoss).toBeLessThan(laneRate.logLoss)
+  })
+
+  test('the calibrated model is calibrated', () => {
+    const { model } = sample
+    expect(model.slope).toBeGreaterThan(0.85)
+    expect(model.slope).toBeLessThan(1.2)
+    expect(model.calibrationError).toBeLessThan(0.04)
+  })
+
+  test('intervals hold the truth as often as they say', () => {
+    for (const row of simulateCoverage({ tenants: 10, seed: 7, days: 14 })) {
+      expect(row.within80).toBeGreaterThan(0.77)
+      expect(row.within95).toBeGreaterThan(0.93)
+    }
+  })
+})
+
+describe('the measures', () => {
+  const forecasts = [
+    { p: 0.1, won: false },
+    { p: 0.4, won: true },
+    { p: 0.4, won: false },
+    { p: 0.8, won: true },
+  ]
+
+  // Worked by hand.
+  test('have their known values', () => {
+    expect(auc(forecasts)).toBeCloseTo(3.5 / 4, 12)
+    expect(brier(forecasts)).toBeCloseTo((0.01 + 0.36 + 0.16 + 0.04) / 4, 12)
+    expect(logLoss(forecasts)).toBeCloseTo(-Math.log(0.9 * 0.4 * 0.6 * 0.8) / 4, 12)
+    expect(calibrationError(forecasts)).toBeCloseTo((0.1 + 0.6 + 0.4 + 0.2) / 4, 12)
+  })
+
+  test('a calibrated forecast has slope 1, an overconfident one less', () => {
+    const random = seededNumbers(1)
+    const honest = Array.from({ length: 20_000 }, () => {
+      const p = random()
+      return { p, won: random() < p }
+    })
+    const doubled = honest.map(({ p, won }) => ({ p: p ** 2 / (p ** 2 + (1 - p) ** 2), won }))
+    expect(Math.abs(calibrationSlope(honest) - 1)).toBeLessThan(0.05)
+    expect(Math.abs(calibrationSlope(doubled) - 0.5)).toBeLessThan(0.05)
+  })
+})

@@ -1,0 +1,21 @@
+/** One line of the evaluation's table: what was measured, what it must be, and what it was. */
+export interface Bar {
+  readonly check: string
+  readonly measure: string
+  readonly value: number
+  readonly least?: number
+  readonly most?: number
+}
+
+export function passes(bar: Bar): boolean {
+  return (
+    bar.value >= (bar.least ?? Number.NEGATIVE_INFINITY) &&
+    bar.value <= (bar.most ?? Number.POSITIVE_INFINITY)
+  )
+}
+
+/** The bar in words. @example limitOf({ check: '', measure: '', value: 1, most: 2 }) // 'at most 2' */
+export function limitOf(bar: Bar): string {
+  if (bar.least !== undefined && bar.most !== undefined) return `${bar.least} to ${bar.most}`
+  return bar.least === undefined ? `at most ${bar.most}` : `at least ${bar.least}`
+}

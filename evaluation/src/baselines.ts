@@ -1,0 +1,66 @@
+import type { LaneQuote } from '#engine/estimate/estimator.ts'
+import { isDecided } from '#engine/history.ts'
+import { winProbability } from '#engine/win-probability.ts'
+import type { Forecast } from './measures.ts'
+import { byDay } from './walk-forward.ts'
+
+const DAY = 86_400_000
+const HALF_LIFE_DAYS = 60
+/** Imagined quotes at the overall rate, so that a lane's first quote is not its whole rate. */
+const OVERALL_WEIGHT = 2
+const COUNT_DAYS = 90
+
+/** Forecasts of the simple rules the model has to beat, over the same quotes and with the same delay of one day. */
+export interface BaselineForecasts {
+  readonly overall: Forecast[]
+  readonly laneRate: Forecast[]
+  readonly literal: Forecast[]
+  readonly atOrBelow: Forecast[]
+}
+
+/**
+ * Walks the quotes day by day and forecasts each decided one by: the overall win rate so far; the lane's win rate with a
+ * half-life of 60 days; the count of wins at this rate or lower over all decided (the literal formula), and the default
+ * count, both over the lane's last 90 days.
+ */
+export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: number): BaselineForecasts {
+  const days = byDay(quotes)
+  const first = Math.min(...days.keys())
+  const out: BaselineForecasts = { overall: [], laneRate: [], literal: [], atOrBelow: [] }
+  const lanes = new Map<string, { won: number; decided: number; day: number; past: LaneQuote[] }>()
+  let won = 0
+  let decided = 0
+  for (const [day, today] of days) {
+    for (const quote of day - first >= warmUpDays ? today.filter(isDecided) : []) {
+      const outcome = { won: quote.outcome === 'won' }
+      const overall = (won + 1) / (decided + 2)
+      const lane = lanes.get(quote.lane.key)
+      const decay = lane ? 2 ** (-(day - lane.day) / HALF_LIFE_DAYS) : 0
+      const laneRate =
+        ((lane?.won ?? 0) * decay + OVERALL_WEIGHT * overall) /
+        ((lane?.decided ?? 0) * decay + OVERALL_WEIGHT)
+      const recent = (lane?.past ?? []).filter((past) => past.quotedAt >= (day - COUNT_DAYS) * DAY)
+      const count = (method: 'literal' | 'at_or_below') =>
+        winProbability(recent, quote.rateCents, method).probability ?? overall
+      out.overall.push({ ...outcome, p: overall })
+      out.laneRate.push({ ...outcome, p: laneRate })
+      out.literal.push({ ...outcome, p: count('literal') })
+      out.atOrBelow.push({ ...outcome, p: count('at_or_below') })
+    }
+    for (const quote of today.filter(isDecided)) {
+      const lane = lanes.get(quote.lane.key) ?? { won: 0, decided: 0, day, past: [] }
+      const decay = 2 ** (-(day - lane.day) / HALF_LIFE_DAYS)
+      const win = quote.outcome === 'won' ? 1 : 0
+      lanes.set(quote.lane.key, {
+        won: lane.won * decay + win,
+        decided: lane.decided * decay + 1,
+        day,
+        past: lane.past,
+      })
+      lane.past.push(quote)
+      won += win
+      decided++
+    }
+  }
+  return out
+}

@@ -1,0 +1,65 @@
+import { dayOf } from '#engine/estimate/day.ts'
+import { expectedCost, prepareCosts } from '#engine/estimate/expected-cost.ts'
+import { haulLogDollars } from '#engine/estimate/length-of-haul.ts'
+import type { Truckload } from './loadsmart.ts'
+
+const DAY = 86_400_000
+const WARM_UP_DAYS = 30
+
+/** A load's cost forecast from the loads of earlier days, and what came of it. */
+export interface CostForecast {
+  readonly error: number
+  readonly errorByRatePerMile: number
+  readonly errorByCurve: number
+  readonly ownLoads: number
+  readonly within80: boolean
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/** Walks the loads day by day from day 30: model, and two simpler rules (median rate per mile; the bare curve). */
+export function forecastCosts(loads: readonly Truckload[], onDay?: (day: number) => void): CostForecast[] {
+  const days = new Map<number, Truckload[]>()
+  for (const load of loads) days.set(dayOf(load.at), [...(days.get(dayOf(load.at)) ?? []), load])
+  const first = Math.min(...days.keys())
+  const past: Truckload[] = []
+  const out: CostForecast[] = []
+  for (const [day, today] of days) {
+    onDay?.(day - first)
+    if (day - first >= WARM_UP_DAYS) {
+      const model = prepareCosts(past, day * DAY)
+      const perMile = median(past.map((load) => load.costCents / load.miles))
+      const lift = median(
+        past
+          .slice(-1000)
+          .map((load) => Math.log(load.costCents / 100) - haulLogDollars(model.curve, load.miles)),
+      )
+      for (const load of today) {
+        const cost = expectedCost(model, load)
+        if (!cost) continue
+        const byCurve = 100 * Math.exp(haulLogDollars(model.curve, load.miles) + lift)
+        out.push({
+          error: Math.abs(cost.costCents / load.costCents - 1),
+          errorByRatePerMile: Math.abs((perMile * load.miles) / load.costCents - 1),
+          errorByCurve: Math.abs(byCurve / load.costCents - 1),
+          ownLoads: cost.ownLoads,
+          within80: load.costCents >= cost.lowCents && load.costCents <= cost.highCents,
+        })
+      }
+    }
+    past.push(...today)
+  }
+  return out
+}
+
+/** Median absolute percentage error and the share within 20 %. */
+export function costQuality(errors: readonly number[]): { count: number; median: number; within20: number } {
+  return {
+    count: errors.length,
+    median: median(errors),
+    within20: errors.filter((error) => error <= 0.2).length / errors.length,
+  }
+}

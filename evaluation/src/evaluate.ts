@@ -1,0 +1,248 @@
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import cliProgress from 'cli-progress'
+import type { LaneQuote } from '#engine/estimate/estimator.ts'
+import { type Bar, limitOf, passes } from './bar.ts'
+import { forecastByBaselines } from './baselines.ts'
+import { readCopper } from './copper.ts'
+import { costQuality, forecastCosts } from './cost-check.ts'
+import { countRises } from './count-check.ts'
+import { readTruckloads, type Truckload } from './loadsmart.ts'
+import { type Forecast, quality, reliability } from './measures.ts'
+import { checkMiles } from './miles-check.ts'
+import { type Findings, htmlReport } from './report.ts'
+import { evaluateSample } from './sample.ts'
+import { checkSignals } from './signal-check.ts'
+import { type Coverage, simulateCoverage } from './simulation.ts'
+import { forecastByModel } from './walk-forward.ts'
+
+const WARM_UP_DAYS = 30
+const TENANTS = 80
+const SEED = 20_260_101
+/** The one bar that decides the exit code: a model worse than this baseline is not worth its trouble. */
+const WORSE_THAN_LANE_RATE = 'Brier less the lane rate'
+const root = resolve(import.meta.dirname, '../..')
+
+function withProgress<T>(name: string, total: number, work: (done: (n: number) => void) => T): T {
+  const bar = new cliProgress.SingleBar({
+    format: `${name} [{bar}] {percentage} %`,
+    clearOnComplete: true,
+    noTTYOutput: false,
+  })
+  bar.start(total, 0)
+  try {
+    return work((n) => bar.update(n))
+  } finally {
+    bar.stop()
+  }
+}
+
+function daysOf(quotes: readonly { quotedAt: number }[]): number {
+  const times = quotes.map((quote) => quote.quotedAt)
+  return Math.round(
+    (times.reduce((a, b) => Math.max(a, b)) - times.reduce((a, b) => Math.min(a, b))) / 86_400_000,
+  )
+}
+
+function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'models' | 'reliability'> {
+  const days = daysOf(quotes)
+  const run = (name: string, history: readonly LaneQuote[]): Forecast[] =>
+    withProgress(name, days, (done) =>
+      forecastByModel(history, { warmUpDays: WARM_UP_DAYS, onDay: done }).map(({ quote, p }) => ({
+        p,
+        won: quote.outcome === 'won',
+      })),
+    )
+  const model = run('Win probability  ', quotes)
+  const priceless = run(
+    'The same, no price',
+    quotes.map((quote) => ({ ...quote, rateCents: 100_000 })),
+  )
+  const baselines = forecastByBaselines(quotes, WARM_UP_DAYS)
+  const models = [
+    { name: 'calibrated model', quality: quality(model) },
+    { name: 'the model without price (x = 0)', quality: quality(priceless) },
+    { name: 'lane win rate, half-life 60 days', quality: quality(baselines.laneRate) },
+    { name: 'overall win rate', quality: quality(baselines.overall) },
+    { name: 'count at or below the rate (default field), 90 days', quality: quality(baselines.atOrBelow) },
+    { name: 'literal formula, 90 days', quality: quality(baselines.literal) },
+  ]
+  const [found, withoutPrice, laneRate] = models.map(({ quality: measured }) => measured)
+  if (!found || !withoutPrice || !laneRate) throw new Error('no forecasts')
+  const check = 'copper, calibrated'
+  const bars: Bar[] = [
+    { check, measure: 'AUC', value: found.auc, least: 0.765 },
+    { check, measure: 'Brier', value: found.brier, most: 0.145 },
+    { check, measure: 'log loss', value: found.logLoss, most: 0.452 },
+    { check, measure: 'calibration slope', value: found.slope, least: 0.85, most: 1.1 },
+    { check, measure: 'calibration error', value: found.calibrationError, most: 0.035 },
+    {
+      check,
+      measure: 'Brier less the model without price',
+      value: found.brier - withoutPrice.brier,
+      most: -0.003,
+    },
+    { check, measure: WORSE_THAN_LANE_RATE, value: found.brier - laneRate.brier, most: 0 },
+  ]
+  return { bars, models, reliability: reliability(model) }
+}
+
+function signalBars(quotes: readonly LaneQuote[]): Bar[] {
+  const { outcomes, oppositeFlips } = checkSignals(quotes)
+  const of = (word: string) => outcomes.find((outcome) => outcome.word === word)
+  const gap = (high: string, low: string) =>
+    (of(high)?.winRate ?? Number.NaN) - (of(low)?.winRate ?? Number.NaN)
+  const check = 'copper, signals'
+  return [
+    { check, measure: 'next month, strong less weak', value: gap('strong', 'weak'), least: 0.2 },
+    { check, measure: 'next month, heating less cooling', value: gap('heating', 'cooling'), least: 0.04 },
+    {
+      check,
+      measure: 'next month, aligned less misaligned',
+      value: gap('aligned', 'misaligned'),
+      least: 0.15,
+    },
+    {
+      check,
+      measure: 'sd of reliable over sd of erratic',
+      value: (of('reliable')?.spread ?? Number.NaN) / (of('erratic')?.spread ?? Number.NaN),
+      most: 0.75,
+    },
+    { check, measure: 'opposite flips by one more quote', value: oppositeFlips, most: 0.005 },
+  ]
+}
+
+function simulationBars(coverage: readonly Coverage[]): Bar[] {
+  const check = 'simulation'
+  return coverage.flatMap((row) => [
+    { check, measure: `80 % interval holds, n = ${row.decided}`, value: row.within80, least: 0.79 },
+    { check, measure: `95 % interval holds, n = ${row.decided}`, value: row.within95, least: 0.94 },
+    ...(row.decided === 15
+      ? [{ check, measure: 'width of 95 %, n = 15', value: row.width95, most: 0.45 }]
+      : []),
+  ])
+}
+
+function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'cost'> {
+  const days = daysOf(loads.map((load) => ({ quotedAt: load.at })))
+  const forecasts = withProgress('Carrier cost      ', days, (done) => forecastCosts(loads, done))
+  const all = costQuality(forecasts.map(({ error }) => error))
+  const some = (least: number, most: number) =>
+    costQuality(
+      forecasts.filter(({ ownLoads: own }) => own >= least && own <= most).map(({ error }) => error),
+    )
+  const check = 'Loadsmart, cost'
+  const miles = checkMiles(loads)
+  return {
+    bars: [
+      { check, measure: 'median error', value: all.median, most: 0.115 },
+      { check, measure: 'within 20 %', value: all.within20, least: 0.71 },
+      { check, measure: 'median error, 5 to 14 own loads', value: some(5, 14).median, most: 0.085 },
+      {
+        check,
+        measure: '80 % range holds the cost',
+        value: forecasts.filter(({ within80 }) => within80).length / forecasts.length,
+        least: 0.75,
+        most: 0.85,
+      },
+      { check: 'Loadsmart, miles', measure: 'median error', value: miles.median, most: 0.05 },
+      { check: 'Loadsmart, miles', measure: 'within 10 %', value: miles.within10, least: 0.79 },
+    ],
+    cost: [
+      { name: 'curve and residual chain', ...all },
+      { name: '- no own loads', ...some(0, 0) },
+      { name: '- 1 to 4 own loads', ...some(1, 4) },
+      { name: '- 5 to 14 own loads', ...some(5, 14) },
+      { name: '- 15 own loads or more', ...some(15, Number.POSITIVE_INFINITY) },
+      {
+        name: 'length-of-haul curve alone',
+        ...costQuality(forecasts.map(({ errorByCurve }) => errorByCurve)),
+      },
+      {
+        name: 'median rate per mile',
+        ...costQuality(forecasts.map(({ errorByRatePerMile }) => errorByRatePerMile)),
+      },
+    ],
+  }
+}
+
+function print(findings: Findings): void {
+  for (const text of findings.skipped) console.log(`Skipped: ${text}`)
+  console.table(
+    findings.bars.map((bar) => ({
+      check: bar.check,
+      measure: bar.measure,
+      value: Number(bar.value.toFixed(4)),
+      bar: limitOf(bar),
+      result: passes(bar) ? 'pass' : 'FAIL',
+    })),
+  )
+  const rounded = (row: object) =>
+    Object.fromEntries(
+      Object.entries(row).map(([key, value]) => [
+        key,
+        typeof value === 'number' ? Number(value.toFixed(4)) : value,
+      ]),
+    )
+  if (findings.models.length > 0) {
+    console.log('Win probability against the baselines (an outcome counts as known the day after its quote):')
+    console.table(findings.models.map(({ name, quality: found }) => ({ name, ...rounded(found) })))
+    console.log('Reliability of the calibrated model:')
+    console.table(findings.reliability.map(rounded))
+  }
+  console.log('Simulated lanes, quotes of the last 14 days, and over 90 days:')
+  console.table([...findings.coverage, ...findings.coverageAged].map(rounded))
+  if (findings.cost.length > 0) {
+    console.log('Carrier cost:')
+    console.table(findings.cost.map(rounded))
+  }
+}
+
+function evaluate(folder: string): Findings {
+  const skipped: string[] = []
+  const copper = readCopper(folder)
+  if (!copper)
+    skipped.push(`win probability and signals on real quotes: no copper_quotes.csv.gz in ${folder}`)
+  const loads = readTruckloads(folder)
+  if (!loads) skipped.push(`carrier cost and miles: no loadsmart_truckloads_2017.csv.gz in ${folder}`)
+
+  const wins = copper ? evaluateWins(copper) : { bars: [], models: [], reliability: [] }
+  const signals = copper ? signalBars(copper) : []
+  const simulate = (name: string, days: number) =>
+    withProgress(name, TENANTS, (done) =>
+      simulateCoverage({ tenants: TENANTS, seed: SEED, days, onTenant: done }),
+    )
+  const coverage = simulate('Simulation, 14 d  ', 14)
+  const coverageAged = simulate('Simulation, 90 d  ', 90)
+  const costs = loads ? evaluateCosts(loads) : { bars: [], cost: [] }
+  const counts: Bar = {
+    check: 'default count field',
+    measure: 'rises with price',
+    value: countRises(SEED),
+    most: 0,
+  }
+  const sample = evaluateSample({ tenants: 2, seed: SEED })
+  const sampled: Bar = {
+    check: 'simulated brokers',
+    measure: WORSE_THAN_LANE_RATE,
+    value: sample.model.brier - sample.laneRate.brier,
+    most: 0,
+  }
+  return {
+    ...wins,
+    skipped,
+    coverage,
+    coverageAged,
+    cost: costs.cost,
+    bars: [...wins.bars, ...simulationBars(coverage), sampled, counts, ...costs.bars, ...signals],
+  }
+}
+
+const findings = evaluate(resolve(root, process.env.LANEWISE_REAL_DATA ?? '../shared/data'))
+print(findings)
+const report = resolve(root, 'evaluation/report.html')
+writeFileSync(report, htmlReport(findings))
+console.log(`Report with plots: ${report}`)
+const worse = findings.bars.some((bar) => bar.measure === WORSE_THAN_LANE_RATE && !passes(bar))
+if (worse) console.error('The calibrated model is worse than the lane-rate baseline.')
+process.exitCode = worse ? 1 : 0

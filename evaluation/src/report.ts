@@ -1,0 +1,160 @@
+import { type Bar, limitOf, passes } from './bar.ts'
+import type { Quality, ReliabilityRow } from './measures.ts'
+import type { Coverage } from './simulation.ts'
+
+/** Everything the evaluation found; parts are null where their data file was absent. */
+export interface Findings {
+  readonly bars: readonly Bar[]
+  readonly skipped: readonly string[]
+  readonly models: readonly { readonly name: string; readonly quality: Quality }[]
+  readonly reliability: readonly ReliabilityRow[]
+  readonly coverage: readonly Coverage[]
+  readonly coverageAged: readonly Coverage[]
+  readonly cost: readonly {
+    readonly name: string
+    readonly count: number
+    readonly median: number
+    readonly within20: number
+  }[]
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const row = (cells: readonly string[], tag: string) =>
+    `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`
+  return `<table>${row(head, 'th')}${rows.map((cells) => row(cells, 'td')).join('')}</table>`
+}
+
+const SIZE = 360
+const EDGE = 40
+
+function across(value: number): number {
+  return EDGE + value * (SIZE - 2 * EDGE)
+}
+
+function up(value: number): number {
+  return SIZE - EDGE - value * (SIZE - 2 * EDGE)
+}
+
+function frame(title: string, below: string, beside: string, body: string): string {
+  const ticks = [0, 0.25, 0.5, 0.75, 1]
+    .map(
+      (tick) =>
+        `<text x="${across(tick)}" y="${SIZE - EDGE + 14}" text-anchor="middle">${tick}</text>` +
+        `<text x="${EDGE - 6}" y="${up(tick) + 4}" text-anchor="end">${tick}</text>`,
+    )
+    .join('')
+  return (
+    `<svg viewBox="0 0 ${SIZE} ${SIZE}" width="${SIZE}" role="img" aria-label="${escaped(title)}">` +
+    `<rect x="${EDGE}" y="${EDGE}" width="${SIZE - 2 * EDGE}" height="${SIZE - 2 * EDGE}" class="frame"/>` +
+    `<text x="${SIZE / 2}" y="24" text-anchor="middle" class="title">${escaped(title)}</text>${ticks}` +
+    `<text x="${SIZE / 2}" y="${SIZE - 6}" text-anchor="middle">${escaped(below)}</text>` +
+    `<text transform="translate(11 ${SIZE / 2}) rotate(-90)" text-anchor="middle">${escaped(beside)}</text>${body}</svg>`
+  )
+}
+
+function reliabilityPlot(rows: readonly ReliabilityRow[]): string {
+  const line = `<line x1="${across(0)}" y1="${up(0)}" x2="${across(1)}" y2="${up(1)}" class="even"/>`
+  const path = rows.map((row, i) => `${i === 0 ? 'M' : 'L'}${across(row.forecast)} ${up(row.came)}`).join('')
+  const dots = rows
+    .map((row) => `<circle cx="${across(row.forecast)}" cy="${up(row.came)}" r="4" class="dot"/>`)
+    .join('')
+  return frame(
+    'Forecast against what came',
+    'forecast',
+    'share won',
+    `${line}<path d="${path}" class="line"/>${dots}`,
+  )
+}
+
+function coveragePlot(coverage: readonly Coverage[]): string {
+  const bars = coverage
+    .map((row, i) => {
+      const left = across((i + 0.2) / coverage.length)
+      const width = (SIZE - 2 * EDGE) / coverage.length / 3.4
+      const bar = (value: number, at: number, name: string) =>
+        `<rect x="${left + at * width}" y="${up(value)}" width="${width}" height="${up(0) - up(value)}" class="${name}"/>`
+      const label = `<text x="${left + width}" y="${up(0) - 6}" text-anchor="middle" class="inside">n=${row.decided}</text>`
+      return bar(row.within80, 0, 'bar80') + bar(row.within95, 1, 'bar95') + label
+    })
+    .join('')
+  const mark = (value: number) =>
+    `<line x1="${across(0)}" y1="${up(value)}" x2="${across(1)}" y2="${up(value)}" class="even"/>`
+  return frame(
+    'Intervals that held the truth',
+    'decided quotes on the lane',
+    'share',
+    bars + mark(0.8) + mark(0.95),
+  )
+}
+
+const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2733}
+table{border-collapse:collapse;margin:1rem 0}td,th{border-bottom:1px solid #d5dde5;padding:.25rem .8rem;text-align:left}
+svg text{font-size:11px;fill:#43525f}.title{font-size:13px;font-weight:600}.frame{fill:none;stroke:#c3ced8}
+.even{stroke:#8a98a5;stroke-dasharray:4 3}.line{fill:none;stroke:#1f6feb;stroke-width:2}.dot{fill:#1f6feb}
+.bar80{fill:#79b0f5}.bar95{fill:#1f6feb}.inside{fill:#fff}`
+
+/** The findings as one HTML page that asks nothing of the network. */
+export function htmlReport(findings: Findings): string {
+  const digits = (value: number) => value.toFixed(4)
+  const parts = [
+    '<h1>Evaluation</h1>',
+    '<p>Every forecast was made from earlier days only; an outcome counts as known the day after its quote. With a longer delay ' +
+      'the gain over the baselines shrinks.</p>',
+    ...findings.skipped.map((text) => `<p><strong>Skipped:</strong> ${escaped(text)}</p>`),
+    '<h2>Bars</h2>',
+    table(
+      ['check', 'measure', 'value', 'bar', 'result'],
+      findings.bars.map((bar) => [
+        bar.check,
+        bar.measure,
+        digits(bar.value),
+        limitOf(bar),
+        passes(bar) ? 'pass' : 'FAIL',
+      ]),
+    ),
+    findings.models.length > 0 ? '<h2>Win probability against the baselines</h2>' : '',
+    findings.models.length > 0
+      ? table(
+          ['forecast', 'quotes', 'AUC', 'Brier', 'log loss', 'slope', 'calibration error'],
+          findings.models.map(({ name, quality }) => [
+            name,
+            String(quality.count),
+            ...[quality.auc, quality.brier, quality.logLoss, quality.slope, quality.calibrationError].map(
+              digits,
+            ),
+          ]),
+        )
+      : '',
+    findings.reliability.length > 0 ? reliabilityPlot(findings.reliability) : '',
+    coveragePlot(findings.coverage),
+    '<h2>Simulated lanes, quotes of the last 14 days</h2>',
+    coverageTable(findings.coverage),
+    '<h2>The same with quotes spread over 90 days</h2>',
+    coverageTable(findings.coverageAged),
+    findings.cost.length > 0 ? '<h2>Carrier cost</h2>' : '',
+    findings.cost.length > 0
+      ? table(
+          ['forecast', 'loads', 'median error', 'within 20 %'],
+          findings.cost.map((row) => [row.name, String(row.count), digits(row.median), digits(row.within20)]),
+        )
+      : '',
+  ]
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Evaluation</title><style>${STYLE}</style>${parts.join('\n')}</html>\n`
+}
+
+function coverageTable(coverage: readonly Coverage[]): string {
+  return table(
+    ['decided', 'offers', '80 % holds', '95 % holds', 'width 80 %', 'width 95 %', 'mean error'],
+    coverage.map((row) => [
+      String(row.decided),
+      String(row.offers),
+      ...[row.within80, row.within95, row.width80, row.width95, row.meanError].map((value) =>
+        value.toFixed(3),
+      ),
+    ]),
+  )
+}

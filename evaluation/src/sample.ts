@@ -1,0 +1,32 @@
+import { forecastByBaselines } from './baselines.ts'
+import { type Forecast, type Quality, quality } from './measures.ts'
+import { simulateTenant } from './simulation.ts'
+import { forecastByModel } from './walk-forward.ts'
+
+const LANE_SIZES = [3, 8, 15, 60]
+const DAYS = 90
+const WARM_UP_DAYS = 30
+
+/**
+ * The model against its baselines on simulated brokers, walked forward day by day: small enough for every test run, and
+ * the same for everybody.
+ */
+export function evaluateSample(options: { tenants: number; seed: number }): {
+  model: Quality
+  laneRate: Quality
+} {
+  const model: Forecast[] = []
+  const laneRate: Forecast[] = []
+  for (let tenant = 0; tenant < options.tenants; tenant++) {
+    const { quotes } = simulateTenant({
+      seed: options.seed + tenant,
+      laneSizes: LANE_SIZES,
+      days: DAYS,
+      shape: tenant % 2 === 0 ? 'logistic' : 'probit',
+    })
+    const forecasts = forecastByModel(quotes, { warmUpDays: WARM_UP_DAYS })
+    model.push(...forecasts.map(({ quote, p }) => ({ p, won: quote.outcome === 'won' })))
+    laneRate.push(...forecastByBaselines(quotes, WARM_UP_DAYS).laneRate)
+  }
+  return { model: quality(model), laneRate: quality(laneRate) }
+}
