@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { problem } from '#contract/errors.ts'
+import { tokenLeewaySeconds } from '#contract/limits.ts'
 import {
   findLiveServiceToken,
+  listServiceTokens,
   liveSigningSecrets,
   recordSecretUse,
   recordTokenUse,
@@ -10,7 +12,7 @@ import { type Database, type TenantId, tenantId } from './database/open-database
 import { findSession } from './database/people.ts'
 import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { type SecretKey, unseal } from './security/sealed-secret.ts'
-import { bearerToken, type Tokens } from './security/token.ts'
+import { bearerToken, invalidToken, type Tokens } from './security/token.ts'
 
 export const sessionCookie = '__Host-lanewise'
 /** A header that no form and no simple cross-origin request can carry. */
@@ -37,6 +39,11 @@ export interface Callers {
 /** "Last used" is for people who clean up keys; a minute is exact enough and saves a write a request. */
 const lastUsedGrainMs = 60_000
 
+/** The moment by which stored expiry is judged: the same leeway as for the expiry that the token itself carries. */
+function forgiving(now: number): Date {
+  return new Date(now - tokenLeewaySeconds * 1000)
+}
+
 /** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
 export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
@@ -54,9 +61,12 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
       const claims = tokens.verify('service', bearerToken(authorization), now)
       const tenant = tenantId(claims.tenant_id)
       const live = await database.inTenant(tenant, (transaction) =>
-        findLiveServiceToken(transaction, tenant, claims.jti, new Date(now)),
+        findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now)),
       )
-      if (live === null) throw revoked()
+      if (live === null) {
+        const known = await database.inTenant(tenant, (transaction) => listServiceTokens(transaction, tenant))
+        throw known.some(({ jti }) => jti === claims.jti) ? revoked() : invalidToken()
+      }
       if (stale(live.last_used_at, now) || live.last_used_from !== network) {
         inBackground(
           database.inTenant(tenant, (transaction) =>
@@ -74,7 +84,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
       const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now)
       const tenant = tenantId(claims.tenant_id)
       const session = await database.inTenant(tenant, (transaction) =>
-        findSession(transaction, tenant, claims.jti, new Date(now)),
+        findSession(transaction, tenant, claims.jti, forgiving(now)),
       )
       if (session === null || session.user_id !== claims.user_id) throw revoked()
       return {

@@ -74,20 +74,23 @@ export function tokens(key: SecretKey): Tokens {
             kind === 'service'
               ? 'This endpoint takes a service token, and this is the token of a dashboard sign-in.'
               : 'This endpoint takes the token of a dashboard sign-in, and this is a service token.',
-            { headers: invalidToken },
+            { headers: invalidTokenHeaders },
           )
         }
-        throw invalid()
+        throw invalidToken()
       }
       return readClaims(payload, now)
     },
   }
 }
 
-const invalidToken = { 'WWW-Authenticate': 'Bearer realm="integrations", error="invalid_token"' }
+const invalidTokenHeaders = { 'WWW-Authenticate': 'Bearer realm="integrations", error="invalid_token"' }
 
-function invalid() {
-  return problem('token-invalid', 'The token is not one that this service issued.', { headers: invalidToken })
+/** The one refusal of a token that is not ours, whichever check it failed. */
+export function invalidToken() {
+  return problem('token-invalid', 'The token is not one that this service issued.', {
+    headers: invalidTokenHeaders,
+  })
 }
 
 function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<string, unknown> | null {
@@ -135,12 +138,13 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
     !isSeconds(nbf) ||
     nbf > now / 1000 + tokenLeewaySeconds
   ) {
-    throw invalid()
+    throw invalidToken()
   }
-  if (exp + tokenLeewaySeconds < now / 1000) {
+  // From its expiry on a token must not be accepted (RFC 7519); the leeway moves that moment.
+  if (exp + tokenLeewaySeconds <= now / 1000) {
     throw problem('token-expired', 'The token has expired.', {
       headers: {
-        'WWW-Authenticate': `${invalidToken['WWW-Authenticate']}, error_description="The token has expired"`,
+        'WWW-Authenticate': `${invalidTokenHeaders['WWW-Authenticate']}, error_description="The token has expired"`,
       },
     })
   }
@@ -164,7 +168,7 @@ export function bearerToken(authorization: string | undefined): string {
       'token-malformed',
       'The Authorization header must be "Bearer " and the token as it was issued.',
       {
-        headers: invalidToken,
+        headers: invalidTokenHeaders,
       },
     )
   }
