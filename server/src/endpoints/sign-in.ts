@@ -14,6 +14,7 @@ import {
   type User,
   updateTenant,
 } from '#contract/sign-in.ts'
+import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../callers.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
@@ -37,6 +38,12 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
     id: tenant.tenant_id,
     name: tenant.name,
     win_probability_method: tenant.win_probability_method,
+    floors: {
+      margin_pct: tenant.floor_margin_pct,
+      margin: tenant.floor_margin_cents === null ? null : tenant.floor_margin_cents / 100,
+      rate_per_mile:
+        tenant.floor_rate_per_mile_cents === null ? null : tenant.floor_rate_per_mile_cents / 100,
+    },
     created_at: tenant.created_at.toISOString(),
   }
 }
@@ -93,13 +100,24 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
   }
 }
 
-function refuseWhileBackingOff(parts: Parts, account: string, network: string, now: number): void {
+/** Looks at one attempt at a password or an invitation, unless too many before it failed. */
+async function attempt<T>(
+  parts: Parts,
+  { account, network, now }: { account: string; network: string; now: number },
+  work: () => Promise<T>,
+): Promise<T> {
   const waitMs = parts.signInBackOff.waitMs(account, network, now)
   if (waitMs > 0) {
     const seconds = Math.ceil(waitMs / 1000)
     throw problem('too-many-attempts', `Too many failed attempts. Wait ${seconds} seconds.`, {
       headers: { 'Retry-After': String(seconds) },
     })
+  }
+  const end = parts.signInBackOff.begin(account, network)
+  try {
+    return await work()
+  } finally {
+    end()
   }
 }
 
@@ -128,72 +146,76 @@ export const signInEndpoints: ServedEndpoint[] = [
     if (!parts.config.allowSignUp)
       throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
     const account = people.foldedEmail(body.email)
-    refuseWhileBackingOff(parts, account, network, now)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
-    const passwordHash = await hashPassword(body.password)
-    const tenant = people.newTenantId()
-    return parts.database.inTenant(tenant, async (transaction) => {
-      const made = await people.createTenant(transaction, tenant, {
-        ...body,
-        passwordHash,
-        now: new Date(now),
+    return attempt(parts, { account, network, now }, async () => {
+      const passwordHash = await hashPassword(body.password)
+      const tenant = people.newTenantId()
+      return parts.database.inTenant(tenant, async (transaction) => {
+        const made = await people.createTenant(transaction, tenant, {
+          ...body,
+          passwordHash,
+          now: new Date(now),
+        })
+        if (made === null) {
+          parts.signInBackOff.failed(account, network, now)
+          throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
+        }
+        return startSession(transaction, tenant, made.user, parts, now)
       })
-      if (made === null) {
-        parts.signInBackOff.failed(account, network, now)
-        throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
-      }
-      return startSession(transaction, tenant, made.user, parts, now)
     })
   }),
 
   serve(signIn, async ({ body, now, network }, parts) => {
     const account = people.foldedEmail(body.email)
-    refuseWhileBackingOff(parts, account, network, now)
-    const known = await people.signInOf(parts.database, body.email)
-    const user =
-      known === null
-        ? null
-        : await parts.database.inTenant(known.tenant, (transaction) =>
-            people.findUser(transaction, known.tenant, known.userId),
-          )
-    // The same work for an address nobody has: an answer's time tells nobody who is a customer.
-    const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
-    if (known === null || user === null || !fits) {
-      parts.signInBackOff.failed(account, network, now)
-      throw problem('sign-in-failed', 'Sign-in failed')
-    }
-    parts.signInBackOff.succeeded(account)
-    return parts.database.inTenant(known.tenant, async (transaction) => {
-      const tenant = await people.findTenant(transaction, known.tenant)
-      if (tenant?.status !== 'active') throw problem('sign-in-failed', 'Sign-in failed')
-      return startSession(transaction, known.tenant, user, parts, now)
+    return attempt(parts, { account, network, now }, async () => {
+      const known = await people.signInOf(parts.database, body.email)
+      const user =
+        known === null
+          ? null
+          : await parts.database.inTenant(known.tenant, (transaction) =>
+              people.findUser(transaction, known.tenant, known.userId),
+            )
+      // The same work for an address nobody has: an answer's time tells nobody who is a customer.
+      const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
+      if (known === null || user === null || !fits) {
+        parts.signInBackOff.failed(account, network, now)
+        throw problem('sign-in-failed', 'Sign-in failed')
+      }
+      parts.signInBackOff.succeeded(account)
+      return parts.database.inTenant(known.tenant, async (transaction) => {
+        const tenant = await people.findTenant(transaction, known.tenant)
+        if (tenant?.status !== 'active') throw problem('sign-in-failed', 'Sign-in failed')
+        return startSession(transaction, known.tenant, user, parts, now)
+      })
     })
   }),
 
   serve(acceptInvitation, async ({ body, now, network }, parts) => {
     const refused = () => problem('token-invalid', 'The invitation is not valid, or has been used already.')
-    refuseWhileBackingOff(parts, 'invitation', network, now)
-    const invitation = readInvitation(body.invitation)
-    if (invitation === null) throw refused()
-    const tenant = invitation.tenant as TenantId
-    const passwordHash = await hashPassword(body.password)
-    return parts.database.inTenant(tenant, async (transaction) => {
-      const user = await people.findUser(transaction, tenant, invitation.userId)
-      if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
-        parts.signInBackOff.failed(`invitation ${network}`, network, now)
-        throw refused()
-      }
-      if (user.invitation_expires_at === null || user.invitation_expires_at.getTime() <= now) {
-        throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
-      }
-      refuseGuessable(body.password, [user.name, user.email], '/password')
-      const active = await people.updateUser(transaction, tenant, user.user_id, {
-        status: 'active',
-        password_hash: passwordHash,
-        invitation_hash: null,
-        invitation_expires_at: null,
+    const account = `invitation from ${network}`
+    return attempt(parts, { account, network, now }, async () => {
+      const invitation = readInvitation(body.invitation)
+      if (invitation === null) throw refused()
+      const tenant = invitation.tenant as TenantId
+      const passwordHash = await hashPassword(body.password)
+      return parts.database.inTenant(tenant, async (transaction) => {
+        const user = await people.findUser(transaction, tenant, invitation.userId)
+        if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
+          parts.signInBackOff.failed(account, network, now)
+          throw refused()
+        }
+        if (user.invitation_expires_at === null || user.invitation_expires_at.getTime() <= now) {
+          throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
+        }
+        refuseGuessable(body.password, [user.name, user.email], '/password')
+        const active = await people.updateUser(transaction, tenant, user.user_id, {
+          status: 'active',
+          password_hash: passwordHash,
+          invitation_hash: null,
+          invitation_expires_at: null,
+        })
+        return startSession(transaction, tenant, active, parts, now)
       })
-      return startSession(transaction, tenant, active, parts, now)
     })
   }),
 
@@ -216,11 +238,11 @@ export const signInEndpoints: ServedEndpoint[] = [
     )
     if (user === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     const account = people.foldedEmail(user.email)
-    refuseWhileBackingOff(parts, account, network, now)
-    if (!(await isPassword(user.password_hash, body.current_password))) {
+    await attempt(parts, { account, network, now }, async () => {
+      if (await isPassword(user.password_hash, body.current_password)) return
       parts.signInBackOff.failed(account, network, now)
       throw problem('sign-in-failed', 'The present password does not fit.')
-    }
+    })
     refuseGuessable(body.new_password, [user.name, user.email], '/new_password')
     const passwordHash = await hashPassword(body.new_password)
     await parts.database.inTenant(caller.tenant, async (transaction) => {
@@ -246,9 +268,20 @@ export const signInEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(updateTenant, async ({ caller, body }, parts) =>
-    parts.database.inTenant(caller.tenant, async (transaction) =>
-      tenantAnswer(await people.updateTenant(transaction, caller.tenant, body)),
-    ),
-  ),
+  serve(updateTenant, async ({ caller, body }, parts) => {
+    // 0 takes a floor away: a floor of nothing is no floor.
+    const floor = (amount: number | undefined, read: (amount: number) => number | null) =>
+      amount === undefined ? undefined : amount === 0 ? null : read(amount)
+    const values = {
+      name: body.name,
+      win_probability_method: body.win_probability_method,
+      floor_margin_pct: floor(body.floor_margin_pct, (percent) => percent),
+      floor_margin_cents: floor(body.floor_margin, centsFromDollars),
+      floor_rate_per_mile_cents: floor(body.floor_rate_per_mile, centsFromDollars),
+    }
+    const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+    return parts.database.inTenant(caller.tenant, async (transaction) =>
+      tenantAnswer(await people.updateTenant(transaction, caller.tenant, given)),
+    )
+  }),
 ]
