@@ -29,7 +29,7 @@ import { credentialEndpoints } from './endpoints/credentials.ts'
 import { importEndpoints } from './endpoints/imports.ts'
 import { laneInsightEndpoint } from './endpoints/lane-insight.ts'
 import { markupEndpoint } from './endpoints/markup.ts'
-import { operationRoutes } from './endpoints/operations.ts'
+import { operationPaths, operationRoutes } from './endpoints/operations.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
 import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
 import { signInEndpoints } from './endpoints/sign-in.ts'
@@ -78,6 +78,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
       headersTimeout: headersArrivalSecondsMax * 1000,
       connectionsCheckingInterval: 1000,
       maxHeaderSize: headerBytesMax,
+      // A missing Host is refused by the first hook, in the words of every other refusal.
+      requireHostHeader: false,
     },
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
@@ -91,6 +93,9 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...standardHeaders, 'Request-Id': request.id })
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw problem('malformed-request', 'The header Host is missing.', { headers: { Connection: 'close' } })
+    }
     if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
     }
@@ -139,10 +144,12 @@ function pathOf(url: string): string {
   return parsed === null ? '/' : `${parsed.pathname}${parsed.search}`
 }
 
-const paths = allEndpoints.map(({ path, method }) => ({
-  method,
-  form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}))
+const paths = [...allEndpoints, ...operationPaths.map((path) => ({ path, method: 'GET' as const }))].map(
+  ({ path, method }) => ({
+    method,
+    form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  }),
+)
 
 /** 405 with the methods there are where the path is one of ours, else 404. */
 function notFound(request: FastifyRequest): Problem {
@@ -245,10 +252,12 @@ function limitSockets(app: FastifyInstance): void {
   })
 }
 
-/** `Expect: 100-continue`: a request that will be refused for its size is refused before its body is asked for. */
+/**
+ * `Expect: 100-continue`: the body is asked for by the route, once nothing that can be known without it is wrong. Any
+ * other expectation is none of ours; a server may ignore it (RFC 9110).
+ */
 function answerEarly(app: FastifyInstance): void {
-  app.server.on('checkContinue', (request, response) => {
-    if (Number(request.headers['content-length'] ?? 0) <= bodyBytesMax) response.writeContinue()
-    app.server.emit('request', request, response)
-  })
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    app.server.on(event, (request, response) => app.server.emit('request', request, response))
+  }
 }

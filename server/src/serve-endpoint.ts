@@ -76,6 +76,7 @@ export function serveEndpoint(
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
       if (endpoint.bodyKind !== 'csv') limitArrival(request, reply)
+      askForBody(request, reply)
       admitted.set(request, { caller, now, network })
     },
     handler: async (request, reply) => {
@@ -85,22 +86,22 @@ export function serveEndpoint(
       const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const signed =
         caller.kind === 'service' ? await verifySigned(endpoint, request, caller, bodyBytes, now) : undefined
-      const ignored: string[] = []
+      const ignored: Ignored = { query: [], body: [] }
       const call: Call<Endpoint> = {
         caller: caller as never,
         params: readTextual(endpoint.params, shapes.params, {
           ...(request.params as Record<string, string>),
         }),
-        query: readQuery(endpoint, shapes.query, request, ignored),
+        query: readQuery(endpoint, shapes.query, request, ignored.query),
         body: (endpoint.bodyKind === 'csv'
           ? bodyBytes
-          : readBody(endpoint, shapes.body, bodyBytes, ignored)) as never,
+          : readBody(endpoint, shapes.body, bodyBytes, ignored.body)) as never,
         signed: signed as never,
         now,
         network,
         requestId: request.id,
       }
-      if (ignored.length > 0) reportIgnored(request, reply, ignored)
+      reportIgnored(request, reply, ignored)
       const result = await served.handler(call as never, parts)
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
@@ -250,12 +251,22 @@ export function tooLarge(bytesMax: number): Problem {
   })
 }
 
+/** `Expect: 100-continue`: who asks first is told to send, now that nothing known without the body is wrong. */
+function askForBody(request: FastifyRequest, reply: FastifyReply): void {
+  const { httpVersion, headers } = request.raw
+  if (httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
+}
+
 /** A body that trickles in byte by byte holds a socket; after a while it is answered and closed. */
 function limitArrival(request: FastifyRequest, reply: FastifyReply): void {
   const timer = setTimeout(() => {
     if (request.raw.complete || reply.sent) return
     const late = problem('request-timeout', 'The body took too long to arrive.')
+    const headers = reply.getHeaders()
     reply.hijack()
+    for (const [name, value] of Object.entries(headers)) {
+      if (value !== undefined) reply.raw.setHeader(name, value)
+    }
     reply.raw.writeHead(408, { 'Content-Type': problemContentType, Connection: 'close' })
     reply.raw.end(JSON.stringify(late.body(request.id)), () => request.raw.destroy())
   }, bodyArrivalSecondsMax * 1000)
@@ -344,7 +355,15 @@ function withoutNulls(value: unknown): unknown {
 
 const ignoredShownMax = 20
 
-function reportIgnored(request: FastifyRequest, reply: FastifyReply, names: readonly string[]): void {
+/** The names that were sent and are not known, by where they were sent. */
+interface Ignored {
+  readonly query: string[]
+  readonly body: string[]
+}
+
+function reportIgnored(request: FastifyRequest, reply: FastifyReply, ignored: Ignored): void {
+  const names = [...ignored.query, ...ignored.body]
+  if (names.length === 0) return
   const prefer = request.headers.prefer
   if (typeof prefer === 'string' && /(^|,)\s*handling\s*=\s*"?strict"?\s*(,|;|$)/i.test(prefer)) {
     throw problem(
@@ -354,11 +373,14 @@ function reportIgnored(request: FastifyRequest, reply: FastifyReply, names: read
         .map((name) => JSON.stringify(name.slice(0, 60)))
         .join(', ')}.`,
       {
-        errors: names.slice(0, ignoredShownMax).map((name) => ({
-          pointer: `/${name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-          code: 'unknown',
-          detail: 'This field is not known.',
-        })),
+        errors: [
+          ...ignored.query.map((name) => ({ parameter: name.slice(0, 60) })),
+          ...ignored.body.map((name) => ({
+            pointer: `/${name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+          })),
+        ]
+          .slice(0, ignoredShownMax)
+          .map((at) => ({ ...at, code: 'unknown', detail: 'This field is not known.' })),
       },
     )
   }

@@ -10,6 +10,16 @@ export const version: string = (
   JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version
 
+/** Their addresses, all read with GET. */
+export const operationPaths = [
+  '/healthz',
+  '/readyz',
+  '/openapi.json',
+  '/problems',
+  '/problems/{code}',
+  '/docs',
+] as const
+
 /** A node and its database that disagree on the time by more than this would disagree on signatures and limits. */
 const clockSkewMsMax = 2_000
 
