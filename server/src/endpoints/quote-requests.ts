@@ -27,6 +27,18 @@ function dollars(cents: number | null): number | null {
   return cents === null ? null : dollarsFromCents(cents)
 }
 
+/**
+ * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
+ * time of an outcome that it restores may have been wiped since.
+ */
+function decidedInTime(lane: lanes.LaneRow, values: lanes.LaneValues, at: Date): lanes.LaneValues {
+  const outcome = values.outcome ?? lane.outcome
+  const decidedAt = values.decided_at === undefined ? lane.decided_at : values.decided_at
+  return (outcome === 'pending') === (decidedAt === null)
+    ? values
+    : { ...values, decided_at: outcome === 'pending' ? null : at }
+}
+
 /** Dollars that a contract has checked, as cents; absent is null. */
 function cents(amount: number | undefined): number | null {
   return amount === undefined ? null : centsFromDollars(amount)
@@ -328,7 +340,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       const change = await changes.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
       if (change === null)
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
-      const next = changes.rollbackValues(lane, change.before, at)
+      const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)
       return laneAnswer(
         await changes.changeLane(
           transaction,
