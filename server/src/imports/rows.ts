@@ -1,6 +1,9 @@
 import { equipmentCode } from '#engine/equipment.ts'
+import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readPlace } from '#engine/place.ts'
+import { locate } from '#geography/locate.ts'
 import type { NewLane } from '../database/lanes.ts'
+import { lanePlaces } from '../lane-places.ts'
 import {
   type Cell,
   cellText,
@@ -63,8 +66,6 @@ export interface RowContext {
   readonly columns: Columns
   /** Epoch milliseconds: nothing was quoted later than now. */
   readonly now: number
-  /** Direct miles between two places, or null where one is unknown: a given mileage far from it is a placeholder. */
-  readonly directMiles?: (origin: Place, destination: Place) => number | null
 }
 
 /** The customer of a quote whose file names none. */
@@ -211,18 +212,12 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const lane: ImportedLane['lane'] = {
     origin: `${origin.city}, ${origin.state}`,
     destination: `${destination.city}, ${destination.state}`,
-    origin_key: origin.key,
-    destination_key: destination.key,
-    origin_state: origin.state,
-    destination_state: destination.state,
-    origin_market: null,
-    destination_market: null,
+    ...lanePlaces(origin, destination, plausibleMiles(miles, origin, destination)),
     equipment: equipment ?? code,
     equipment_code: code,
     quoted_rate_cents: rate,
     estimated_cost_cents: estimatedCost ?? (won ? null : end.truckCostCents),
     market_rate_cents: marketRate,
-    miles: plausibleMiles(miles, context.directMiles?.(origin, destination) ?? null),
     pickup_date: pickupDate,
     outcome,
     outcome_reason: outcome === 'lost' ? end.reason : null,
@@ -266,9 +261,15 @@ function decidedAt(end: End, won: boolean, createdAt: number): number {
   return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
 }
 
-/** No road is much shorter than the direct line, and none that a truck is paid for is over three times as long. */
-function plausibleMiles(miles: number | null, direct: number | null): number | null {
-  if (miles === null || direct === null) return miles
+/**
+ * A given mileage, unless it is a placeholder: no road is shorter than the direct line (less five miles, for cities have
+ * a size), and none that a truck is paid for is over three times as long. Where a place is unknown, nothing is held
+ * against it.
+ */
+function plausibleMiles(miles: number | null, origin: Place, destination: Place): number | null {
+  const [from, to] = [locate(origin), locate(destination)]
+  if (miles === null || from === null || to === null) return miles
+  const direct = greatCircleMiles(from, to)
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
 
