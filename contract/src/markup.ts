@@ -1,6 +1,8 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { equipment, nullable, place, positiveDollars } from './fields.ts'
+import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
+import { equipment, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
+import { pageSizeDefault, pageSizeMax } from './limits.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
 export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as const
@@ -14,6 +16,21 @@ const query = Type.Object({
   proposed_rate: Type.Number(),
   market_rate: number,
 })
+
+const extras = {
+  estimate: Type.Optional(Estimate),
+  curve: Type.Optional(Type.Array(CurvePoint, { description: 'With include=curve, cheapest first' })),
+  optimum: Type.Optional(nullable(Optimum)),
+  evidence: Type.Optional(
+    Type.Object(
+      { quotes: Type.Array(EvidenceQuote), quotes_page: Type.Integer(), quotes_pages: Type.Integer() },
+      {
+        additionalProperties: true,
+        description: 'With include=evidence: the counts and the quotes behind each number',
+      },
+    ),
+  ),
+}
 
 export const markup = endpoint({
   name: 'markup',
@@ -35,12 +52,18 @@ export const markup = endpoint({
     include: Type.Optional(
       Type.Refine(
         Type.String({
-          description: 'Extras as a comma list: evidence',
-          'x-expected': 'a comma list of evidence',
+          description: `Extras as a comma list: ${markupExtras.join(', ')}`,
+          examples: ['estimate,optimum'],
+          'x-expected': `a comma list of ${markupExtras.join(', ')}`,
         }),
-        (value) => value.split(',').every((part) => part.trim() === 'evidence'),
+        (value) =>
+          value.split(',').every((part) => (markupExtras as readonly string[]).includes(part.trim())),
         () => 'include',
       ),
+    ),
+    evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),
+    evidence_limit: Type.Optional(
+      wholeNumber(`Quotes a page of evidence; ${pageSizeDefault} when absent`, 1, pageSizeMax),
     ),
   }),
   status: 200,
@@ -55,11 +78,9 @@ export const markup = endpoint({
       suggested_rate: number,
       rate_band: Type.Object({ floor: number, median: number, ceiling: number }),
       verdict: Type.String(),
-      evidence: Type.Optional(
-        Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
-      ),
+      ...extras,
     }),
-    Type.Object({ found: Type.Literal(false), query, confidence: Type.Literal('none') }),
+    Type.Object({ found: Type.Literal(false), query, confidence: Type.Literal('none'), ...extras }),
   ]),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', proposed_rate: 2150 },

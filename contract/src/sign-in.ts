@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { email, label, oneOf, recordId } from './fields.ts'
+import { dollars, email, label, nullable, oneOf, recordId } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
@@ -40,6 +40,14 @@ export const Tenant = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   win_probability_method: Type.Enum([...winProbabilityMethods]),
+  floors: Type.Object(
+    {
+      margin_pct: nullable(Type.Number()),
+      margin: nullable(Type.Number()),
+      rate_per_mile: nullable(Type.Number()),
+    },
+    { description: 'Below these no rate is recommended; null is no floor' },
+  ),
   created_at: Type.String({ format: 'date-time' }),
 })
 
@@ -159,12 +167,22 @@ export const updateTenant = endpoint({
   method: 'PATCH',
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
-  description: 'Its name, and how win_probability is counted.',
+  description: 'Its name, how win_probability is counted, and the floors that recommended rates keep.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({
     name: Type.Optional(label('Name of the brokerage')),
     win_probability_method: Type.Optional(oneOf('How win_probability is counted', winProbabilityMethods)),
+    floor_margin_pct: Type.Optional(
+      Type.Number({
+        description: 'Least margin as a share of the rate, in percent; 0 is no floor',
+        minimum: 0,
+        maximum: 90,
+        'x-expected': 'a number of percent from 0 to 90',
+      }),
+    ),
+    floor_margin: Type.Optional(dollars('Least margin of a load in dollars; 0 is no floor')),
+    floor_rate_per_mile: Type.Optional(dollars('Least rate per loaded mile in dollars; 0 is no floor')),
   }),
   status: 200,
   answer: Tenant,

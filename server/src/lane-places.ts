@@ -83,8 +83,14 @@ export function lanePlaces(origin: Place, destination: Place, milesGiven: number
   }
 }
 
-/** A place as it is looked up: a known one by its own key and state. */
-export function knownOrFolded(place: Place): { key: string; state: string; market: string | null } {
+/** A place as it is looked up: a known one by its own key, state and market, an unknown one by its folded text. */
+export interface KnownPlace {
+  readonly key: string
+  readonly state: string
+  readonly market: string | null
+}
+
+export function knownOrFolded(place: Place): KnownPlace {
   const located = locate(place)
   return {
     key: located?.key ?? place.key,

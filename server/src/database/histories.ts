@@ -7,7 +7,15 @@ export interface HistoryOf {
   readonly corridor?: { readonly originKey: string; readonly destinationKey: string }
   /** Lanes from any of the one states to any of the others: a state pair, or a pair of regions. */
   readonly states?: { readonly origins: readonly string[]; readonly destinations: readonly string[] }
+  readonly markets?: { readonly origin: string; readonly destination: string }
   readonly equipmentCode?: string
+}
+
+export interface HistoryQuote extends PastQuote {
+  readonly laneRef: string
+  readonly equipmentCode: string
+  readonly originKey: string
+  readonly destinationKey: string
 }
 
 /** The quotes of a lane or a wider scope, oldest first, each with the rate and the cost that count. */
@@ -15,7 +23,7 @@ export async function readHistory(
   transaction: TenantTransaction,
   tenant: TenantId,
   of: HistoryOf,
-): Promise<(PastQuote & { readonly corridor: string })[]> {
+): Promise<HistoryQuote[]> {
   let query = transaction
     .selectFrom('lanes')
     .select([
@@ -25,7 +33,10 @@ export async function readHistory(
       'outcome',
       'created_at',
       'miles',
-      sql<string>`origin_key || '>' || destination_key || '>' || equipment_code`.as('corridor'),
+      'lane_ref as laneRef',
+      'origin_key as originKey',
+      'destination_key as destinationKey',
+      'equipment_code as equipmentCode',
     ])
     .where('tenant_id', '=', tenant)
   if (of.corridor !== undefined) {
@@ -37,6 +48,11 @@ export async function readHistory(
     query = query
       .where('origin_state', 'in', of.states.origins)
       .where('destination_state', 'in', of.states.destinations)
+  }
+  if (of.markets !== undefined) {
+    query = query
+      .where('origin_market', '=', of.markets.origin)
+      .where('destination_market', '=', of.markets.destination)
   }
   if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
   const rows = await query.orderBy('created_at').orderBy('lane_id').execute()

@@ -127,7 +127,16 @@ export async function findTenant(
 export async function updateTenant(
   transaction: TenantTransaction,
   tenant: TenantId,
-  values: Partial<Pick<TenantRow, 'name' | 'win_probability_method'>>,
+  values: Partial<
+    Pick<
+      TenantRow,
+      | 'name'
+      | 'win_probability_method'
+      | 'floor_margin_pct'
+      | 'floor_margin_cents'
+      | 'floor_rate_per_mile_cents'
+    >
+  >,
 ): Promise<TenantRow> {
   if (Object.keys(values).length === 0) {
     return transaction

@@ -1,20 +1,20 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
-import { isDecided } from '#engine/history.ts'
+import { isDecided, type PastQuote } from '#engine/history.ts'
 import { describeLane } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import type { Place } from '#engine/place.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
 import { isEnough, type LaneScope, scopesFor } from '#engine/scopes.ts'
+import { mean } from '#engine/statistics/mean.ts'
 import { type HistoryOf, readHistory, tenantTotals } from '../database/histories.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { readEquipment, readPlaceAt } from '../lane-places.ts'
+import { type KnownPlace, knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { serve } from './call.ts'
 
 interface AskedLane {
-  readonly origin: Place
-  readonly destination: Place
+  readonly origin: KnownPlace
+  readonly destination: KnownPlace
   readonly equipmentCode: string | null
 }
 
@@ -32,7 +32,9 @@ function historyOf(scope: LaneScope, { origin, destination, equipmentCode }: Ask
     case 'corridor':
       return { corridor }
     case 'market':
-      return null
+      return origin.market === null || destination.market === null
+        ? null
+        : { markets: { origin: origin.market, destination: destination.market }, ...equipment }
     case 'state_pair':
       return { states: { origins: [origin.state], destinations: [destination.state] }, ...equipment }
     case 'region': {
@@ -56,7 +58,7 @@ async function firstEnough(transaction: TenantTransaction, tenant: TenantId, ask
     const counts = {
       quotes: quotes.length,
       decided: decided.length,
-      lanes: new Set(decided.map((quote) => quote.corridor)).size,
+      lanes: new Set(decided.map((quote) => `${quote.originKey}>${quote.destinationKey}`)).size,
     }
     const enough = isEnough(scope, counts)
     levels.push({ scope, ...counts, enough })
@@ -65,54 +67,86 @@ async function firstEnough(transaction: TenantTransaction, tenant: TenantId, ask
   return null
 }
 
+/** The lane's own quotes, whose rates need no scaling. */
+function isOwnLane(scope: LaneScope): boolean {
+  return scope === 'equipment' || scope === 'corridor'
+}
+
+/**
+ * The average rate of a wider scope, in cents, each rate scaled to the asked lane's miles by the tenant's length-of-haul
+ * curve: dollars of other mileages would be wrong, not merely wide. Null (the plain mean) where the miles are unknown.
+ */
+function rescaledAverage(
+  quotes: readonly PastQuote[],
+  miles: number | null,
+  haulLog: (miles: number | null) => number,
+): number | null {
+  if (miles === null) return null
+  return mean(
+    quotes
+      .filter((quote) => quote.rateCents > 0)
+      .map((quote) => quote.rateCents * Math.exp(haulLog(miles) - haulLog(quote.miles))),
+  )
+}
+
 /** The one loop of lane insight: for each scope, most trusted first, fetch its history; enough? describe it. */
-export const laneInsightEndpoint = serve(laneInsight, async ({ caller, query, now }, { database }) => {
-  const errors: FieldError[] = []
-  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+export const laneInsightEndpoint = serve(
+  laneInsight,
+  async ({ caller, query, now }, { database, models }) => {
+    const errors: FieldError[] = []
+    const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
+    const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
+    const equipmentCode =
+      query.equipment === undefined
+        ? null
+        : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+    if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
 
-  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
-  const asked = { origin, destination, equipmentCode }
-  const answer = await database.inTenant(caller.tenant, async (transaction) => {
-    const found = await firstEnough(transaction, caller.tenant, asked)
-    return found === null ? null : { ...found, totals: await tenantTotals(transaction, caller.tenant) }
-  })
-  if (answer === null) return { found: false as const, query: echo }
+    const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
+    const asked = { origin: knownOrFolded(origin), destination: knownOrFolded(destination), equipmentCode }
+    const answer = await database.inTenant(caller.tenant, async (transaction) => {
+      const found = await firstEnough(transaction, caller.tenant, asked)
+      if (found === null) return null
+      const haulLog = isOwnLane(found.scope)
+        ? null
+        : (await models.of(transaction, caller.tenant, now)).estimator.haulLog
+      return { ...found, haulLog, totals: await tenantTotals(transaction, caller.tenant) }
+    })
+    if (answer === null) return { found: false as const, query: echo }
 
-  const insight = describeLane({
-    quotes: answer.quotes,
-    parent: answer.totals,
-    now,
-    askedScope: equipmentCode === null ? 'corridor' : 'equipment',
-    usedScope: answer.scope,
-    avgRateCents: null,
-  })
-  const { history } = insight
-  return {
-    found: true as const,
-    query: echo,
-    scope: insight.scope,
-    history: {
-      total_quotes: history.totalQuotes,
-      wins: history.wins,
-      losses: history.losses,
-      win_rate_pct: history.winRatePct,
-      months_active: history.monthsActive,
-      avg_rate_usd: dollarsFromCents(Math.round(history.avgRateCents)),
-    },
-    scores: insight.scores,
-    signals: insight.signals,
-    summary: insight.summary,
-    ...(query.include === undefined
-      ? {}
-      : {
-          evidence: answeredEvidence({ ...insight.evidence, levels: answer.levels }) as Record<
-            string,
-            unknown
-          >,
-        }),
-  }
-})
+    const miles = lanePlaces(origin, destination, null).miles ?? null
+    const insight = describeLane({
+      quotes: answer.quotes,
+      parent: answer.totals,
+      now,
+      askedScope: equipmentCode === null ? 'corridor' : 'equipment',
+      usedScope: answer.scope,
+      avgRateCents: answer.haulLog === null ? null : rescaledAverage(answer.quotes, miles, answer.haulLog),
+    })
+    const { history } = insight
+    return {
+      found: true as const,
+      query: echo,
+      scope: insight.scope,
+      history: {
+        total_quotes: history.totalQuotes,
+        wins: history.wins,
+        losses: history.losses,
+        win_rate_pct: history.winRatePct,
+        months_active: history.monthsActive,
+        avg_rate_usd: dollarsFromCents(Math.round(history.avgRateCents)),
+      },
+      scores: insight.scores,
+      signals: insight.signals,
+      summary: insight.summary,
+      ...(query.include === undefined
+        ? {}
+        : {
+            evidence: answeredEvidence({ ...insight.evidence, levels: answer.levels }) as Record<
+              string,
+              unknown
+            >,
+          }),
+    }
+  },
+)

@@ -1,34 +1,56 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
+import type { MarkupExtra } from '#contract/estimate.ts'
+import { pageSizeDefault } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
 import { readHistory } from '../database/histories.ts'
 import { findTenant } from '../database/people.ts'
-import { readEquipment, readPlaceKey } from '../lane-places.ts'
+import { knownOrFolded, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { serve } from './call.ts'
+import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
 
 function dollars(cents: number | null): number | null {
   return cents === null ? null : dollarsFromCents(Math.round(cents))
 }
 
+/** The extras that need the model of the whole tenant. */
+const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
+
 /** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
-export const markupEndpoint = serve(markup, async ({ caller, query }, { database }) => {
+export const markupEndpoint = serve(markup, async ({ caller, query, now }, { database, models }) => {
   const errors: FieldError[] = []
-  const originKey = readPlaceKey(query.origin, { parameter: 'origin' }, errors)
-  const destinationKey = readPlaceKey(query.destination, { parameter: 'destination' }, errors)
+  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
+  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
   const equipmentCode =
     query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (originKey === null || destinationKey === null || errors.length > 0) throw invalid(errors)
+  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  const include = new Set((query.include ?? '').split(',').map((part) => part.trim()) as MarkupExtra[])
 
-  const { history, method } = await database.inTenant(caller.tenant, async (transaction) => ({
+  const { history, tenant, model } = await database.inTenant(caller.tenant, async (transaction) => ({
     history: await readHistory(transaction, caller.tenant, {
-      corridor: { originKey, destinationKey },
+      corridor: { originKey: knownOrFolded(origin).key, destinationKey: knownOrFolded(destination).key },
       ...(equipmentCode === null ? {} : { equipmentCode }),
     }),
-    method: (await findTenant(transaction, caller.tenant))?.win_probability_method ?? 'at_or_below',
+    tenant: await findTenant(transaction, caller.tenant),
+    model: [...include].some((extra) => estimated.has(extra))
+      ? await models.of(transaction, caller.tenant, now)
+      : null,
   }))
 
+  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
+  const offer = { origin, destination, equipmentCode, proposedRateCents }
+  const estimate =
+    model === null || tenant === null ? null : estimatedOffer(model, offer, history, floorsOf(tenant))
+  const extras =
+    estimate === null
+      ? {}
+      : {
+          ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
+          ...(include.has('curve') ? { curve: estimate.curve } : {}),
+          ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
+        }
   const echo = {
     origin: query.origin,
     destination: query.destination,
@@ -36,12 +58,15 @@ export const markupEndpoint = serve(markup, async ({ caller, query }, { database
     proposed_rate: query.proposed_rate,
     market_rate: query.market_rate ?? null,
   }
-  if (history.length === 0) return { found: false as const, query: echo, confidence: 'none' as const }
+  if (history.length === 0)
+    return { found: false as const, query: echo, confidence: 'none' as const, ...extras }
+
   const advice = adviseMarkup(history, {
-    proposedRateCents: centsFromDollars(query.proposed_rate) ?? 0,
+    proposedRateCents,
     marketRateCents: query.market_rate === undefined ? null : centsFromDollars(query.market_rate),
-    method,
+    method: tenant?.win_probability_method ?? 'at_or_below',
   })
+  const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
   return {
     found: true as const,
     query: echo,
@@ -55,8 +80,14 @@ export const markupEndpoint = serve(markup, async ({ caller, query }, { database
       ceiling: dollars(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
-    ...(query.include === undefined
-      ? {}
-      : { evidence: answeredEvidence(advice.evidence) as Record<string, unknown> }),
+    ...extras,
+    ...(include.has('evidence')
+      ? {
+          evidence: {
+            ...(answeredEvidence(advice.evidence) as Record<string, unknown>),
+            ...evidenceQuotes(history, model, page),
+          },
+        }
+      : {}),
   }
 })

@@ -1,0 +1,251 @@
+import type { Static } from 'typebox'
+import type { CurvePoint, Estimate, EvidenceQuote, Optimum } from '#contract/estimate.ts'
+import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
+import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.ts'
+import type { Interval } from '#engine/estimate/interval.ts'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
+import { isDecided } from '#engine/history.ts'
+import { roadMiles } from '#engine/miles.ts'
+import { dollarsFromCents, formatDollars } from '#engine/money.ts'
+import type { Place } from '#engine/place.ts'
+import { median } from '#engine/statistics/median.ts'
+import { locate } from '#geography/locate.ts'
+import type { HistoryQuote } from '../database/histories.ts'
+import type { TenantRow } from '../database/people.ts'
+import { knownOrFolded } from '../lane-places.ts'
+import { laneIdentity, type TenantModel } from '../tenant-models.ts'
+
+/** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
+const shortHaulMiles = 250
+/** What is shown as a lower and a higher rate: about this far from the offer. */
+const otherRateShare = 0.03
+
+interface Offer {
+  readonly origin: Place
+  readonly destination: Place
+  /** Null: all types were asked about. */
+  readonly equipmentCode: string | null
+  readonly proposedRateCents: number
+}
+
+/** The estimate of an offer with what it was made from; the three extras are its parts. */
+export interface EstimatedOffer {
+  readonly estimate: Static<typeof Estimate>
+  readonly curve: Static<typeof CurvePoint>[]
+  readonly optimum: Static<typeof Optimum> | null
+}
+
+const dollars = (cents: number) => dollarsFromCents(Math.round(cents))
+const maybeDollars = (cents: number | null) => (cents === null ? null : dollars(cents))
+const interval = ({ low, high }: Interval) => ({ low, high })
+
+/** Without an equipment the estimate is for the type that is quoted most on the city pair. */
+function commonestEquipment(history: readonly HistoryQuote[]): string | null {
+  const counts = new Map<string, number>()
+  for (const { equipmentCode } of history) counts.set(equipmentCode, (counts.get(equipmentCode) ?? 0) + 1)
+  return (
+    [...counts].sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))[0]?.[0] ?? null
+  )
+}
+
+function milesOf(offer: Offer, history: readonly HistoryQuote[]): number | null {
+  const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
+  if (stated.length > 0) return median(stated)
+  const [from, to] = [locate(offer.origin), locate(offer.destination)]
+  return from === null || to === null ? null : roadMiles(from, to)
+}
+
+/** The tenant's floors as the optimum takes them. */
+export function floorsOf(tenant: TenantRow): RateFloors {
+  return {
+    marginPct: tenant.floor_margin_pct,
+    marginCents: tenant.floor_margin_cents,
+    rateCentsPerMile: tenant.floor_rate_per_mile_cents,
+  }
+}
+
+export function estimatedOffer(
+  model: TenantModel,
+  offer: Offer,
+  history: readonly HistoryQuote[],
+  floors: RateFloors,
+): EstimatedOffer {
+  const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
+  const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
+  const lane = laneIdentity({
+    originKey: origin.key,
+    destinationKey: destination.key,
+    originState: origin.state,
+    destinationState: destination.state,
+    equipmentCode,
+  })
+  const miles = milesOf(offer, history)
+  const cost = expectedCost(model.costs, { costKeys: lane.costKeys, miles })
+  const estimate = estimateOffer({
+    estimator: model.estimator,
+    lane,
+    offerRateCents: offer.proposedRateCents,
+    miles,
+    expectedCostCents: cost?.costCents ?? null,
+    floors,
+  })
+  const flags: string[] = [
+    ...estimate.flags,
+    ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
+    ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
+  ]
+  const others = atOtherRates(estimate, offer.proposedRateCents)
+  return {
+    estimate: {
+      probability: estimate.probability,
+      interval_80: estimate.interval80 === null ? null : interval(estimate.interval80),
+      interval_95: estimate.interval95 === null ? null : interval(estimate.interval95),
+      reference_rate: maybeDollars(estimate.referenceRateCents),
+      equipment: equipmentCode,
+      miles,
+      decided: estimate.decided,
+      won: estimate.won,
+      borrowed_share: estimate.borrowedShare,
+      borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
+      expected_cost: cost === null ? null : costAnswer(cost),
+      expected_margin: maybeDollars(estimate.expectedMarginCents),
+      flags,
+      would_raise_confidence: estimate.wouldRaiseConfidence.map((raised) => ({
+        more_decided_quotes: raised.moreDecidedQuotes,
+        width_80_now: raised.width80Now,
+        width_80_then: raised.width80Then,
+      })),
+      would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
+      at_other_rates: others,
+      sentence: sentence(estimate, offer.proposedRateCents),
+    },
+    curve: estimate.curve.map((point) => ({
+      rate: dollars(point.rateCents),
+      probability: point.probability,
+      interval_80: interval(point.interval80),
+      interval_95: interval(point.interval95),
+      nearby: { ...point.nearby },
+    })),
+    optimum: optimumAnswer(estimate),
+  }
+}
+
+function costAnswer(cost: ExpectedCost): NonNullable<Static<typeof Estimate>['expected_cost']> {
+  return {
+    amount: dollars(cost.costCents),
+    low: dollars(cost.lowCents),
+    high: dollars(cost.highCents),
+    own_loads: cost.ownLoads,
+    own_curve: cost.ownCurve,
+  }
+}
+
+function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
+  if (optimum === null) return null
+  return {
+    rate: dollars(optimum.rateCents),
+    win_probability: optimum.winProbability,
+    expected_margin: dollars(optimum.expectedMarginCents),
+    flat_zone: { low: dollars(optimum.flatZone.lowCents), high: dollars(optimum.flatZone.highCents) },
+    at_edge: optimum.atEdge,
+    floor: maybeDollars(optimum.floorCents),
+    floored_rate: dollars(optimum.flooredRateCents),
+    floored_expected_margin: dollars(optimum.flooredExpectedMarginCents),
+    at_stake: dollars(atStakeCents ?? 0),
+  }
+}
+
+/** The curve's points about 3 % below and above the offer: what a cheaper or dearer quote would do. */
+function atOtherRates(estimate: OfferEstimate, offerCents: number) {
+  const { probability } = estimate
+  if (probability === null) return []
+  const nearest = (cents: number) =>
+    estimate.curve.toSorted(
+      (one, other) => Math.abs(one.rateCents - cents) - Math.abs(other.rateCents - cents),
+    )[0]
+  const lower = nearest(offerCents * (1 - otherRateShare))
+  const higher = nearest(offerCents * (1 + otherRateShare))
+  return [lower, higher]
+    .filter((point) => point !== undefined)
+    .filter((point) => (point === lower ? point.rateCents < offerCents : point.rateCents > offerCents))
+    .map((point) => ({
+      rate: dollars(point.rateCents),
+      probability: point.probability,
+      points: Math.round((point.probability - probability) * 1000) / 10,
+      dollars: dollars(Math.round(point.rateCents) - offerCents),
+    }))
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 100)}%`
+}
+
+/** One sentence from the estimate's own fields. An estimate is called one, with its range and what it rests on. */
+function sentence(estimate: OfferEstimate, offerCents: number): string {
+  const { probability, interval80, decided, borrowedShare } = estimate
+  if (probability === null || interval80 === null) {
+    return 'There is no estimate: this brokerage has no quotes to learn from yet.'
+  }
+  const range = `between ${percent(interval80.low)} and ${percent(interval80.high)} with 80% confidence`
+  const basis =
+    decided === 0
+      ? 'entirely from your other lanes'
+      : `from ${decided} decided ${decided === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${range}, ${basis}.`
+}
+
+const leftOutWords: Readonly<Record<string, string>> = {
+  bad_rate: 'its rate is not above zero',
+  future: 'it is dated in the future',
+  outlier: 'its rate is far from every other rate of the lane',
+}
+
+/** The quotes behind the numbers, newest first: which number each is in, and why it was left out of another. */
+export function evidenceQuotes(
+  history: readonly HistoryQuote[],
+  model: TenantModel | null,
+  page: { number: number; size: number },
+): { quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number } {
+  const left = new Map(model?.estimator.leftOut.map(({ laneId, reason }) => [laneId, reason]))
+  const known = new Set(model?.quotes.map(({ laneId }) => laneId))
+  const newestFirst = history.toReversed()
+  const start = (page.number - 1) * page.size
+  const quotes = newestFirst.slice(start, start + page.size).map((quote) => {
+    const priced = quote.rateCents > 0
+    const decided = priced && isDecided(quote)
+    const reason = left.get(quote.laneId)
+    const estimated = model !== null && known.has(quote.laneId) && reason === undefined
+    const why = (): string => {
+      if (model === null) return 'no estimate was asked for'
+      return reason === undefined ? 'it is too old to weigh anything' : (leftOutWords[reason] ?? reason)
+    }
+    return {
+      lane_ref: quote.laneRef,
+      equipment: quote.equipmentCode,
+      rate: dollarsFromCents(quote.rateCents),
+      outcome: quote.outcome,
+      quoted_at: new Date(quote.quotedAt).toISOString(),
+      used_in: [
+        ...(decided ? (['win_probability', 'suggested_rate'] as const) : []),
+        ...(priced ? (['rate_band'] as const) : []),
+        ...(estimated ? (['estimate'] as const) : []),
+      ],
+      left_out: [
+        ...(decided
+          ? []
+          : [
+              {
+                of: 'win_probability',
+                why: priced ? 'nobody has answered it yet' : 'its rate is not above zero',
+              },
+            ]),
+        ...(model === null || estimated ? [] : [{ of: 'estimate', why: why() }]),
+      ],
+    }
+  })
+  return {
+    quotes,
+    quotes_page: page.number,
+    quotes_pages: Math.max(1, Math.ceil(history.length / page.size)),
+  }
+}
