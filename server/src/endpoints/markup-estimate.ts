@@ -180,18 +180,25 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
+/** An open end is said as one: nobody is promised a certain win or a certain loss. */
+function spokenRange({ low, high }: Interval): string {
+  if (low <= 0 && high >= 1) return 'which could be anything'
+  if (high >= 1) return `at least ${percent(low)}`
+  if (low <= 0) return `at most ${percent(high)}`
+  return `between ${percent(low)} and ${percent(high)}`
+}
+
 /** One sentence from the estimate's own fields. An estimate is called one, with its range and what it rests on. */
 function sentence(estimate: OfferEstimate, offerCents: number): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
     return 'There is no estimate: this brokerage has no quotes to learn from yet.'
   }
-  const range = `between ${percent(interval80.low)} and ${percent(interval80.high)} with 80% confidence`
   const basis =
     decided === 0
       ? 'entirely from your other lanes'
       : `from ${decided} decided ${decided === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
-  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${range}, ${basis}.`
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}.`
 }
 
 const leftOutWords: Readonly<Record<string, string>> = {
