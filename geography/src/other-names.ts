@@ -1,0 +1,219 @@
+import { foldCity } from '#engine/place.ts'
+import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
+
+/** Short forms of words that end or open a city's name. Some stand for two words: the one that names a place counts. */
+const longForms: Readonly<Record<string, readonly string[]>> = {
+  bch: ['beach'],
+  boro: ['borough'],
+  cd: ['ciudad'],
+  centre: ['center'],
+  center: ['centre'],
+  ctr: ['center', 'centre'],
+  crk: ['creek'],
+  cty: ['city'],
+  cy: ['city'],
+  fls: ['falls'],
+  gdns: ['gardens'],
+  gr: ['grand', 'grove'],
+  grd: ['grand'],
+  grv: ['grove'],
+  harbour: ['harbor'],
+  harbor: ['harbour'],
+  hbr: ['harbor'],
+  hgts: ['heights'],
+  hts: ['heights'],
+  hl: ['hill'],
+  hls: ['hills'],
+  is: ['island'],
+  isl: ['island'],
+  jct: ['junction'],
+  lk: ['lake'],
+  mtn: ['mountain'],
+  mtns: ['mountains'],
+  no: ['north'],
+  pk: ['park'],
+  pt: ['port', 'point'],
+  pto: ['puerto'],
+  rpds: ['rapids'],
+  sn: ['san'],
+  so: ['south'],
+  spg: ['spring'],
+  spgs: ['springs'],
+  spr: ['spring', 'springs'],
+  sprgs: ['springs'],
+  twp: ['township'],
+  twnshp: ['township'],
+  vlg: ['village'],
+  vly: ['valley'],
+  vw: ['view'],
+}
+
+/** Kinds of municipality that are written behind or before a name without being part of it. */
+const municipalityBehind = / (charter township|township|borough|municipality)$/
+const municipalityBefore =
+  /^(charter township|township|borough|town|village|ville|municipality|municipio) (of|de) /
+
+/** What people call a city beside its name. Both sides are `City, ST` as a lane's end is written, and both are folded. */
+const calledByMany: readonly (readonly [string, string, string])[] = [
+  ['NYC', 'NY', 'New York'],
+  ['New York City', 'NY', 'New York'],
+  ['Manhattan', 'NY', 'New York'],
+  ['LA', 'CA', 'Los Angeles'],
+  ['SF', 'CA', 'San Francisco'],
+  ['San Fran', 'CA', 'San Francisco'],
+  ['South SF', 'CA', 'South San Francisco'],
+  ['SLC', 'UT', 'Salt Lake City'],
+  ['Salt Lake', 'UT', 'Salt Lake City'],
+  ['OKC', 'OK', 'Oklahoma City'],
+  ['Okla City', 'OK', 'Oklahoma City'],
+  ['Philly', 'PA', 'Philadelphia'],
+  ['Phila', 'PA', 'Philadelphia'],
+  ['Indy', 'IN', 'Indianapolis'],
+  ['Jax', 'FL', 'Jacksonville'],
+  ['ATL', 'GA', 'Atlanta'],
+  ['CHI', 'IL', 'Chicago'],
+  ['KC', 'MO', 'Kansas City'],
+  ['KCMO', 'MO', 'Kansas City'],
+  ['KC', 'KS', 'Kansas City'],
+  ['KCK', 'KS', 'Kansas City'],
+  ['NOLA', 'LA', 'New Orleans'],
+  ['ABQ', 'NM', 'Albuquerque'],
+  ['Vegas', 'NV', 'Las Vegas'],
+  ['Mpls', 'MN', 'Minneapolis'],
+  ['Cincy', 'OH', 'Cincinnati'],
+  ['Chatt', 'TN', 'Chattanooga'],
+  ['Wash', 'DC', 'Washington'],
+  ['Washington DC', 'DC', 'Washington'],
+  ['29 Palms', 'CA', 'Twentynine Palms'],
+  ['Twenty Nine Palms', 'CA', 'Twentynine Palms'],
+  ['San Buenaventura', 'CA', 'Ventura'],
+  ['96', 'SC', 'Ninety Six'],
+  ['W Sacto', 'CA', 'West Sacramento'],
+  ['Quebec City', 'QC', 'Québec'],
+  ['Ville de Québec', 'QC', 'Québec'],
+  ['Ville de Montréal', 'QC', 'Montréal'],
+  ['TO', 'ON', 'Toronto'],
+  ['Sault Sainte Marie', 'ON', 'Sault Ste. Marie'],
+  ['Querétaro', 'QUE', 'Santiago de Querétaro'],
+  ['Durango', 'DUR', 'Victoria de Durango'],
+  ['Tuxtla Gutiérrez', 'CHP', 'Tuxtla'],
+  ['Oaxaca de Juárez', 'OAX', 'Oaxaca'],
+  ['Puebla de Zaragoza', 'PUE', 'Puebla'],
+  ['Culiacán Rosales', 'SIN', 'Culiacán'],
+  ['Ciudad de México', 'CMX', 'Mexico City'],
+  ['CDMX', 'CMX', 'Mexico City'],
+  ['México', 'CMX', 'Mexico City'],
+  ['México DF', 'CMX', 'Mexico City'],
+  ['Nezahualcóyotl', 'MEX', 'Ciudad Nezahualcoyotl'],
+  ['San Nicolás', 'NLE', 'San Nicolás de los Garza'],
+  ['San Pedro', 'NLE', 'San Pedro Garza García'],
+  ['Escobedo', 'NLE', 'Ciudad General Escobedo'],
+  ['General Escobedo', 'NLE', 'Ciudad General Escobedo'],
+]
+
+/** Names of Mexican cities that go on with "de ..." only on paper; shorter names of smaller places stay as they are. */
+const shortenedPopulationMin = 100_000
+const neverAlone = /^(san|santa|santo|santiago|playa|ciudad|puerto|valle|villa|ojo|delegacion|colonia)$/
+
+/** Folded other name and state -> the place's key. Two places of one other name: null, because neither may be guessed. */
+let otherNames: ReadonlyMap<string, string | null> | undefined
+let closedUp: ReadonlyMap<string, string | null> | undefined
+
+/**
+ * The place a folded city and a state name, by its name or by another spelling of the same name; null when no place or
+ * more than one fits. Looked for in this order: the name itself; what people call it (NYC, Querétaro, Juarez for Ciudad
+ * Juárez); short forms of words (Hts, Spgs, Twp, Pt); a kind of municipality left out (Hillsborough Township); spaces
+ * (La Vergne, Lavergne). Nothing here corrects a typing error.
+ *
+ * @example placeCalled('arlington hts', 'IL')?.city // 'Arlington Heights'
+ */
+export function placeCalled(folded: string, state: string): KnownPlace | null {
+  const { byKey } = gazetteer()
+  const exact = byKey.get(`${folded}|${state}`)
+  if (exact) return exact
+  otherNames ??= indexOtherNames()
+  const called = otherNames.get(`${folded}|${state}`)
+  if (called !== undefined) return called === null ? null : (byKey.get(called) ?? null)
+
+  const spelled = longerSpellings(folded)
+  const bare = spelled.map(withoutMunicipality)
+  for (const names of [spelled, bare]) {
+    const found = placesNamed(names, state)
+    if (found.length > 0) return found.length === 1 ? (found[0] ?? null) : null
+  }
+  closedUp ??= indexClosedUp()
+  const key = closedUp.get(`${closeUp(folded)}|${state}`)
+  return key ? (byKey.get(key) ?? null) : null
+}
+
+function placesNamed(names: readonly string[], state: string): KnownPlace[] {
+  const { byKey } = gazetteer()
+  const found = new Set<KnownPlace>()
+  for (const name of names) {
+    const other = otherNames?.get(`${name}|${state}`)
+    const place = byKey.get(`${name}|${state}`) ?? (other ? byKey.get(other) : undefined)
+    if (place) found.add(place)
+  }
+  return [...found]
+}
+
+/** The name with its short forms written out, in every way they can be meant. The name as given comes first. */
+function longerSpellings(folded: string): string[] {
+  return folded.split(' ').reduce<string[]>(
+    (spellings, word) => {
+      const meant = [word, ...(Object.hasOwn(longForms, word) ? (longForms[word] ?? []) : [])]
+      // Three ambiguous words are more than any name has: the number of spellings stays small.
+      const kept = spellings.length > 8 ? meant.slice(0, 1) : meant
+      return spellings.flatMap((spelling) => kept.map((each) => (spelling ? `${spelling} ${each}` : each)))
+    },
+    [''],
+  )
+}
+
+function withoutMunicipality(name: string): string {
+  return name.replace(municipalityBefore, '').replace(municipalityBehind, '')
+}
+
+function closeUp(name: string): string {
+  return name.replaceAll(' ', '')
+}
+
+function indexOtherNames(): Map<string, string | null> {
+  const names = new Map<string, string | null>()
+  const { byKey, byState } = gazetteer()
+  const add = (name: string, place: KnownPlace) => {
+    const other = `${name}|${place.state}`
+    if (!byKey.has(other))
+      names.set(other, names.has(other) && names.get(other) !== place.key ? null : place.key)
+  }
+  for (const place of [...byState.values()].flat()) {
+    if (place.country !== 'MX') continue
+    for (const name of mexicanNames(place)) add(name, place)
+  }
+  for (const [called, state, city] of calledByMany) {
+    const place = byKey.get(`${foldCity(city)}|${state}`)
+    if (place) names.set(`${foldCity(called)}|${state}`, place.key)
+  }
+  return names
+}
+
+/** With and without "Ciudad" and "Heroica", and without the honour behind: León de los Aldama is León. */
+function mexicanNames(place: KnownPlace): string[] {
+  const plain = place.folded.replace(/^(ciudad|heroica) /, '')
+  const short = plain.replace(/ (de|del) .*$/, '')
+  const names = [plain, `ciudad ${plain}`]
+  if (place.population >= shortenedPopulationMin) {
+    names.push(`heroica ${plain}`)
+    if (!neverAlone.test(short)) names.push(short)
+  }
+  return names.filter((name) => name !== place.folded && name !== '')
+}
+
+function indexClosedUp(): Map<string, string | null> {
+  const names = new Map<string, string | null>()
+  for (const place of gazetteer().byName) {
+    const closed = `${closeUp(place.folded)}|${place.state}`
+    names.set(closed, names.has(closed) ? null : place.key)
+  }
+  return names
+}
