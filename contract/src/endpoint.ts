@@ -35,7 +35,7 @@ export interface Endpoint<
   readonly path: string
   readonly summary: string
   readonly description: string
-  readonly tag: 'Integration' | 'Credentials' | 'Sign-in' | 'People' | 'Quotes' | 'Imports' | 'Operations'
+  readonly tag: 'Integration' | 'Credentials' | 'Sign-in' | 'People' | 'Quotes' | 'Imports'
   readonly who: Who
   readonly params?: Params
   readonly query?: Query

@@ -26,7 +26,7 @@ export function openApiDocument(version: string): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: ['Integration', 'Credentials', 'Sign-in', 'People', 'Quotes', 'Imports'].map((name) => ({ name })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
@@ -59,6 +59,15 @@ export function openApiDocument(version: string): Json {
       schemas: { Problem: problemSchema },
     },
   }
+}
+
+const tags: Readonly<Record<Endpoint['tag'], string>> = {
+  Integration: 'What a TMS, a load board or a quoting tool calls, with a service token.',
+  Credentials: 'Service tokens and signing secrets: made, listed, rotated and revoked by an admin or owner.',
+  'Sign-in': 'Brokerages, sign-in and sessions.',
+  People: 'The people of a brokerage, their roles, and its settings.',
+  Quotes: 'Quote requests, lanes, outcomes, shipments, and who changed what.',
+  Imports: 'Past quotes and bookings from a CSV file.',
 }
 
 const problemSchema = {

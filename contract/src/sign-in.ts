@@ -121,6 +121,12 @@ export const acceptInvitation = endpoint({
   status: 200,
   answer: Session,
   problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
+  examples: {
+    body: {
+      invitation: 'lwinv_1204877211_2_q3Zt0hWcV9Jx7sLd2mKfYbRn8uAe5gPo',
+      password: 'seven quiet trucks at dawn',
+    },
+  },
 })
 
 export const signOut = endpoint({
@@ -134,6 +140,7 @@ export const signOut = endpoint({
   body: Type.Object({ everywhere: Type.Optional(Type.Boolean({ 'x-expected': 'true or false' })) }),
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
+  examples: { body: { everywhere: true } },
 })
 
 export const me = endpoint({
@@ -160,6 +167,12 @@ export const changePassword = endpoint({
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
   problems: ['sign-in-failed', 'too-many-attempts'],
+  examples: {
+    body: {
+      current_password: 'correct horse battery staple',
+      new_password: 'seven quiet trucks at dawn',
+    },
+  },
 })
 
 export const updateTenant = endpoint({
@@ -186,6 +199,7 @@ export const updateTenant = endpoint({
   }),
   status: 200,
   answer: Tenant,
+  examples: { body: { win_probability_method: 'at_or_below', floor_margin_pct: 8 } },
 })
 
 export const listUsers = endpoint({
