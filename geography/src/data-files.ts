@@ -93,31 +93,33 @@ export function readCities(): CityRow[] {
     const value = varint()
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2
   }
+  // Where each text field of the message at hand starts and ends: reused, because most messages are thrown away.
+  const starts = new Int32Array(16)
+  const ends = new Int32Array(16)
+  const word = (field: number) => bytes.toString('latin1', starts[field], ends[field])
   while (at < bytes.length) {
     const length = varint()
     const end = at + length
-    const text: Record<number, [number, number]> = {}
+    starts.fill(0)
+    ends.fill(0)
     let population = 0
     while (at < end) {
       const tag = varint()
       const field = tag >> 3
       if (tag % 8 === 2) {
         const size = varint()
-        text[field] = [at, at + size]
+        starts[field] = at
         at += size
+        ends[field] = at
       } else if (field === cityField.longitude) longitude += signed()
       else if (field === cityField.latitude) latitude += signed()
       else if (field === cityField.population) population = varint()
       else varint()
     }
-    const word = (field: number) => {
-      const [from, to] = text[field] ?? [0, 0]
-      return bytes.toString('utf8', from, to)
-    }
     const country = word(cityField.country)
     if (!isServed(country)) continue
     cities.push({
-      name: word(cityField.name),
+      name: bytes.toString('utf8', starts[cityField.name], ends[cityField.name]),
       country,
       adminCode: word(cityField.adminCode),
       featureCode: word(cityField.featureCode),
