@@ -40,7 +40,7 @@ export interface CsvRow {
   /** The line of the file on which the row begins; the first line is 1. */
   readonly line: number
   readonly cells: readonly string[]
-  /** True when a double quote inside it is neither doubled nor at the end of a value. */
+  /** True when a double quote in it is neither doubled nor at an end of its value, or never closed. */
   readonly malformed: boolean
 }
 
@@ -204,7 +204,7 @@ function linesOf(rows: readonly (readonly string[])[], newline: string): number 
 /** Small enough that reading one piece keeps nobody waiting. */
 const pieceBytes = 32 * 1024
 /** No row is longer: a longer one is a double quote that is never closed. */
-const rowLengthMax = 512 * 1024
+const rowLengthMax = 64 * 1024
 
 export interface CsvPiece {
   readonly rows: readonly CsvRow[]
@@ -214,43 +214,59 @@ export interface CsvPiece {
 
 /**
  * The rows of a file in pieces of a few hundred, so that the caller can do other work between them. Blank rows are left
- * out. @throws ImportFileError for a double quote that is never closed
+ * out. A line with a wrong double quote is a row of its own, marked malformed; reading goes on with the next line, so
+ * that one stray quote does not swallow the rest of the file.
  */
 export function* csvPieces(file: CsvFile): Generator<CsvPiece> {
-  const { bytes, delimiter, newline } = file
+  const { bytes } = file
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let { byte, line } = file.rowsStart
   let rest = ''
-  while (byte < bytes.length || rest !== '') {
+  while (byte < bytes.length) {
     const next = Math.min(byte + pieceBytes, bytes.length)
-    const last = next === bytes.length
-    const text = rest + decoder.decode(bytes.subarray(byte, next), { stream: !last })
+    const isLast = next === bytes.length
+    const text = rest + decoder.decode(bytes.subarray(byte, next), { stream: !isLast })
     byte = next
-    const parser = new Papa.Parser({ delimiter, newline })
-    const { data, errors, meta } = parser.parse(text, 0, !last) as Parsed
-    const malformed = new Set(errors.map((error) => error.row))
-    const unclosed = errors.some((error) => error.code === 'MissingQuotes')
-    rest = last ? '' : text.slice(meta.cursor)
-    const hasQuotes = text.includes('"')
-    const rows: CsvRow[] = []
-    for (const [index, cells] of data.entries()) {
-      const from = line
-      line += hasQuotes ? linesOf([cells], newline) : 1
-      if (unclosed && index === data.length - 1) {
-        yield { rows, bytesRead: byte }
-        throw neverClosed(from)
-      }
-      if (!isBlank(cells)) rows.push({ line: from, cells, malformed: malformed.has(index) })
-    }
-    yield { rows, bytesRead: byte - Buffer.byteLength(rest) }
-    if (rest.length > rowLengthMax) throw neverClosed(line)
+    const read = rowsOf(text, { file, line, isLast })
+    line = read.nextLine
+    rest = text.slice(read.used)
+    yield { rows: read.rows, bytesRead: byte - Buffer.byteLength(rest) }
   }
 }
 
-function neverClosed(line: number): ImportFileError {
-  return refused(
-    'file',
-    `Every double quote must be closed; one on line ${line} is not. Write a quote inside a value twice.`,
-    line,
-  )
+/** The whole rows of a text; unless it is the last of the file, what follows the last line ending is left for later. */
+function rowsOf(
+  text: string,
+  { file, line: firstLine, isLast }: { file: CsvFile; line: number; isLast: boolean },
+): { rows: CsvRow[]; used: number; nextLine: number } {
+  const { delimiter, newline } = file
+  const rows: CsvRow[] = []
+  let line = firstLine
+  let used = 0
+  for (;;) {
+    const part = text.slice(used)
+    const { data, errors, meta } = new Papa.Parser({ delimiter, newline }).parse(part, 0, !isLast) as Parsed
+    const endless = !isLast && part.length - meta.cursor > rowLengthMax
+    // A wrong quote in the unfinished row at the end is judged when the row is whole.
+    const wrong = Math.min(
+      ...errors.map((error) => error.row).filter((row) => row < data.length),
+      endless ? data.length : Number.POSITIVE_INFINITY,
+    )
+    const hasQuotes = part.includes('"')
+    for (const cells of data.slice(0, wrong)) {
+      if (!isBlank(cells)) rows.push({ line, cells, malformed: false })
+      line += hasQuotes ? linesOf([cells], newline) : 1
+    }
+    if (!Number.isFinite(wrong)) return { rows, used: used + meta.cursor, nextLine: line }
+    rows.push({ line, cells: [], malformed: true })
+    line++
+    const end = part.indexOf(newline, startOfRow(wrong, part, { delimiter, newline }))
+    used = end < 0 ? text.length : used + end + 1
+  }
+}
+
+function startOfRow(index: number, text: string, form: { delimiter: string; newline: '\n' | '\r' }): number {
+  if (index === 0) return 0
+  const before = new Papa.Parser({ ...form, preview: index }).parse(text, 0, false) as Parsed
+  return before.meta.cursor
 }

@@ -174,9 +174,9 @@ export async function importFile(
   }
 
   const stopped = 'Stopped on request. Import the file again to go on where it stopped.'
-  let batch = emptyBatch()
-  let bytesRead = progress.bytesRead
   try {
+    let batch = emptyBatch()
+    let bytesRead = progress.bytesRead
     for (const piece of csvPieces(csv)) {
       for (const row of piece.rows) {
         settleRow(batch, row, { context, identify })
@@ -193,8 +193,6 @@ export async function importFile(
     return await finish('done', null)
   } catch (error) {
     if (error instanceof ImportEnded) return { ...progress, status: 'stopped', failure: stopped }
-    // The file cannot be read on; the good rows before that go in.
-    if (error instanceof ImportFileError) await keep(batch, bytesRead).catch(() => {})
     const failure = failureOf(error, progress)
     if (failure === null) {
       await finish('failed', 'Something went wrong on our side. Rows taken in so far stay.').catch(() => {})
@@ -214,7 +212,7 @@ function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): 
   batch.rowsRead++
   batch.weight++
   const read: ReadRow = row.malformed
-    ? refused('', 'A double quote stands inside a value; write it twice, or take it out.')
+    ? refused('', 'A double quote stands inside a value or is never closed; write it twice, or take it out.')
     : readRow(row.cells, context)
   const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane, { context, identify }) : read
   if (settled === null) return
@@ -257,7 +255,6 @@ function settleLane(
 
 /** Why an import ended early, in words for the person whose file it is; null for an error nobody foresaw. */
 function failureOf(error: unknown, progress: ImportProgress): string | null {
-  if (error instanceof ImportFileError) return `${error.message} Rows before it stay.`
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
     return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to go on where it stopped.`
   }

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { importFieldNames, importFields, readColumns } from './columns.ts'
+
+function namesOf(header: string[], map?: string) {
+  const read = readColumns(header, map)
+  if ('problems' in read) throw new Error(read.problems.map(({ detail }) => detail).join('\n'))
+  return read.columns.names
+}
+
+function problemsOf(header: string[], map?: string) {
+  const read = readColumns(header, map)
+  return 'problems' in read ? read.problems : []
+}
+
+const plain = ['origin', 'destination', 'equipment', 'quoted_rate', 'quoted_at']
+
+describe('readColumns', () => {
+  it('knows the names of TMSs and load boards, whatever their case, spaces and signs', () => {
+    expect(
+      namesOf([
+        'SHIP FROM',
+        'ship_to',
+        'Equip. Type',
+        'Sell Rate ($)',
+        'buy-rate',
+        'Load #',
+        'QuoteDate',
+        'MC #',
+        'Shipper Name',
+      ]),
+    ).toEqual({
+      origin: 'SHIP FROM',
+      destination: 'ship_to',
+      equipment: 'Equip. Type',
+      customer_rate: 'Sell Rate ($)',
+      truck_cost: 'buy-rate',
+      reference: 'Load #',
+      quoted_at: 'QuoteDate',
+      carrier_mc: 'MC #',
+      customer_name: 'Shipper Name',
+    })
+  })
+
+  it('gives no name to two fields', () => {
+    const all = importFieldNames.flatMap((field) => [field, ...importFields[field].aliases])
+    const folded = all.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+    expect(folded.filter((name, index) => folded.indexOf(name) !== index)).toEqual([])
+  })
+
+  it('reads a city beside a state, also where the city is called origin', () => {
+    expect(namesOf(['Origin', 'Origin State', 'dest_city', 'dest_state', ...plain.slice(2)])).toMatchObject({
+      origin_city: 'Origin',
+      origin_state: 'Origin State',
+      destination_city: 'dest_city',
+      destination_state: 'dest_state',
+    })
+  })
+
+  it('tells which columns it leaves out', () => {
+    const read = readColumns([...plain, 'pnl', ''])
+    expect('columns' in read && read.columns.ignored).toEqual(['pnl'])
+  })
+
+  it('names every missing field with what would be right', () => {
+    const problems = problemsOf(['destination', 'equipment', 'Colour'])
+    expect(problems.map(({ column }) => column)).toEqual(['origin', 'quoted_rate', 'quoted_at'])
+    expect(problems[0]?.detail).toContain('must be named origin or origin_city')
+    expect(problems[0]?.detail).toContain('origin=COLUMN')
+  })
+
+  it('proposes the column that is spelled nearly so', () => {
+    const [problem] = problemsOf(['Orgin', ...plain.slice(1)])
+    expect(problem).toMatchObject({ column: 'Orgin' })
+    expect(problem?.detail).toContain('origin=Orgin')
+  })
+
+  it('does not guess what a plain "Rate" is, but says how to tell it', () => {
+    const [problem, ...more] = problemsOf(['origin', 'destination', 'equipment', 'Rate', 'quoted_at'])
+    expect(more).toEqual([])
+    expect(problem?.column).toBe('Rate')
+    expect(problem?.detail).toContain('quoted_rate=Rate')
+  })
+
+  it('asks which of two columns is meant', () => {
+    const [problem] = problemsOf([...plain, 'Sell Rate', 'AR'])
+    expect(problem?.detail).toContain('"Sell Rate" and "AR" could each be customer_rate')
+    expect(namesOf([...plain, 'Sell Rate', 'AR'], 'customer_rate=AR').customer_rate).toBe('AR')
+  })
+
+  it("takes the field's own name before any other", () => {
+    expect(namesOf([...plain, 'AR', 'customer_rate']).customer_rate).toBe('customer_rate')
+  })
+
+  it('refuses a column that appears twice', () => {
+    expect(problemsOf([...plain, 'quoted_rate'])[0]?.detail).toBe(
+      'The column "quoted_rate" appears 2 times; rename all but one.',
+    )
+  })
+
+  it('reads a map before the known names, with commas inside double quotes', () => {
+    const header = ['From, city', 'destination', 'equipment', 'Rate', 'quoted_at', 'Status']
+    expect(namesOf(header, 'origin="From, city", quoted_rate = rate,outcome=')).toMatchObject({
+      origin: 'From, city',
+      quoted_rate: 'Rate',
+    })
+    expect(namesOf(header, 'origin="From, city",quoted_rate=Rate,outcome=')).not.toHaveProperty('outcome')
+  })
+
+  it('says what is wrong with a map', () => {
+    const detail = (map: string) => problemsOf(plain, map)[0]?.detail ?? ''
+    expect(detail('quoted_rate')).toContain('must be a pair such as quoted_rate=Sell Rate')
+    expect(detail('sell_rate=quoted_rate')).toContain('Did you mean customer_rate=quoted_rate?')
+    expect(detail('colour=origin')).toContain('The fields are origin, origin_city')
+    expect(detail('origin=From')).toContain(
+      '"From", which is no column of the file. Its columns are "origin"',
+    )
+    expect(detail('origin=origin,origin=destination')).toContain('names origin twice')
+  })
+
+  it('takes a file of lane_ref and bookings without places', () => {
+    expect(namesOf(['lane_ref', 'AR', 'AP'])).toEqual({
+      lane_ref: 'lane_ref',
+      customer_rate: 'AR',
+      truck_cost: 'AP',
+    })
+    expect(problemsOf(['lane_ref', 'Colour'])[0]?.detail).toContain('what was booked or how it ended')
+  })
+})

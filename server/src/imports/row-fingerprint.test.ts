@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { rowIdentities } from './row-fingerprint.ts'
+import type { ImportedLane } from './rows.ts'
+
+function lane(said: string, reference: string | null = null): ImportedLane {
+  return { said, reference } as ImportedLane
+}
+
+/** The fingerprints of a file of these rows. */
+function file(...rows: ImportedLane[]) {
+  const identify = rowIdentities()
+  return rows.map((row, index) => {
+    const identity = identify(row, index + 2)
+    return 'fingerprint' in identity ? identity.fingerprint.toString('hex') : identity
+  })
+}
+
+describe('rowIdentities', () => {
+  it('knows a row by its id, whatever else it says', () => {
+    expect(file(lane('pending', 'L1'))).toEqual(file(lane('won', 'L1')))
+    expect(file(lane('won', 'L1'))).not.toEqual(file(lane('won', 'L2')))
+  })
+
+  it('knows the rows of the same file again, and keeps two equal rows apart', () => {
+    const first = file(lane('a'), lane('a'), lane('b'))
+    expect(file(lane('b'), lane('a'), lane('a')).sort()).toEqual([...first].sort())
+    expect(new Set(first).size).toBe(3)
+  })
+
+  it('never takes an id for a row that reads the same', () => {
+    expect(file(lane('x', 'a'))).not.toEqual(file(lane('a')))
+  })
+
+  it('tells where an id was before, and whether the row said the same', () => {
+    const [, same, other] = file(lane('a', 'L1'), lane('a', 'L1'), lane('b', 'L1'))
+    expect(same).toEqual({ sameIdAt: 2, saysTheSame: true })
+    expect(other).toEqual({ sameIdAt: 2, saysTheSame: false })
+  })
+})

@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest'
+import { readDay, readMiles, readMoment, readMoney, readOutcome, readReason } from './cells.ts'
+import { readColumns } from './columns.ts'
+import { readRow } from './rows.ts'
+
+const now = Date.parse('2026-06-01T00:00:00Z')
+
+/** Reads one row given by column name, in a file with exactly these columns. */
+function row(cells: Record<string, string>) {
+  const read = readColumns(Object.keys(cells))
+  if ('problems' in read) throw new Error(read.problems.map(({ detail }) => detail).join('\n'))
+  return readRow(Object.values(cells), { columns: read.columns, now })
+}
+
+const good = {
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'Van',
+  quoted_rate: '2150',
+  quoted_at: '2026-03-01',
+}
+
+function laneOf(cells: Record<string, string>) {
+  const read = row(cells)
+  if (read.kind !== 'lane') throw new Error(JSON.stringify(read))
+  return read.lane
+}
+
+function errorsOf(cells: Record<string, string>) {
+  const read = row(cells)
+  return read.kind === 'refused' ? read.errors : []
+}
+
+describe('amounts', () => {
+  it.each([
+    ['1850', 185000],
+    ['$1,850.00', 185000],
+    ['USD 1850.5', 185050],
+    ['1,234,567.89', 123456789],
+    ['.5', 50],
+    ['540.760000', 54076],
+    ['9999999.99', 999999999],
+  ])('reads %s', (text, cents) => expect(readMoney(text)).toEqual({ value: cents }))
+
+  it.each([
+    '1.850,00',
+    '1850,00',
+    '1.850',
+    '1,85',
+    '12.345',
+    '1e3',
+    'n/a',
+    '0',
+    '-5',
+    '(1,850)',
+    '10000000',
+    '=A1+B1',
+  ])('refuses %s', (text) => expect(readMoney(text)).toHaveProperty('wrong'))
+
+  it('reads miles with or without a unit, zero as unknown', () => {
+    expect(readMiles('1,234.5 mi')).toEqual({ value: 1234.5 })
+    expect(readMiles('0')).toEqual({ value: null })
+    expect(readMiles('10001')).toHaveProperty('wrong')
+    expect(readMiles('far')).toHaveProperty('wrong')
+  })
+})
+
+describe('dates', () => {
+  it.each([
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01 14:30:00', '2026-03-01T14:30:00.000Z'],
+    ['2026-03-01T14:30:00-06:00', '2026-03-01T20:30:00.000Z'],
+    ['3/1/2026', '2026-03-01T00:00:00.000Z'],
+    ['03/01/26 2:30 PM', '2026-03-01T14:30:00.000Z'],
+    ['3/1/2026 12:05 am', '2026-03-01T00:05:00.000Z'],
+  ])('reads %s, as UTC where it names no zone', (text, iso) => {
+    const cell = readMoment(text)
+    expect('value' in cell && new Date(cell.value).toISOString()).toBe(iso)
+  })
+
+  it.each(['13/1/2026', '2026-02-30', '42738', 'yesterday', '3/1/2026 14:30 PM', '2026-03-01T25:00'])(
+    'refuses %s',
+    (text) => expect(readMoment(text)).toHaveProperty('wrong'),
+  )
+
+  it('takes the day of a pickup as written, whatever zone its time names', () => {
+    expect(readDay('2026-03-01T23:30:00-06:00')).toEqual({ value: '2026-03-01' })
+  })
+})
+
+describe('outcomes', () => {
+  it.each([
+    ['WON', 'won', null],
+    ['Booked', 'won', null],
+    ['LOST', 'lost', null],
+    ['Lost - Price', 'lost', 'price'],
+    ['EXPIRED', 'lost', 'no_response'],
+    ['no response', 'lost', 'no_response'],
+    ['SENT', 'pending', null],
+  ])('reads %s', (text, outcome, reason) => expect(readOutcome(text)).toEqual({ value: { outcome, reason } }))
+
+  it('refuses a cancelled load and an unknown word', () => {
+    expect(readOutcome('Cancelled')).toHaveProperty('wrong')
+    expect(readOutcome('purple')).toHaveProperty('wrong')
+  })
+
+  it('sorts free reasons, and calls what fits none "other"', () => {
+    expect([readReason('Rate too high'), readReason('No trucks'), readReason('went elsewhere')]).toEqual([
+      'price',
+      'capacity',
+      'other',
+    ])
+  })
+})
+
+describe('a past quote', () => {
+  it('is pending when nothing says how it ended', () => {
+    const { lane, customerName, quotedAt } = laneOf(good)
+    expect(lane).toMatchObject({
+      origin: 'Dallas, TX',
+      origin_key: 'dallas|TX',
+      destination_state: 'GA',
+      equipment: 'Van',
+      equipment_code: 'V',
+      quoted_rate_cents: 215000,
+      outcome: 'pending',
+      outcome_source: null,
+      decided_at: null,
+    })
+    expect(customerName).toBe('Customer not given')
+    expect(new Date(quotedAt).toISOString()).toBe('2026-03-01T00:00:00.000Z')
+  })
+
+  it('is won by import when a customer rate or truck cost is booked', () => {
+    const { lane } = laneOf({ ...good, AR: '2,100', AP: '$1,800', 'Book Date': '3/2/2026' })
+    expect(lane).toMatchObject({
+      outcome: 'won',
+      outcome_source: 'import',
+      customer_rate_cents: 210000,
+      truck_cost_cents: 180000,
+      truck_cost_source: 'import',
+      decided_at: new Date('2026-03-02T00:00:00Z'),
+    })
+  })
+
+  it('was quoted at the booked rate when no other is given', () => {
+    const { quoted_rate, ...rest } = good
+    expect(laneOf({ ...rest, book_price: '1999.99' }).lane).toMatchObject({
+      quoted_rate_cents: 199999,
+      customer_rate_cents: 199999,
+    })
+  })
+
+  it('has no booking unless it was won: its rate is what was quoted, its cost what was expected', () => {
+    const { quoted_rate, ...rest } = good
+    expect(
+      laneOf({ ...rest, 'Sell Rate': '2000', 'Buy Rate': '1700', Status: 'LOST', Reason: 'price' }).lane,
+    ).toMatchObject({
+      quoted_rate_cents: 200000,
+      estimated_cost_cents: 170000,
+      customer_rate_cents: null,
+      truck_cost_cents: null,
+      outcome: 'lost',
+      outcome_reason: 'price',
+    })
+  })
+
+  it('takes a truck cost of zero as unknown, and refuses a rate of zero', () => {
+    expect(laneOf({ ...good, AR: '2100', AP: '0.0' }).lane.truck_cost_cents).toBe(null)
+    expect(errorsOf({ ...good, AR: '0.0' })).toEqual([
+      { column: 'AR', detail: 'AR must be greater than 0; it is "0.0".' },
+    ])
+  })
+
+  it('keeps a given mileage that a road can have, and measures where it is a placeholder', () => {
+    expect(laneOf({ ...good, miles: '799' }).lane.miles).toBe(799)
+    expect(laneOf({ ...good, miles: '140' }).lane.miles).toBeGreaterThan(700)
+    expect(laneOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).lane.miles).toBe(140)
+  })
+
+  it('takes a city nobody knows, and the number of a site for its state', () => {
+    expect(laneOf({ ...good, origin: 'Nowhere Yards, TX' }).lane.origin_key).toBe('nowhere yards|TX')
+    const { origin, ...rest } = good
+    expect(laneOf({ origin_city: '1', origin_state: 'LA', ...rest }).lane).toMatchObject({
+      origin: '1, LA',
+      origin_state: 'LA',
+    })
+  })
+
+  it('names every wrong cell of a row by its column', () => {
+    const errors = errorsOf({
+      'Ship From': 'Dallas',
+      destination: 'Atlanta, ZZ',
+      Equip: 'curtain side',
+      'Quote Price': '1.850,00',
+      'Quote Date': '13/13/2026',
+    })
+    expect(errors.map(({ column }) => column)).toEqual([
+      'Ship From',
+      'destination',
+      'Equip',
+      'Quote Price',
+      'Quote Date',
+    ])
+    expect(errors[3]?.detail).toBe(
+      'Quote Price must be an amount of dollars such as 1850.00 or $1,850.00; it is "1.850,00".',
+    )
+  })
+
+  it('names the state column when the state is wrong, and the city column when the city is', () => {
+    const { origin, ...rest } = good
+    expect(errorsOf({ origin_city: 'Dallas', origin_state: 'ZZ', ...rest })[0]?.column).toBe('origin_state')
+    expect(errorsOf({ origin_city: '???', origin_state: 'TX', ...rest })[0]?.column).toBe('origin_city')
+    expect(errorsOf({ origin_city: 'Dallas, TX', origin_state: 'OK', ...rest })[0]?.column).toBe(
+      'origin_state',
+    )
+  })
+
+  it('refuses empty cells that it needs', () => {
+    expect(errorsOf({ ...good, origin: ' ', equipment: '' }).map(({ detail }) => detail)).toEqual([
+      'origin is empty.',
+      'equipment is empty.',
+    ])
+    expect(errorsOf({ ...good, quoted_rate: '' })[0]?.detail).toBe('quoted_rate is empty.')
+    expect(errorsOf({ ...good, quoted_at: '' })[0]?.detail).toBe('quoted_at is empty.')
+  })
+
+  it('refuses a quote of the future', () => {
+    expect(errorsOf({ ...good, quoted_at: '2026-07-01' })[0]?.detail).toContain(
+      'must be a time that has passed',
+    )
+  })
+
+  it('refuses formulas and hidden characters, and unwraps ="0012"', () => {
+    expect(errorsOf({ ...good, customer_name: '=HYPERLINK("http://x")' })[0]?.detail).toContain(
+      'not a formula',
+    )
+    expect(errorsOf({ ...good, quoted_rate: '=1+1' })[0]?.detail).toContain('not a formula')
+    expect(errorsOf({ ...good, customer_name: 'A\u202eB' })[0]?.detail).toContain(
+      'without control characters',
+    )
+    expect(laneOf({ ...good, 'Load ID': '="0012"' }).reference).toBe('0012')
+  })
+
+  it('refuses a row with more values than columns', () => {
+    const read = readColumns(Object.keys(good))
+    if ('problems' in read) throw new Error('header')
+    const cells = [...Object.values(good), '', 'surplus']
+    expect(readRow(cells, { columns: read.columns, now })).toMatchObject({
+      kind: 'refused',
+      errors: [{ detail: expect.stringContaining('7 values for 5 columns') }],
+    })
+  })
+})
+
+describe('a row with a lane_ref', () => {
+  it('is the booking of that lane', () => {
+    expect(row({ lane_ref: '48211093754-1-1', AR: '2150', Carrier: 'Blue Mesa', MC: '481920' })).toEqual({
+      kind: 'booking',
+      booking: {
+        laneRef: '48211093754-1-1',
+        booking: { customerRateCents: 215000, carrierName: 'Blue Mesa', carrierNotes: '481920' },
+        outcome: 'won',
+        reason: null,
+        decidedAt: null,
+      },
+    })
+  })
+
+  it('must hold a lane_ref', () => {
+    expect(errorsOf({ lane_ref: 'load 7', AR: '2150' })[0]?.detail).toContain('48211093754-1-1')
+  })
+})
