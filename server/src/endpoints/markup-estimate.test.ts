@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let broker: Integration
+
+/** Dallas to Atlanta: cheap quotes won, dear ones lost, all with a booked cost where won. */
+const quotes = [
+  ...[1800, 1820, 1850, 1880, 1900, 1920, 1950, 1960, 1980, 2000].map((rate) => ({
+    rate,
+    outcome: 'won' as const,
+  })),
+  ...[1990, 2020, 2050, 2080, 2100, 2150, 2200, 2250, 2300, 2400].map((rate) => ({
+    rate,
+    outcome: 'lost' as const,
+  })),
+]
+
+beforeAll(async () => {
+  app = await testApp()
+  broker = await makeIntegration(app)
+  for (const quote of quotes) {
+    const lane = await makeLane(app, broker.tenant, quote)
+    if (quote.outcome === 'won') {
+      await pushUpdate(app, broker, { lane_ref: lane.lane_ref, customer_rate: quote.rate, truck_cost: 1650 })
+    }
+  }
+})
+afterAll(() => app.close())
+
+async function markup(query: Record<string, string | number>, integration = broker) {
+  const text = new URLSearchParams(
+    Object.entries({
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+      proposed_rate: 2000,
+      ...query,
+    }).map(([name, value]): [string, string] => [name, String(value)]),
+  )
+  const answer = await call(app, 'GET', `/api/integrations/insights/markup?${text}`, {
+    token: integration.token,
+  })
+  return { ...answer, text: JSON.stringify(answer.body) }
+}
+
+describe('the default answer', () => {
+  test('is the interface’s shape whether or not extras exist', async () => {
+    const { body } = await markup({})
+    expect(Object.keys(body).sort()).toEqual(
+      [
+        'confidence',
+        'found',
+        'markup_pct',
+        'query',
+        'rate_band',
+        'suggested_rate',
+        'verdict',
+        'win_probability',
+      ].sort(),
+    )
+  })
+})
+
+describe('include=estimate', () => {
+  test('gives a probability inside its 80 % interval, and that inside its 95 % interval', async () => {
+    const { estimate } = (await markup({ include: 'estimate' })).body
+    expect(estimate.interval_80.low).toBeLessThan(estimate.probability)
+    expect(estimate.interval_80.high).toBeGreaterThan(estimate.probability)
+    expect(estimate.interval_95.low).toBeLessThanOrEqual(estimate.interval_80.low)
+    expect(estimate.interval_95.high).toBeGreaterThanOrEqual(estimate.interval_80.high)
+  })
+
+  test('falls as the rate rises', async () => {
+    let before = 1
+    for (const rate of [1500, 1700, 1900, 2000, 2100, 2300, 2800, 4000]) {
+      const { estimate } = (await markup({ include: 'estimate', proposed_rate: rate })).body
+      expect(estimate.probability).toBeLessThan(before)
+      before = estimate.probability
+    }
+  })
+
+  test('says how much is borrowed, what would raise confidence and what would change the answer', async () => {
+    const { estimate } = (await markup({ include: 'estimate' })).body
+    expect(estimate).toMatchObject({ decided: 20, won: 10, equipment: 'V' })
+    expect(estimate.borrowed_share).toBeGreaterThan(0)
+    expect(estimate.borrowed_share).toBeLessThan(1)
+    expect(estimate.would_raise_confidence.length).toBeGreaterThan(0)
+    const [lower, higher] = estimate.at_other_rates
+    expect(lower.points).toBeGreaterThan(0)
+    expect(lower.dollars).toBeLessThan(0)
+    expect(higher.points).toBeLessThan(0)
+    expect(estimate.sentence).toMatch(/^An estimated \d+% of quotes at \$2,000 win/)
+  })
+
+  test('stands beside a lane without quotes, wholly borrowed, and the answer stays found: false', async () => {
+    const { body } = await markup({ include: 'estimate', destination: 'Nashville, TN' })
+    expect(body).toMatchObject({ found: false, confidence: 'none' })
+    expect(body.estimate).toMatchObject({ decided: 0, borrowed_share: 1 })
+    expect(body.estimate.flags).toContain('unseen_lane')
+  })
+
+  test('gives nulls and a flag to a brokerage without any quote', async () => {
+    const empty = await makeIntegration(app)
+    const { body, text } = await markup({ include: 'estimate,curve,optimum,evidence' }, empty)
+    expect(body.found).toBe(false)
+    expect(body.estimate.probability).toBeNull()
+    expect(body.estimate.flags).toContain('no_quotes')
+    expect(body.optimum).toBeNull()
+    expect(text).not.toContain('NaN')
+  })
+
+  test('flags a short haul', async () => {
+    await makeLane(app, broker.tenant, {
+      origin: 'Dallas, TX',
+      destination: 'Waco, TX',
+      rate: 700,
+      outcome: 'won',
+    })
+    const { body } = await markup({ include: 'estimate', destination: 'Waco, TX', proposed_rate: 700 })
+    expect(body.estimate.flags).toContain('short_haul')
+    expect(body.estimate.miles).toBeLessThan(250)
+  })
+})
+
+describe('include=curve', () => {
+  test('has at least 21 points, falling, with the quotes near each', async () => {
+    const { curve } = (await markup({ include: 'curve' })).body
+    expect(curve.length).toBeGreaterThanOrEqual(21)
+    for (const [index, point] of curve.entries()) {
+      if (index > 0) expect(point.probability).toBeLessThanOrEqual(curve[index - 1].probability)
+    }
+    const near = curve.reduce(
+      (sum: number, { nearby }: { nearby: { won: number; lost: number } }) => sum + nearby.won + nearby.lost,
+      0,
+    )
+    expect(near).toBe(20)
+  })
+})
+
+describe('include=optimum', () => {
+  test('has the rate of the best expected margin, its flat zone and the dollars at stake', async () => {
+    const { estimate, optimum } = (await markup({ include: 'estimate,optimum' })).body
+    expect(estimate.expected_cost.amount).toBeGreaterThan(1500)
+    expect(optimum.flat_zone.low).toBeLessThanOrEqual(optimum.rate)
+    expect(optimum.flat_zone.high).toBeGreaterThanOrEqual(optimum.rate)
+    expect(optimum.expected_margin).toBeGreaterThanOrEqual(estimate.expected_margin)
+    expect(optimum.at_stake).toBeCloseTo(optimum.expected_margin - estimate.expected_margin, 1)
+  })
+
+  test('keeps the brokerage’s floor and shows both numbers', async () => {
+    await call(app, 'PATCH', '/api/tenant', { token: broker.tenant.owner, body: { floor_margin_pct: 40 } })
+    const { optimum } = (await markup({ include: 'optimum' })).body
+    expect(optimum.floored_rate).toBe(optimum.floor)
+    expect(optimum.floored_rate).toBeGreaterThan(optimum.rate)
+    const cleared = await call(app, 'PATCH', '/api/tenant', {
+      token: broker.tenant.owner,
+      body: { floor_margin_pct: 0 },
+    })
+    expect(cleared.body.floors.margin_pct).toBeNull()
+  })
+})
+
+describe('include=evidence', () => {
+  test('pages the quotes behind each number, and says why one is left out', async () => {
+    const open = await makeLane(app, broker.tenant, { rate: 2500 })
+    const { evidence } = (await markup({ include: 'evidence,estimate', evidence_limit: 5 })).body
+    expect(evidence.quotes).toHaveLength(5)
+    expect(evidence.quotes_pages).toBe(5)
+    const quote = evidence.quotes.find(({ lane_ref }: { lane_ref: string }) => lane_ref === open.lane_ref)
+    expect(quote.used_in).not.toContain('win_probability')
+    expect(quote.left_out).toContainEqual({ of: 'win_probability', why: 'nobody has answered it yet' })
+  })
+
+  test('shows an outlier as one instead of dropping it silently', async () => {
+    const wild = await makeLane(app, broker.tenant, { rate: 200000, outcome: 'lost' })
+    const { body } = await markup({ include: 'evidence,estimate', evidence_limit: 200 })
+    expect(body.rate_band.ceiling).toBe(200000)
+    expect(body.evidence.outliers.map(({ rate }: { rate: number }) => rate)).toContain(200000)
+    const quote = body.evidence.quotes.find(
+      ({ lane_ref }: { lane_ref: string }) => lane_ref === wild.lane_ref,
+    )
+    expect(quote.used_in).toContain('win_probability')
+    expect(quote.left_out.map(({ of }: { of: string }) => of)).toContain('estimate')
+    await call(app, 'POST', `/api/lanes/${wild.lane_ref}/outcome`, {
+      token: broker.tenant.owner,
+      body: { outcome: 'pending' },
+    })
+  })
+})
+
+describe('the rate that counts', () => {
+  test('a push changes statistics, margin and advice on the very next read, and a rollback changes them back', async () => {
+    const own = await makeIntegration(app)
+    for (const quote of quotes.slice(5, 15)) await makeLane(app, own.tenant, quote)
+    const lane = await makeLane(app, own.tenant, { rate: 2300, outcome: 'lost' })
+    const look = async () => {
+      const { body } = await markup({ include: 'estimate,curve,optimum' }, own)
+      const insight = await call(
+        app,
+        'GET',
+        '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V',
+        { token: own.token },
+      )
+      const shown = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: own.tenant.owner })
+      return { body, insight: insight.body, margin: shown.body.margin }
+    }
+    const before = await look()
+    expect(before.margin).toBeNull()
+    expect(before.body.optimum).toBeNull()
+
+    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+      token: own.tenant.owner,
+      body: { outcome: 'pending' },
+    })
+    await pushUpdate(app, own, { lane_ref: lane.lane_ref, customer_rate: 1700, truck_cost: 1500 })
+    const after = await look()
+    expect(after.margin).toBe(200)
+    expect(after.insight.history.wins).toBe(before.insight.history.wins + 1)
+    expect(after.insight.history.avg_rate_usd).toBeLessThan(before.insight.history.avg_rate_usd)
+    expect(after.body.rate_band.floor).toBe(1700)
+    expect(after.body.estimate.won).toBe(before.body.estimate.won + 1)
+    expect(after.body.optimum).not.toBeNull()
+
+    const changes = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: own.tenant.owner })
+    for (const { change_id } of changes.body.changes.slice(0, 2)) {
+      const undone = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, {
+        token: own.tenant.owner,
+        body: { change_id },
+      })
+      expect(undone.status).toBe(200)
+    }
+    expect(await look()).toEqual(before)
+  })
+})
+
+describe('expected cost', () => {
+  test('is shown on a new quote of a lane with AP history, with its range', async () => {
+    const lane = await makeLane(app, broker.tenant, { rate: 2050 })
+    expect(lane.expected_cost.amount).toBeGreaterThan(1500)
+    expect(lane.expected_cost.amount).toBeLessThan(1800)
+    expect(lane.expected_cost.low).toBeLessThan(lane.expected_cost.amount)
+    expect(lane.expected_cost.high).toBeGreaterThan(lane.expected_cost.amount)
+  })
+
+  test('is null where no truck cost is known', async () => {
+    const fresh = await makeIntegration(app)
+    const lane = await makeLane(app, fresh.tenant, { rate: 2050 })
+    expect(lane.expected_cost).toBeNull()
+  })
+})
+
+describe('places', () => {
+  test('a typing error is refused on the quoting side, with what may have been meant', async () => {
+    const body = {
+      customer_name: 'Harvest Table Foods',
+      lanes: [{ origin: 'Dalas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
+    }
+    const refused = await call(app, 'POST', '/api/quote-requests', { token: broker.tenant.owner, body })
+    expect(refused.status).toBe(422)
+    expect(refused.body.errors[0]).toMatchObject({ pointer: '/lanes/0/origin', code: 'unknown-place' })
+    expect(refused.body.errors[0].detail).toContain('Dallas, TX')
+    const meant = await call(app, 'POST', '/api/quote-requests', {
+      token: broker.tenant.owner,
+      body: { ...body, accept_unknown_places: true },
+    })
+    expect(meant.status).toBe(201)
+    expect(meant.body.lanes[0].origin).toBe('Dalas, TX')
+  })
+
+  test('a read with an unknown city matches by its folded text, and never another city', async () => {
+    const { body } = await markup({ origin: ' dalas ,tx' })
+    expect(body.found).toBe(true)
+    expect(body.rate_band).toMatchObject({ floor: null })
+    expect((await markup({ origin: 'Dallass, TX' })).body.found).toBe(false)
+  })
+
+  test('spellings of one city are one city', async () => {
+    await makeLane(app, broker.tenant, {
+      origin: 'Saint Louis, MO',
+      destination: 'Fort Worth, TX',
+      rate: 1500,
+      outcome: 'won',
+    })
+    const { body } = await markup({ origin: 'ST. LOUIS, Missouri', destination: 'Ft Worth, TX' })
+    expect(body.found).toBe(true)
+    expect((await markup({ origin: 'East St. Louis, IL', destination: 'Ft Worth, TX' })).body.found).toBe(
+      false,
+    )
+  })
+
+  test('lane insight looks at the market before the states, scales its average to the lane, and says so', async () => {
+    const own = await makeIntegration(app)
+    for (const [origin, rate] of [
+      ['Dallas, TX', 2000],
+      ['Fort Worth, TX', 2050],
+      ['Arlington, TX', 2020],
+    ] as const) {
+      await makeLane(app, own.tenant, { origin, rate, outcome: 'won' })
+    }
+    const answer = await call(
+      app,
+      'GET',
+      '/api/integrations/insights/lane?origin=Irving,%20TX&destination=Atlanta,%20GA&equipment=V&include=evidence',
+      { token: own.token },
+    )
+    expect(answer.body).toMatchObject({ found: true, scope: 'market', history: { total_quotes: 3, wins: 3 } })
+    expect(answer.body.summary).toMatch(/market/i)
+    expect(answer.body.history.avg_rate_usd).toBeGreaterThan(1900)
+    expect(answer.body.history.avg_rate_usd).toBeLessThan(2150)
+    expect(answer.body.evidence.levels.map(({ scope }: { scope: string }) => scope)).toEqual([
+      'equipment',
+      'corridor',
+      'market',
+    ])
+  })
+})
