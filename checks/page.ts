@@ -1,0 +1,62 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { textOf } from './repository.ts'
+
+/** The code of a page that is marked with a language, in the order of the page. */
+export function codeBlocks(path: string, language: string): string[] {
+  const fences = textOf(path).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)
+  return [...fences].flatMap(([, marked, code]) => (marked === language && code !== undefined ? [code] : []))
+}
+
+/** The rows of every table of a page under a heading, each a list of cells without their backticks. */
+export function tableRows(path: string, heading: string): string[][] {
+  const lines = textOf(path).split('\n')
+  const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
+  if (start === -1) throw new Error(`${path} has no heading "${heading}".`)
+  const length = lines.slice(start + 1).findIndex((line) => /^#+ /.test(line))
+  const section = lines.slice(start + 1, length === -1 ? undefined : start + 1 + length)
+  return section
+    .filter((line, at) => line.startsWith('|') && !/^\|( *:?-+:? *\|)+$/.test(line) && !isHeader(section, at))
+    .map((line) =>
+      line
+        .slice(1, line.lastIndexOf('|'))
+        .split('|')
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    )
+}
+
+function isHeader(lines: readonly string[], at: number): boolean {
+  return /^\|( *:?-+:? *\|)+$/.test(lines[at + 1] ?? '')
+}
+
+export interface Ran {
+  readonly code: number | null
+  readonly output: string
+  readonly complaint: string
+}
+
+/** Runs a program with a text on its standard input, while this process goes on serving. */
+export function run(
+  command: string,
+  args: readonly string[],
+  options: { input?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { env: { ...process.env, ...options.env } })
+    let output = ''
+    let complaint = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaint += text
+    })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, output, complaint }))
+    child.stdin.end(options.input ?? '')
+  })
+}
+
+/** Whether this machine has a program at all. Only Node is sure to be there. */
+export function has(...commands: string[]): boolean {
+  return commands.every((command) => spawnSync(command, ['--version']).error === undefined)
+}

@@ -1,0 +1,117 @@
+import { crc32 } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { problems } from '#contract/errors.ts'
+import {
+  secretOverlapHoursDefault,
+  secretOverlapHoursMax,
+  signatureToleranceSeconds,
+} from '#contract/limits.ts'
+import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
+import { readSignatureHeaders, signatureOf, verifySignature } from '#server/security/signature.ts'
+import { newSigningSecret } from '#server/security/signing-secret.ts'
+import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { codeBlocks, has, run, tableRows } from './page.ts'
+import { textOf } from './repository.ts'
+
+const page = 'docs/signing.md'
+
+interface Vector {
+  readonly name: string
+  readonly secret: string
+  readonly timestamp: string
+  readonly body: string
+  readonly signature: string
+}
+const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
+
+describe('the known answers', () => {
+  test.each(vectors)('$name', ({ secret, timestamp, body, signature }) => {
+    const bodyBytes = Buffer.from(body)
+    expect(`sha256=${signatureOf(secret, timestamp, bodyBytes).toString('hex')}`).toBe(signature)
+    const { digest } = readSignatureHeaders({ timestamp, signature })
+    const signed = { timestamp, digest, bodyBytes }
+    const now = Number(timestamp) * 1000
+    expect(verifySignature(signed, [{ plaintext: secret }], now)).toEqual({ plaintext: secret })
+  })
+
+  test('differ in everything that a signature depends on', () => {
+    expect(new Set(vectors.map(({ signature }) => signature)).size).toBe(vectors.length)
+  })
+
+  test('use secrets of the published form, and the service makes no other', () => {
+    const secrets = [...vectors.map(({ secret }) => secret), ...Array.from({ length: 100 }, newSigningSecret)]
+    for (const secret of secrets) {
+      expect(secret).toMatch(secretForm)
+      expect(fromBase62(secret.slice(-6))).toBe(crc32(secret.slice('lwsec_'.length, -6)))
+    }
+  })
+})
+
+function fromBase62(text: string): number {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  return [...text].reduce((value, digit) => value * 62 + alphabet.indexOf(digit), 0)
+}
+
+describe('the page', () => {
+  const text = textOf(page)
+
+  test('gives the forms that the service checks', () => {
+    for (const form of [secretForm, signatureForm, timestampForm])
+      expect(text).toContain(`\`${form.source}\``)
+  })
+
+  test('gives the limits that the service keeps', () => {
+    expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
+    expect(text).toContain(
+      `(${secretOverlapHoursDefault} unless said otherwise, 0 to\n${secretOverlapHoursMax})`,
+    )
+  })
+
+  test('lists every way in which a signature is refused', () => {
+    const listed = tableRows(page, 'When it is refused').map(([code]) => code)
+    const signing = Object.keys(problems).filter((code) => /^(signature|timestamp)-/.test(code))
+    expect(listed.toSorted()).toEqual(signing.toSorted())
+  })
+})
+
+describe('the programs of the page push a booking', () => {
+  let app: TestApp
+  let integration: Integration
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    app = await testApp()
+    integration = await makeIntegration(app)
+  })
+  afterAll(() => app.close())
+
+  async function pushes(program: () => ReturnType<typeof run>) {
+    const lane = await makeLane(app, integration.tenant)
+    const { token: TOKEN, secret: SECRET } = integration
+    env = { BASE: app.url, TOKEN, SECRET, LANE_REF: lane.lane_ref }
+    app.now = Date.now()
+    const { output, complaint } = await program()
+    expect(complaint).toBe('')
+    expect(JSON.parse(output)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+  }
+  const only = (language: string) => {
+    const blocks = codeBlocks(page, language)
+    expect(blocks).toHaveLength(1)
+    return blocks[0] ?? ''
+  }
+
+  test.skipIf(!has('curl', 'openssl'))('curl and openssl', () =>
+    pushes(() => {
+      const lines = only('sh').replace('48211093754-1-1', env.LANE_REF ?? '')
+      return run('bash', ['-euo', 'pipefail'], { input: lines, env })
+    }),
+  )
+
+  test.skipIf(!has('python3'))('Python', () =>
+    pushes(() => run('python3', ['-'], { input: only('python'), env })),
+  )
+
+  test('Node', () =>
+    pushes(() => run(process.execPath, ['--input-type=module', '-'], { input: only('js'), env })))
+})
