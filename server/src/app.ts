@@ -8,6 +8,7 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
+  LogController,
 } from 'fastify'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
@@ -63,7 +64,7 @@ const standardHeaders = {
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: parts.config.trustProxy.length === 0 ? false : [...parts.config.trustProxy],
     bodyLimit: bodyBytesMax,

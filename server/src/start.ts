@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 import { pino } from 'pino'
+import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
@@ -83,6 +84,8 @@ export async function startService(
       monotonic: () => performance.now(),
       log: logger,
     }
+    // Read once before the first caller waits: half a second of parsing would hold up everybody.
+    gazetteer()
     const app = await buildApp(parts, logger)
     const address = await app
       .listen({ port: config.port, host: config.host })
