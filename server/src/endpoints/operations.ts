@@ -66,7 +66,7 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
     await app.register(swagger, { mode: 'static', specification: { document: document as never } })
     await app.register(swaggerUi, {
       routePrefix: '/docs',
-      uiConfig: { docExpansion: 'list', deepLinking: true, validatorUrl: null },
+      uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, validatorUrl: null },
       theme: { title: 'Lanewise API' },
       uiHooks: {
         onRequest: (_request, reply, next) => {

@@ -57,7 +57,7 @@ interface Customer {
   readonly name: string
   readonly trade: SampleTrade
   readonly volume: number
-  /** How fast its yes fades as the rate passes the going rate: 4 hardly looks, 14 buys on price alone. */
+  /** How fast its yes fades as the rate passes the going rate: 10 looks at more than price, 24 buys on it alone. */
   readonly priceSensitivity: number
   /** Its leaning towards this brokerage, in log-odds at the going rate. */
   readonly leaning: number
@@ -151,7 +151,7 @@ function makeCustomers(random: SeededRandom, nameFor: (trade: SampleTrade) => st
       name: nameFor(trade),
       trade,
       volume: 1 / (rank + 3),
-      priceSensitivity: 4 + 12 * random.uniform() ** 1.3,
+      priceSensitivity: 10 + 14 * random.uniform() ** 1.3,
       leaning: random.normal(-0.34, 0.5),
       repName: randomRep(random),
     }
