@@ -76,8 +76,8 @@ export function isGuessable(password: string, ownWords: readonly string[]): bool
   let rest = password.toLowerCase().normalize('NFKC')
   if (new Set(rest).size < 6) return true
   for (const run of [
-    '01234567890',
-    '09876543210',
+    '0123456789',
+    '9876543210',
     'abcdefghijklmnopqrstuvwxyz',
     'qwertyuiopasdfghjklzxcvbnm',
   ]) {
@@ -85,7 +85,7 @@ export function isGuessable(password: string, ownWords: readonly string[]): bool
   }
   const own = ownWords
     .flatMap((text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u))
-    .filter((word) => word.length > 3)
+    .filter((word) => word.length >= 3)
   const whole = rest
   for (const word of [...common, ...own]) rest = rest.replaceAll(word, '')
   return rest !== whole && rest.replace(/[\d\s\p{P}]/gu, '').length < 4

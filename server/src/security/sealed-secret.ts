@@ -3,9 +3,12 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 /** The one secret of an installation; everything else is derived from it, each purpose its own key. */
 export type SecretKey = Buffer & { readonly __secret: unique symbol }
 
-/** Reads LANEWISE_SECRET_KEY: at least 32 bytes, as base64 or hex. Null when it is too short or neither. */
+/**
+ * Reads LANEWISE_SECRET_KEY: at least 32 bytes, as base64 or hex. Null when it is too short or neither. Hex digits only
+ * are hex: read as base64, a hex key cut short would pass for a longer one.
+ */
 export function secretKey(text: string): SecretKey | null {
-  const bytes = /^[0-9a-fA-F]{64,}$/.test(text)
+  const bytes = /^[0-9a-fA-F]+$/.test(text)
     ? Buffer.from(text, 'hex')
     : /^[A-Za-z0-9+/_-]{43,}={0,2}$/.test(text)
       ? Buffer.from(text, 'base64')

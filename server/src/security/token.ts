@@ -106,7 +106,10 @@ function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<strin
   return (token) => {
     try {
       const payload: unknown = verify(token)
-      return typeof payload === 'object' && payload !== null ? (payload as Record<string, unknown>) : null
+      if (typeof payload !== 'object' || payload === null) return null
+      const claims = payload as Record<string, unknown>
+      // The library checks these two where they are; a token without them is not ours either.
+      return claims.iss === issuer && claims.aud === kinds[kind].aud ? claims : null
     } catch (error) {
       if (error instanceof TokenError) return null
       throw error

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { callerNetwork } from './caller-network.ts'
+
+test('an IPv4 address is a network of its own, also when it is written as IPv6', () => {
+  expect(callerNetwork('192.0.2.7')).toBe('192.0.2.7')
+  expect(callerNetwork('::ffff:192.0.2.7')).toBe('192.0.2.7')
+  expect(callerNetwork('::FFFF:192.0.2.7')).toBe('192.0.2.7')
+})
+
+test('the addresses of one IPv6 /64 count as one, however they are written', () => {
+  const one = callerNetwork('2001:db8:1:2:3::4')
+  expect(one).toBe('2001:db8:1:2::/64')
+  for (let host = 1; host <= 1000; host++) {
+    expect(callerNetwork(`2001:db8:1:2::${host.toString(16)}`)).toBe(one)
+  }
+  expect(callerNetwork('2001:0DB8:0001:0002:ffff:ffff:ffff:ffff')).toBe(one)
+  expect(callerNetwork('2001:db8:1:3::4')).not.toBe(one)
+})
+
+test('zones and short forms are read', () => {
+  expect(callerNetwork('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+  expect(callerNetwork('::1')).toBe('0:0:0:0::/64')
+  expect(callerNetwork('2001:db8::')).toBe('2001:db8:0:0::/64')
+})
+
+test('what is no address is kept as it is', () => {
+  expect(callerNetwork('')).toBe('')
+  expect(callerNetwork('unix:')).toBe('unix:')
+})

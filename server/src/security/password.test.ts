@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { hashPassword, isGuessable, isPassword } from './password.ts'
+
+describe('a password', () => {
+  test('fits itself and nothing else, and no two hashes of it are the same', async () => {
+    const [hash, again] = await Promise.all([
+      hashPassword('otter saddle lamp pond'),
+      hashPassword('otter saddle lamp pond'),
+    ])
+    expect(hash).not.toBe(again)
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(await isPassword(hash, 'otter saddle lamp pond')).toBe(true)
+    expect(await isPassword(hash, 'otter saddle lamp ponD')).toBe(false)
+    expect(await isPassword(hash, 'otter saddle lamp pond ')).toBe(false)
+    expect(await isPassword(hash, '')).toBe(false)
+  })
+
+  test('counts to its last byte: nothing is cut off at 72', async () => {
+    const long = `${'otter saddle lamp '.repeat(4)}pond 12345678`
+    const other = `${long.slice(0, 79)}X${long.slice(80)}`
+    const hash = await hashPassword(long)
+    expect(Buffer.byteLength(long)).toBeGreaterThan(80)
+    expect(await isPassword(hash, long)).toBe(true)
+    expect(await isPassword(hash, other)).toBe(false)
+  })
+
+  test('fits however its accents are typed', async () => {
+    const hash = await hashPassword('crème brûlée étagère'.normalize('NFD'))
+    expect(await isPassword(hash, 'crème brûlée étagère'.normalize('NFC'))).toBe(true)
+  })
+
+  test('never fits a person who has none, even the stand-in hash', async () => {
+    expect(await isPassword(null, '')).toBe(false)
+    expect(await isPassword(null, 'otter saddle lamp pond')).toBe(false)
+  })
+
+  test('is checked against a stand-in where nobody is known, so that both take as long', async () => {
+    const hash = await hashPassword('otter saddle lamp pond')
+    await isPassword(null, 'warm up')
+    const taken = async (against: string | null) => {
+      const times: number[] = []
+      for (let i = 0; i < 5; i++) {
+        const start = performance.now()
+        await isPassword(against, 'wrong password here')
+        times.push(performance.now() - start)
+      }
+      return Math.min(...times)
+    }
+    const [known, unknown] = [await taken(hash), await taken(null)]
+    expect(unknown).toBeGreaterThan(known / 3)
+    expect(unknown).toBeLessThan(known * 3)
+  })
+})
+
+describe('a guessable password', () => {
+  test.each([
+    ['aaaaaaaaaaaaaaaa', []],
+    ['1234567890123456', []],
+    ['abcabcabcabcabcabc', []],
+    ['passwordpassword1', []],
+    ['PasswordPassword12!', []],
+    ['qwertyuiopasdfghjkl', []],
+    ['bluemesalogistics2026', ['Blue Mesa Logistics']],
+    ['ana.ortiz.ana.ortiz', ['Ana Ortiz', 'ana.ortiz@example.com']],
+  ])('%s is one', (password, ownWords) => {
+    expect(isGuessable(password, ownWords)).toBe(true)
+  })
+
+  test.each(['correct horse battery staple', 'Vt7#kQ9z!mR2pLx8w', 'el perro come manzanas'])(
+    '%s is none',
+    (password) => {
+      expect(isGuessable(password, ['Blue Mesa Logistics', 'Ana Ortiz'])).toBe(false)
+    },
+  )
+})

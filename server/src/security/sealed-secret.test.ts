@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { secretForm } from '#contract/signature.ts'
+import { derivedKey, type SecretKey, seal, secretKey, unseal } from './sealed-secret.ts'
+import { newSigningSecret } from './signing-secret.ts'
+
+function keyOf(text: string): SecretKey {
+  const key = secretKey(text)
+  if (key === null) throw new Error('No key.')
+  return key
+}
+const key = keyOf('ab'.repeat(32))
+
+describe('a sealed secret', () => {
+  test('opens for the place it was sealed for', () => {
+    expect(unseal(key, 'signing secret 7/1', seal(key, 'signing secret 7/1', 'lwsec_é'))).toBe('lwsec_é')
+  })
+
+  test('does not open in another row or at another tenant', () => {
+    const sealed = seal(key, 'signing secret 7/1', 'lwsec_x')
+    for (const place of ['signing secret 7/2', 'signing secret 8/1', 'signing secret 71/', '']) {
+      expect(unseal(key, place, sealed)).toBeNull()
+    }
+  })
+
+  test('does not open with another key, nor with any one bit changed, nor cut short', () => {
+    const sealed = seal(key, 'place', 'lwsec_x')
+    expect(unseal(keyOf('cd'.repeat(32)), 'place', sealed)).toBeNull()
+    for (let bit = 0; bit < sealed.length * 8; bit++) {
+      const flipped = Buffer.from(sealed)
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      expect(unseal(key, 'place', flipped), `bit ${bit}`).toBeNull()
+    }
+    for (let length = 0; length < sealed.length; length++) {
+      expect(unseal(key, 'place', sealed.subarray(0, length))).toBeNull()
+    }
+  })
+
+  test('never looks the same twice and never shows its text', () => {
+    const sealed = Array.from({ length: 100 }, () => seal(key, 'place', 'lwsec_plain'))
+    expect(new Set(sealed.map((bytes) => bytes.toString('hex'))).size).toBe(100)
+    for (const bytes of sealed) expect(bytes.includes('lwsec_plain')).toBe(false)
+  })
+})
+
+describe('the secret key', () => {
+  test.each([
+    'ab'.repeat(32),
+    Buffer.alloc(32, 7).toString('base64'),
+    Buffer.alloc(48, 7).toString('base64url'),
+  ])('%s is one', (text) => {
+    expect(secretKey(text)?.length).toBeGreaterThanOrEqual(32)
+  })
+
+  test.each([
+    '',
+    'short',
+    'ab'.repeat(31),
+    Buffer.alloc(31, 7).toString('base64'),
+    `${'ab'.repeat(31)}é`,
+    ' '.repeat(64),
+  ])('%j is none', (text) => {
+    expect(secretKey(text)).toBeNull()
+  })
+
+  test('gives every purpose a key of its own', () => {
+    const purposes = ['service tokens', 'dashboard tokens', 'sealed secrets']
+    expect(new Set(purposes.map((purpose) => derivedKey(key, purpose).toString('hex'))).size).toBe(3)
+  })
+})
+
+test('a new signing secret has the published form, and no two are the same', () => {
+  const made = Array.from({ length: 200 }, newSigningSecret)
+  for (const secret of made) expect(secret).toMatch(secretForm)
+  expect(new Set(made).size).toBe(200)
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { signInBackOff } from './sign-in-back-off.ts'
+
+const minute = 60_000
+
+/** Tries the wrong password as fast as it is let, and counts how often it was looked at. */
+function guesses(untilMs: number, everyMs: number, networkOf: (n: number) => string): number {
+  const backOff = signInBackOff()
+  let looked = 0
+  for (let now = 0; now < untilMs; now += everyMs) {
+    const network = networkOf(looked)
+    if (backOff.waitMs('ana@example.com', network, now) > 0) continue
+    looked++
+    backOff.failed('ana@example.com', network, now)
+  }
+  return looked
+}
+
+describe('one account', () => {
+  test('five failures cost nothing; each further one doubles the wait, up to a quarter of an hour', () => {
+    const backOff = signInBackOff()
+    const waits: number[] = []
+    let now = 0
+    for (let failure = 1; failure <= 18; failure++) {
+      backOff.failed('ana@example.com', `net ${failure}`, now)
+      const wait = backOff.waitMs('ana@example.com', 'elsewhere', now)
+      waits.push(wait / 1000)
+      now += wait
+    }
+    expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
+  })
+
+  test('is never locked for good: after a quarter of an hour the right password is looked at', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 500; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute - 1)).toBeGreaterThan(0)
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute)).toBe(0)
+  })
+
+  test('a thousand guesses in an hour, from anywhere, are looked at fewer than 20 times', () => {
+    expect(guesses(60 * minute, 3600, (n) => `net ${n}`)).toBeLessThan(20)
+  })
+
+  test('success clears it, and other accounts are not touched', () => {
+    const backOff = signInBackOff()
+    for (let i = 0; i < 6; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
+    expect(backOff.waitMs('sam@example.com', 'elsewhere', 0)).toBe(0)
+    backOff.succeeded('ana@example.com')
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 0)).toBe(0)
+  })
+
+  test('guesses sent at once are not all looked at before the first has failed', () => {
+    const backOff = signInBackOff()
+    const ends: (() => void)[] = []
+    for (let i = 0; i < 100; i++) {
+      if (backOff.waitMs('ana@example.com', `net ${i}`, 0) > 0) continue
+      ends.push(backOff.begin('ana@example.com', `net ${i}`))
+    }
+    expect(ends).toHaveLength(5)
+    for (const end of ends) end()
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 0)).toBe(0)
+  })
+})
+
+describe('one network', () => {
+  test('gets 30 failures a quarter of an hour over all accounts', () => {
+    const backOff = signInBackOff()
+    let looked = 0
+    for (let i = 0; i < 1000; i++) {
+      if (backOff.waitMs(`person ${i}`, '192.0.2.7', i) > 0) continue
+      looked++
+      backOff.failed(`person ${i}`, '192.0.2.7', i)
+    }
+    expect(looked).toBe(30)
+    expect(backOff.waitMs('somebody', '192.0.2.8', 1000)).toBe(0)
+    expect(backOff.waitMs('somebody', '192.0.2.7', 16 * minute)).toBe(0)
+  })
+
+  test('gets 30 attempts at once', () => {
+    const backOff = signInBackOff()
+    let looked = 0
+    for (let i = 0; i < 100; i++) {
+      if (backOff.waitMs(`person ${i}`, '192.0.2.7', 0) > 0) continue
+      looked++
+      backOff.begin(`person ${i}`, '192.0.2.7')
+    }
+    expect(looked).toBe(30)
+  })
+})

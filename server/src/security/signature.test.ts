@@ -1,0 +1,186 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { Problem } from '#contract/errors.ts'
+import { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'
+
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>()
+  return { ...crypto, timingSafeEqual: vi.fn(crypto.timingSafeEqual) }
+})
+afterEach(() => vi.mocked(timingSafeEqual).mockClear())
+
+const nowSeconds = 1_772_373_600
+const now = nowSeconds * 1000
+const good = `sha256=${'0a'.repeat(32)}`
+
+function codeOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Problem) return error.code
+    throw error
+  }
+  return 'accepted'
+}
+
+const read = (timestamp: string | undefined, signature: string | undefined) =>
+  codeOf(() => readSignatureHeaders({ timestamp, signature }))
+
+describe('known answers', () => {
+  test('GitHub’s published vector, which has no timestamp, comes out of the same primitive', () => {
+    const digest = createHmac('sha256', "It's a Secret to Everybody").update('Hello, World!').digest('hex')
+    expect(digest).toBe('757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17')
+  })
+
+  test('our own: the whole secret, prefix included, is the key; the text is <timestamp>.<body>', () => {
+    // Computed with Python's hmac module.
+    const digest = signatureOf(
+      `lwsec_${'0'.repeat(49)}`,
+      '1772373600',
+      Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}'),
+    )
+    expect(digest.toString('hex')).toBe('ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b')
+  })
+})
+
+describe('headers', () => {
+  test('the documented form is accepted', () => {
+    expect(read('1772373600', good)).toBe('accepted')
+  })
+
+  test('one header missing, or both, is said as missing', () => {
+    expect(read(undefined, good)).toBe('signature-missing')
+    expect(read('1772373600', undefined)).toBe('signature-missing')
+    expect(read(undefined, undefined)).toBe('signature-missing')
+  })
+
+  test.each([
+    ['a space before', ' 1772373600'],
+    ['a space behind', '1772373600 '],
+    ['a plus sign', '+1772373600'],
+    ['a minus sign', '-1772373600'],
+    ['a leading zero', '01772373600'],
+    ['an exponent', '1.7e9'],
+    ['hexadecimal', '0x65a1b2c3'],
+    ['a fraction', '1772373600.0'],
+    ['a fraction that shifts the boundary to the body', '1772373600.5'],
+    ['trailing letters', '1772373600abc'],
+    ['Arabic digits', '١٧٧٢٣٧٣٦٠٠'],
+    ['nothing', ''],
+    ['zero', '0'],
+    ['two headers, as Node joins them', '1772373600, 1772373600'],
+    ['10^15, as milliseconds twice over', '1000000000000000'],
+    ['a line feed behind', '1772373600\n'],
+    ['NaN', 'NaN'],
+  ])('a timestamp with %s is malformed', (_what, timestamp) => {
+    expect(read(timestamp, good)).toBe('timestamp-malformed')
+  })
+
+  test.each([
+    ['upper-case hex', `sha256=${'0A'.repeat(32)}`],
+    ['63 digits', good.slice(0, -1)],
+    ['65 digits', `${good}0`],
+    ['an upper-case prefix', `SHA256=${'0a'.repeat(32)}`],
+    ['another algorithm', `sha1=${'0a'.repeat(20)}`],
+    ['no prefix', '0a'.repeat(32)],
+    ['a space before', ` ${good}`],
+    ['a space behind', `${good} `],
+    ['a list', `${good},${good}`],
+    ['two headers, as Node joins them', `${good}, ${good}`],
+    ['base64', `sha256=${Buffer.alloc(32, 10).toString('base64')}`],
+    ['letters that are no hex', `sha256=${'zz'.repeat(32)}`],
+    ['Latin-1 bytes', `sha256=${'\u00e9\u00ff'.repeat(32)}`],
+    ['nothing', ''],
+    ['nothing behind the prefix', 'sha256='],
+    ['a line feed behind', `${good}\n`],
+  ])('a signature with %s is malformed', (_what, signature) => {
+    expect(read('1772373600', signature)).toBe('signature-malformed')
+  })
+})
+
+const secrets = [{ plaintext: 'lwsec_new' }, { plaintext: 'lwsec_old' }]
+const bodyBytes = Buffer.from('{"lane_ref":"48211093754-1-1","customer_rate":2150}')
+
+function verified(
+  sent: { secret?: string; timestamp?: string; body?: Buffer },
+  live: readonly { plaintext: string }[] = secrets,
+) {
+  const timestamp = sent.timestamp ?? String(nowSeconds)
+  const digest = signatureOf(sent.secret ?? 'lwsec_new', timestamp, bodyBytes)
+  return verifySignature({ timestamp, digest, bodyBytes: sent.body ?? bodyBytes }, live, now)
+}
+
+describe('the signature', () => {
+  test('of each live secret is accepted, and the secret that fits is answered', () => {
+    expect(verified({ secret: 'lwsec_new' })).toBe(secrets[0])
+    expect(verified({ secret: 'lwsec_old' })).toBe(secrets[1])
+  })
+
+  test('of another secret does not match', () => {
+    expect(codeOf(() => verified({ secret: 'lwsec_other' }))).toBe('signature-mismatch')
+  })
+
+  test('over a body in which any one bit is different does not match', () => {
+    const body = Buffer.from(JSON.stringify({ lane_ref: '48211093754-1-1', customer_name: 'x'.repeat(250) }))
+    const digest = signatureOf('lwsec_new', String(nowSeconds), body)
+    for (let bit = 0; bit < body.length * 8; bit++) {
+      const flipped = Buffer.from(body)
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      const code = codeOf(() =>
+        verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: flipped }, secrets, now),
+      )
+      expect(code, `bit ${bit}`).toBe('signature-mismatch')
+    }
+  })
+
+  test.each([
+    ['U+FFFD for a byte that is no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), Buffer.from('{\ufffd}')],
+    [
+      'decomposed letters',
+      Buffer.from('{"a":"é"}'.normalize('NFC')),
+      Buffer.from('{"a":"é"}'.normalize('NFD')),
+    ],
+    ['an escape for a letter', Buffer.from('{"a":"é"}'), Buffer.from('{"a":"\\u00e9"}')],
+    ['pretty printing', Buffer.from('{"a":1}'), Buffer.from('{ "a": 1 }')],
+    ['a line end behind', Buffer.from('{"a":1}'), Buffer.from('{"a":1}\r\n')],
+    ['a byte-order mark', Buffer.from('{"a":1}'), Buffer.from('\ufeff{"a":1}')],
+  ])('does not match a body re-serialised with %s', (_what, signed, received) => {
+    const digest = signatureOf('lwsec_new', String(nowSeconds), signed)
+    const code = codeOf(() =>
+      verifySignature({ timestamp: String(nowSeconds), digest, bodyBytes: received }, secrets, now),
+    )
+    expect(code).toBe('signature-mismatch')
+  })
+
+  test('is compared once for each live secret, whichever fits and whether one does', () => {
+    for (const secret of ['lwsec_new', 'lwsec_old', 'lwsec_other']) {
+      vi.mocked(timingSafeEqual).mockClear()
+      codeOf(() => verified({ secret }))
+      expect(timingSafeEqual).toHaveBeenCalledTimes(2)
+    }
+  })
+
+  test('costs a tenant without a secret the same comparison, and says how to make one', () => {
+    expect(codeOf(() => verified({}, []))).toBe('signature-mismatch')
+    expect(timingSafeEqual).toHaveBeenCalledTimes(1)
+    expect(() => verified({}, [])).toThrow('POST /api/integrations/secrets')
+  })
+})
+
+describe('the window', () => {
+  test.each([
+    [-301, 'timestamp-out-of-window'],
+    [-300, 'accepted'],
+    [0, 'accepted'],
+    [300, 'accepted'],
+    [301, 'timestamp-out-of-window'],
+  ])('%i seconds from the server clock is %s', (skew, code) => {
+    expect(codeOf(() => verified({ timestamp: String(nowSeconds + skew) }))).toBe(code)
+  })
+
+  test('is told only to who holds the secret', () => {
+    expect(codeOf(() => verified({ secret: 'lwsec_other', timestamp: String(nowSeconds - 9999) }))).toBe(
+      'signature-mismatch',
+    )
+  })
+})

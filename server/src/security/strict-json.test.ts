@@ -1,0 +1,174 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Problem } from '#contract/errors.ts'
+import { readJsonObject } from './strict-json.ts'
+
+const limits = { depthMax: 16, keysMax: 64 }
+const read = (body: string | Buffer) => readJsonObject(Buffer.from(body as string), limits)
+
+function codeOf(body: string | Buffer): string {
+  try {
+    read(body)
+  } catch (error) {
+    if (error instanceof Problem) return error.code
+    throw error
+  }
+  return 'accepted'
+}
+
+const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`
+
+describe('what is accepted is what JSON.parse reads', () => {
+  test('for any JSON object', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.string().filter((key) => !['__proto__', 'constructor', 'prototype'].includes(key)),
+          fc.oneof(
+            fc.string({ unit: 'grapheme' }),
+            fc.double({ noNaN: true, noDefaultInfinity: true }),
+            fc.boolean(),
+            fc.constant(null),
+          ),
+          { maxKeys: 20 },
+        ),
+        (value) => {
+          const text = JSON.stringify(value)
+          expect(read(text)).toEqual(JSON.parse(text))
+        },
+      ),
+    )
+  })
+
+  test.each(['{}', ' {\t"a" : "}" , "b": "\\"," }\r\n', '{"":1}', '{"a":{"a":1},"b":[{"a":1},{"a":1}]}'])(
+    '%j',
+    (body) => {
+      expect(read(body)).toEqual(JSON.parse(body))
+    },
+  )
+})
+
+describe('a key twice is refused anywhere', () => {
+  test.each([
+    '{"customer_rate":1,"customer_rate":2}',
+    '{"customer_rate":1,"customer_rate":1}',
+    '{"customer_rate":1,"customer\\u005frate":2}',
+    '{"a":{"b":1,"c":2,"b":3}}',
+    '{"a":[{"b":1,"b":2}]}',
+    '{"a":[],"a":{}}',
+    '{"":1,"":2}',
+    '{"é":1,"\\u00e9":2}',
+    '{"a":"x\\"","b":[{"c":"]}"}],"a":1}',
+  ])('%s', (body) => {
+    expect(codeOf(body)).toBe('duplicate-key')
+  })
+})
+
+describe('a key that reaches a prototype is refused anywhere', () => {
+  test.each([
+    '{"__proto__":{"admin":true}}',
+    '{"\\u005f_proto__":{"admin":true}}',
+    '{"constructor":{"prototype":{"admin":true}}}',
+    '{"a":{"__proto__":1}}',
+    '{"a":[{"prototype":1}]}',
+  ])('%s', (body) => {
+    expect(codeOf(body)).toBe('forbidden-key')
+    expect(({} as { admin?: boolean }).admin).toBeUndefined()
+  })
+})
+
+describe('what is not one JSON object is malformed', () => {
+  test.each([
+    '',
+    ' ',
+    'null',
+    'true',
+    '1',
+    '"text"',
+    '[]',
+    '[{"a":1}]',
+    '{',
+    '}',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{,}',
+    '{"a":1}{"b":2}',
+    '{"a":1} x',
+    "{'a':1}",
+    '{a:1}',
+    '{"a":01}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":1.}',
+    '{"a":0x1}',
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":-Infinity}',
+    '{"a":undefined}',
+    '{"a":tru}',
+    '{"a":"\n"}',
+    '{"a":"\t"}',
+    '{"a":"\\x41"}',
+    '{"a":"\\u12"}',
+    '{"a":1 /* c */}',
+    '// c\n{}',
+    '{"a":"unclosed',
+    '{"a":[1,]}',
+    '{"a":[1}',
+    '\u00a0{}',
+    '{"a":1}\u0000',
+    '{"a":\u0000}',
+  ])('%j', (body) => {
+    expect(codeOf(body)).toBe('malformed-json')
+  })
+
+  test.each([
+    ['a byte-order mark', Buffer.from('\ufeff{}')],
+    ['UTF-16 little-endian', Buffer.from('{}', 'utf16le')],
+    ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('{}', 'utf16le')])],
+    ['a byte 0xFF in a text', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')])],
+    [
+      'an overlong slash',
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xc0, 0xaf]), Buffer.from('"}')]),
+    ],
+    [
+      'a surrogate as UTF-8',
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')]),
+    ],
+    ['a letter cut in two', Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xc3]), Buffer.from('"}')])],
+    ['Latin-1', Buffer.from('{"a":"é"}', 'latin1')],
+  ])('%s', (_what, body) => {
+    expect(codeOf(body)).toBe('malformed-json')
+  })
+})
+
+describe('bounds', () => {
+  test('16 levels are read, 17 are not, and 100,000 do not hurt', () => {
+    expect(codeOf(nested(16))).toBe('accepted')
+    expect(codeOf(nested(17))).toBe('malformed-json')
+    expect(codeOf(nested(100_000))).toBe('malformed-json')
+    expect(codeOf('{"a":'.repeat(100_000))).toBe('malformed-json')
+  })
+
+  test('64 keys are read, 65 are not, counted over all levels', () => {
+    expect(codeOf(keys(64))).toBe('accepted')
+    expect(codeOf(keys(65))).toBe('malformed-json')
+    expect(codeOf(`{"a":${keys(32)},"b":${keys(31)}}`)).toBe('malformed-json')
+  })
+})
+
+test('no text of any kind makes it throw anything but a problem', () => {
+  const jsonish = fc.string({
+    unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'a', '1', ' ', 'u', '\u0000'),
+  })
+  fc.assert(
+    fc.property(fc.oneof(jsonish, fc.string({ unit: 'binary' })), (text) => void codeOf(text)),
+    { numRuns: 2_000 },
+  )
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => void codeOf(Buffer.from(bytes))),
+    { numRuns: 500 },
+  )
+})
