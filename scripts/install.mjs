@@ -16,6 +16,8 @@ const note = join(modules, '.lanewise-install')
 const npmsList = join(modules, '.package-lock.json')
 const ownNode = join(modules, '.bin', 'node')
 const lock = join(root, '.install-lock')
+// A lock that was not touched for this long belongs to a run that was killed: the holder touches it every 2 s.
+const staleMilliseconds = 15_000
 
 class Refusal extends Error {}
 
@@ -81,29 +83,40 @@ function nodeIsThere() {
   return existsSync(ownNode) || major(process.version) >= nodeWanted
 }
 
-/** Compares npm's list with the lock file: packages for other systems may be missing, all others may not. */
+/** What package.json asks for, and what the lock file makes of it. */
+function readRequest() {
+  const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const { packages: wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  return { asked, wanted }
+}
+
+function agree(asked, wanted) {
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].every(
+    (kind) => JSON.stringify(sorted(asked[kind])) === JSON.stringify(sorted(wanted['']?.[kind])),
+  )
+}
+
 function npmInstalledTheLock() {
-  let wanted
-  let found
-  let asked
-  try {
-    wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-    found = JSON.parse(readFileSync(npmsList, 'utf8')).packages
-    asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  } catch {
-    return false
-  }
-  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
-    if (JSON.stringify(sorted(asked[kind])) !== JSON.stringify(sorted(wanted['']?.[kind]))) return false
-  }
-  return Object.entries(wanted).every(([path, entry]) => {
-    if (path === '' || entry.link) return true
+  if (!existsSync(npmsList)) return false
+  const { asked, wanted } = readRequest()
+  return agree(asked, wanted) && firstDifference() === undefined
+}
+
+/** Compares npm's list with the lock file: packages for other systems may be missing, all others may not. */
+function firstDifference() {
+  const { wanted } = readRequest()
+  const { packages: found } = JSON.parse(readFileSync(npmsList, 'utf8'))
+  const differs = Object.entries(wanted).find(([path, entry]) => {
+    if (path === '' || entry.link) return false
     const there = found[path]
-    if (there === undefined) return entry.optional === true && !isForThisMachine(entry)
+    if (there === undefined) return entry.optional !== true || isForThisMachine(entry)
     return (
-      there.version === entry.version && there.integrity === entry.integrity && existsSync(join(root, path))
+      there.version !== entry.version ||
+      there.integrity !== entry.integrity ||
+      !existsSync(join(root, path, 'package.json'))
     )
   })
+  return differs?.[0]
 }
 
 function sorted(record = {}) {
@@ -130,9 +143,6 @@ async function installOnce() {
     rmSync(lock, { force: true })
   }
 }
-
-/** A lock that was not touched for this long belongs to a run that was killed: the holder touches it every 2 s. */
-const staleMilliseconds = 15_000
 
 async function takeLock() {
   const mine = `${process.pid} ${performance.timeOrigin}`
@@ -164,19 +174,39 @@ function touchLock() {
   }
 }
 
+/**
+ * Does what `npm ci` does, an empty node_modules and nothing but what the lock file pins, by way of `npm install`:
+ * `npm ci` refuses a lock file without the optional packages of other systems, and a registry that mirrors only a
+ * part of the packages makes such a lock file. That the result is what the lock file says is checked afterwards.
+ */
 async function install() {
-  rmSync(note, { force: true })
-  say('installing packages from the npm registry (some 400 MB on disk; needed once) ...')
+  const { asked, wanted } = readRequest()
+  if (!agree(asked, wanted)) {
+    throw new Refusal('package.json and package-lock.json do not agree: run npm install, and commit both.')
+  }
+  for (const path of [note, npmsList, modules]) rmSync(path, { recursive: true, force: true })
+  say('installing packages from the npm registry (some 600 MB on disk; needed once) ...')
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1_000)
   const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
   const { code, output } = await runNpm(
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional'],
+    [
+      'install',
+      '--no-save',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--include=dev',
+      '--include=optional',
+    ],
     // A few quick tries: a machine without a network should hear of it within half a minute.
     ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=8000'],
   )
   clearInterval(ticker)
   if (code !== 0) throw new Refusal(`installing failed: ${explain(output)}`)
+  const missing = firstDifference()
+  if (missing !== undefined)
+    throw new Refusal(`installing failed: ${missing} is not what package-lock.json says.`)
   say(`installed in ${seconds()} s`)
 }
 
