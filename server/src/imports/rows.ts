@@ -74,7 +74,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /** The cells of one row by field, and the errors found while reading them. */
 class RowReader {
-  readonly errors: CellError[] = []
+  readonly #errors: (CellError & { readonly position: number })[] = []
   readonly #cells: readonly string[]
   readonly #columns: Columns
 
@@ -112,7 +112,15 @@ class RowReader {
 
   wrong(field: ImportFieldName, what: string): void {
     const column = this.#columns.names[field] ?? field
-    this.errors.push({ column, detail: `${column} ${what}.` })
+    const position = this.#columns.positions[field] ?? this.#columns.width
+    this.#errors.push({ column, detail: `${column} ${what}.`, position })
+  }
+
+  /** What was wrong, in the order of the columns. */
+  get errors(): CellError[] {
+    return this.#errors
+      .toSorted((a, b) => a.position - b.position)
+      .map(({ column, detail }) => ({ column, detail }))
   }
 
   missing(field: ImportFieldName): void {

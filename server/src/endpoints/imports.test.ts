@@ -1,0 +1,263 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { gazetteer } from '#geography/gazetteer.ts'
+import {
+  type Answer,
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  // As a start of the service does: no request waits for the map.
+  gazetteer()
+  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+})
+afterAll(() => app.close())
+
+const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
+const rowTo = (city: string) => `"Dallas, TX","${city}, GA",Van,"$2,150.00",3/1/2026,Won\n`
+
+async function send(tenant: Pick<MadeTenant, 'owner'>, file: string | Buffer, query = ''): Promise<Answer> {
+  const response = await fetch(`${app.url}/api/imports${query}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: typeof file === 'string' ? file : new Uint8Array(file),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+/** Reads an import until it has ended. */
+async function ended(tenant: Pick<MadeTenant, 'owner'>, importId: number) {
+  for (;;) {
+    const { body } = await call(app, 'GET', `/api/imports/${importId}`, { token: tenant.owner })
+    if (body.status !== 'running') return body
+    await delay(20)
+  }
+}
+
+async function imported(tenant: Pick<MadeTenant, 'owner'>, file: string | Buffer, query = '') {
+  const { status, body } = await send(tenant, file, query)
+  expect(status).toBe(202)
+  return ended(tenant, body.import_id)
+}
+
+describe('202', () => {
+  it('takes a file, answers at once, and goes on until all of it is in', async () => {
+    const tenant = await makeTenant(app)
+    const { status, body } = await send(
+      tenant,
+      `${header.replace('Status', 'Status,Colour')}${rowTo('Atlanta').replace('\n', ',red\n')}"Dallas","Macon, GA",V,1,3/1/2026,Won,\n`,
+      '?file_name=march.csv',
+    )
+    expect(status).toBe(202)
+    expect(body).toMatchObject({
+      import_id: 1,
+      file_name: 'march.csv',
+      status: 'running',
+      columns: { origin: 'Ship From', customer_rate: 'Sell Rate' },
+      ignored_columns: ['Colour'],
+    })
+    expect(await ended(tenant, 1)).toMatchObject({
+      status: 'done',
+      rows_read: 2,
+      rows_added: 1,
+      rows_refused: 1,
+      errors: [{ row: 3, column: 'Ship From' }],
+      finished_at: '2026-06-01T00:00:00.000Z',
+      failure: null,
+    })
+    const lanes = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(lanes.body.lanes).toMatchObject([
+      {
+        customer_rate: 2150,
+        outcome: 'won',
+        outcome_source: 'import',
+        created_at: '2026-03-01T00:00:00.000Z',
+      },
+    ])
+  })
+
+  it('takes a packed file, a dry run and a map', async () => {
+    const tenant = await makeTenant(app)
+    const file = gzipSync(header.replace('Sell Rate', 'Rate') + rowTo('Atlanta'))
+    const dry = await imported(tenant, file, '?dry_run=true&map=quoted_rate%3DRate')
+    expect(dry).toMatchObject({ dry_run: true, rows_added: 1, columns: { quoted_rate: 'Rate' } })
+    const lanes = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(lanes.body.lanes).toEqual([])
+  })
+
+  it('answers other requests while it works', async () => {
+    const tenant = await makeTenant(app)
+    const rows = Array.from({ length: 20_000 }, (_, index) =>
+      rowTo('Atlanta').replace('2,150', `2,${100 + (index % 900)}`),
+    )
+    const { body } = await send(tenant, header + rows.join(''))
+    let slowest = 0
+    for (let count = 0; count < 20; count++) {
+      const start = performance.now()
+      await call(app, 'GET', '/healthz')
+      slowest = Math.max(slowest, performance.now() - start)
+    }
+    const { body: stopped } = await call(app, 'POST', `/api/imports/${body.import_id}/stop`, {
+      token: tenant.owner,
+    })
+    expect(stopped.status).toBe('running')
+    expect(await ended(tenant, body.import_id)).toMatchObject({ status: 'stopped' })
+    expect(slowest).toBeLessThan(500)
+  })
+})
+
+describe('200', () => {
+  it('lists imports newest first without their errors', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, `${header}"Dallas","Macon, GA",V,1,3/1/2026,Won\n`)
+    await imported(tenant, header + rowTo('Atlanta'))
+    const { body } = await call(app, 'GET', '/api/imports', { token: tenant.owner })
+    expect(body.imports).toMatchObject([
+      { import_id: 2, errors: [] },
+      { import_id: 1, rows_refused: 1, errors: [] },
+    ])
+  })
+
+  it('undoes an import, keeps what the TMS has booked since, and answers the same when undone again', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    const pushed = await pushUpdate(app, integration, { lane_ref: body.lanes[0].lane_ref, truck_cost: 1800 })
+    expect(pushed.status).toBe(200)
+    const undo = () => call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
+    expect((await undo()).body).toMatchObject({
+      import: { status: 'undone' },
+      lanes_removed: 1,
+      lanes_kept: 1,
+      bookings_rolled_back: 0,
+    })
+    expect((await undo()).body).toMatchObject({ lanes_removed: 0, lanes_kept: 1 })
+  })
+
+  it('keeps an imported lane that was quoted again', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    await call(app, 'POST', `/api/lanes/${body.lanes[0].lane_ref}/requote`, {
+      token: tenant.owner,
+      body: { quoted_rate: 2000 },
+    })
+    const undone = await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
+    expect(undone.body).toMatchObject({ lanes_removed: 0, lanes_kept: 1 })
+  })
+
+  it('rolls a booking back in the name of the person who undoes it', async () => {
+    const tenant = await makeTenant(app)
+    const lane = await makeLane(app, tenant)
+    const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
+    await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
+    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: tenant.owner })
+    expect(body.changes).toMatchObject([
+      { source: 'dashboard', changed_by: { name: 'Olive Quay' }, rolled_back_change_id: 1 },
+      { source: 'import', after: { customer_rate: 2222, outcome: 'won' } },
+    ])
+  })
+
+  it('leaves an import that has ended as it is when it is asked to stop', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const { status, body } = await call(app, 'POST', `/api/imports/${import_id}/stop`, {
+      token: tenant.owner,
+    })
+    expect([status, body.status]).toEqual([200, 'done'])
+  })
+})
+
+describe('403', () => {
+  it('lets a viewer read but not import, and only an admin undo', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const viewer = await makePerson(app, tenant, 'viewer')
+    const member = await makePerson(app, tenant, 'member')
+    expect((await send({ owner: viewer.token }, header)).status).toBe(403)
+    expect((await call(app, 'GET', '/api/imports', { token: viewer.token })).status).toBe(200)
+    expect((await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: member.token })).status).toBe(
+      403,
+    )
+  })
+})
+
+describe('404', () => {
+  it("answers another brokerage's import like one that never was", async () => {
+    const { import_id } = await imported(await makeTenant(app), header + rowTo('Atlanta'))
+    const stranger = await makeTenant(app)
+    for (const id of [import_id, 99]) {
+      for (const [method, end] of [
+        ['GET', ''],
+        ['POST', '/stop'],
+        ['POST', '/undo'],
+      ] as const) {
+        const { status, body } = await call(app, method, `/api/imports/${id}${end}`, {
+          token: stranger.owner,
+        })
+        expect([status, body.detail]).toEqual([404, `No import ${id} in this brokerage.`])
+      }
+    }
+  })
+})
+
+describe('409', () => {
+  it('runs one import of a brokerage at a time, and undoes none that runs', async () => {
+    const tenant = await makeTenant(app)
+    const { body } = await send(tenant, header + rowTo('Atlanta').repeat(20_000))
+    const [second, undone] = [
+      await send(tenant, header + rowTo('Macon')),
+      await call(app, 'POST', `/api/imports/${body.import_id}/undo`, { token: tenant.owner }),
+    ]
+    expect(second).toMatchObject({ status: 409, body: { detail: expect.stringContaining('still running') } })
+    expect(undone.status).toBe(409)
+    await call(app, 'POST', `/api/imports/${body.import_id}/stop`, { token: tenant.owner })
+    await ended(tenant, body.import_id)
+  })
+
+  it('undoes no dry run', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'), '?dry_run=true')
+    expect((await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })).status).toBe(
+      409,
+    )
+  })
+})
+
+describe('422', () => {
+  it('names the column of a wrong header at once, and keeps no record of it', async () => {
+    const tenant = await makeTenant(app)
+    const { status, body } = await send(tenant, header.replace('Ship From', 'Orgin') + rowTo('Atlanta'))
+    expect(status).toBe(422)
+    expect(body.errors).toMatchObject([{ code: 'header', detail: expect.stringContaining('origin=Orgin') }])
+    const { body: list } = await call(app, 'GET', '/api/imports', { token: tenant.owner })
+    expect(list.imports).toEqual([])
+  })
+
+  it('names the parameter of a wrong map', async () => {
+    const { status, body } = await send(await makeTenant(app), header, '?map=quoted_rate%3DFrom')
+    expect(status).toBe(422)
+    expect(body.errors[0]).toMatchObject({ parameter: 'map', code: 'map' })
+  })
+
+  it('names the line and column of bytes that are not UTF-8', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(header),
+      Buffer.from('"Montr\xe9al, QC",x,V,1,3/1/2026,Won\n', 'latin1'),
+    ])
+    const { status, body } = await send(await makeTenant(app), bytes)
+    expect(status).toBe(422)
+    expect(body.detail).toContain('line 2, column "Ship From"')
+  })
+})

@@ -1,0 +1,492 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { findImport, insertImport, requestStop, undoImport } from '../database/imports.ts'
+import { changeLane, listChanges } from '../database/lane-changes.ts'
+import { type LaneRow, listLanes } from '../database/lanes.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  openDatabase,
+  type TenantId,
+  tenantId,
+} from '../database/open-database.ts'
+import type { RowError } from '../database/tables.ts'
+import { type ImportEnd, importFile, openImport } from './import-file.ts'
+
+let testing: TestDatabase
+let database: Database
+const now = Date.parse('2026-06-01T00:00:00Z')
+let tenantsMade = 0
+
+beforeAll(async () => {
+  testing = await testDatabase()
+  database = await openDatabase({ connection: testing.service })
+})
+
+afterAll(async () => {
+  await database.close()
+  await testing.drop()
+})
+
+async function newTenant(name = 'Test Brokers'): Promise<TenantId> {
+  const tenant = tenantId(++tenantsMade)
+  await database.inTenant(tenant, (transaction) =>
+    transaction
+      .insertInto('tenants')
+      .values({ tenant_id: tenant, name, created_at: new Date(now) })
+      .execute(),
+  )
+  return tenant
+}
+
+type Ran = ImportEnd & { importId: number; refused: RowError[] }
+
+async function runImport(
+  tenant: TenantId,
+  text: string,
+  options: {
+    dryRun?: boolean
+    map?: string
+    onBatch?: (importId: number) => unknown
+    through?: Database
+  } = {},
+): Promise<Ran> {
+  const file = await openImport(Buffer.from(text), options.map)
+  const row = await database.inTenant(tenant, (transaction) =>
+    insertImport(transaction, tenant, {
+      file_name: 'quotes.csv',
+      dry_run: options.dryRun ?? false,
+      columns: file.columns.names,
+      ignoredColumns: file.columns.ignored,
+      bytes_total: file.csv.bytes.length,
+      created_by: null,
+      created_at: new Date(now),
+    }),
+  )
+  const refused: RowError[] = []
+  const end = await importFile(
+    { database: options.through ?? database, clock: () => now },
+    {
+      tenant,
+      importId: row.import_id,
+      createdBy: null,
+      file,
+      dryRun: options.dryRun ?? false,
+      isStopping: () => false,
+      onProgress: () => void options.onBatch?.(row.import_id),
+      onRefused: (error) => refused.push(error),
+    },
+  )
+  return { ...end, importId: row.import_id, refused }
+}
+
+async function lanesOf(tenant: TenantId): Promise<LaneRow[]> {
+  return database.inTenant(tenant, (transaction) =>
+    listLanes(transaction, tenant, {}, { cursor: null, limit: 10_000 }),
+  )
+}
+
+async function countOf(tenant: TenantId, table: 'lanes' | 'quote_requests'): Promise<number> {
+  const { rows } = await database.inTenant(tenant, (transaction) =>
+    transaction
+      .selectFrom(table)
+      .select((query) => query.fn.countAll<number>().as('rows'))
+      .where('tenant_id', '=', tenant)
+      .executeTakeFirstOrThrow(),
+  )
+  return rows
+}
+
+async function importRow(tenant: TenantId, importId: number, at = now) {
+  return database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, new Date(at)))
+}
+
+const header = 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'
+const rowTo = (city: string, rate = 2000) => `"Dallas, TX","${city}, GA",V,${rate},2026-03-01,won\n`
+
+function manyRows(count: number): string {
+  return `load id,${header}${Array.from({ length: count }, (_, index) => `L${index},${rowTo('Atlanta', 1000 + index)}`).join('')}`
+}
+
+describe('an import', () => {
+  it('keeps good rows and nothing of a bad one, and names line and column', async () => {
+    const tenant = await newTenant()
+    const bad = '"Dallas, TX","Macon, GA",V,"1.850,00",2026-03-01,purple\n'
+    const end = await runImport(tenant, header + rowTo('Atlanta') + bad + rowTo('Savannah'))
+    expect(end).toMatchObject({ status: 'done', rowsRead: 3, rowsAdded: 2, rowsRefused: 1 })
+    expect(end.refused.map(({ row, column }) => [row, column])).toEqual([
+      [3, 'quoted_rate'],
+      [3, 'outcome'],
+    ])
+    expect((await lanesOf(tenant)).map((lane) => lane.destination).sort()).toEqual([
+      'Atlanta, GA',
+      'Savannah, GA',
+    ])
+    expect(await importRow(tenant, end.importId)).toMatchObject({ status: 'done', errors: end.refused })
+  })
+
+  it('adds nothing when the same file comes twice, and keeps two equal rows of one file', async () => {
+    const tenant = await newTenant()
+    const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 3, rowsRepeated: 0 })
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 0, rowsRepeated: 3 })
+    expect(await countOf(tenant, 'lanes')).toBe(3)
+    expect(await countOf(tenant, 'quote_requests')).toBe(3)
+  })
+
+  it('knows a row by its id in another file, and refuses an id that two rows share', async () => {
+    const tenant = await newTenant()
+    const text = `load id,${header}A,${rowTo('Atlanta')}A,${rowTo('Macon')}A,${rowTo('Atlanta')}`
+    const end = await runImport(tenant, text)
+    expect(end).toMatchObject({ rowsAdded: 1, rowsRepeated: 1, rowsRefused: 1 })
+    expect(end.refused[0]).toMatchObject({
+      row: 3,
+      column: 'load id',
+      detail: expect.stringContaining('line 2'),
+    })
+    expect(await runImport(tenant, `load id,${header}A,${rowTo('Savannah')}`)).toMatchObject({
+      rowsRepeated: 1,
+    })
+  })
+
+  it('is walled off: the same file is new to another brokerage', async () => {
+    const text = header + rowTo('Atlanta')
+    expect(await runImport(await newTenant(), text)).toMatchObject({ rowsAdded: 1 })
+    expect(await runImport(await newTenant(), text)).toMatchObject({ rowsAdded: 1 })
+  })
+
+  it('keeps nothing in a dry run but what it found', async () => {
+    const tenant = await newTenant()
+    const text = `${header}${rowTo('Atlanta')}${rowTo('Macon')}"Dallas",x,V,1,2026-03-01,won\n`
+    const dry = await runImport(tenant, text, { dryRun: true })
+    expect(dry).toMatchObject({ rowsAdded: 2, rowsRefused: 1, status: 'done' })
+    expect(await countOf(tenant, 'quote_requests')).toBe(0)
+    await runImport(tenant, header + rowTo('Macon'))
+    expect(await runImport(tenant, text, { dryRun: true })).toMatchObject({ rowsAdded: 1, rowsRepeated: 1 })
+    expect(await importRow(tenant, dry.importId)).toMatchObject({ dry_run: true, rows_added: 2 })
+  })
+
+  it('keeps the first thousand errors and counts the rest', async () => {
+    const tenant = await newTenant()
+    const end = await runImport(tenant, header + '"Dallas","Atlanta, GA",V,1,2026-03-01,won\n'.repeat(1_500))
+    expect(end).toMatchObject({ rowsRefused: 1_500, rowsAdded: 0 })
+    expect(end.refused).toHaveLength(1_500)
+    expect((await importRow(tenant, end.importId))?.errors).toHaveLength(1_000)
+  })
+
+  it('stops when it is asked to, and goes on with the same file', async () => {
+    const tenant = await newTenant()
+    const text = manyRows(2_500)
+    const first = await runImport(tenant, text, {
+      onBatch: (importId) =>
+        database.inTenant(tenant, (transaction) => requestStop(transaction, tenant, importId)),
+    })
+    expect(first.status).toBe('stopped')
+    expect(first.rowsAdded).toBeLessThan(2_500)
+    expect(await countOf(tenant, 'lanes')).toBe(first.rowsAdded)
+    expect(await importRow(tenant, first.importId)).toMatchObject({
+      status: 'stopped',
+      rows_added: first.rowsAdded,
+    })
+    const second = await runImport(tenant, text)
+    expect(second).toMatchObject({ status: 'done', rowsRepeated: first.rowsAdded })
+    expect(await countOf(tenant, 'lanes')).toBe(2_500)
+  })
+
+  it('goes on after a moment without the database, and counts a batch once that was committed unseen', async () => {
+    const tenant = await newTenant()
+    let calls = 0
+    const flaky: Database = {
+      ...database,
+      async inTenant(of, work) {
+        calls++
+        if (calls === 1) throw new DatabaseUnavailable('gone')
+        const result = await database.inTenant(of, work)
+        if (calls === 2) throw new DatabaseUnavailable('lost while committing', true)
+        return result
+      },
+    }
+    const end = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'), { through: flaky })
+    expect(end).toMatchObject({ status: 'done', rowsAdded: 2, rowsRepeated: 0 })
+    expect(await countOf(tenant, 'lanes')).toBe(2)
+  })
+
+  it('adds every row once when two imports of one file run at the same time', async () => {
+    const tenant = await newTenant()
+    const text = manyRows(1_200)
+    const [one, two] = await Promise.all([runImport(tenant, text), runImport(tenant, text)])
+    expect(one.rowsAdded + two.rowsAdded).toBe(1_200)
+    expect(one.rowsRepeated + two.rowsRepeated).toBe(1_200)
+    expect(await countOf(tenant, 'lanes')).toBe(1_200)
+    expect(await countOf(tenant, 'quote_requests')).toBe(1_200)
+  })
+
+  it('says stopped of an import whose process has gone silent', async () => {
+    const tenant = await newTenant()
+    const file = await openImport(Buffer.from(header), undefined)
+    const row = await database.inTenant(tenant, (transaction) =>
+      insertImport(transaction, tenant, {
+        file_name: 'a.csv',
+        dry_run: false,
+        columns: file.columns.names,
+        ignoredColumns: [],
+        bytes_total: 1,
+        created_by: null,
+        created_at: new Date(now),
+      }),
+    )
+    expect(await importRow(tenant, row.import_id, now + 29_000)).toMatchObject({ status: 'running' })
+    expect(await importRow(tenant, row.import_id, now + 31_000)).toMatchObject({
+      status: 'stopped',
+      failure: expect.stringContaining('again to go on'),
+    })
+  })
+})
+
+describe('a row with a lane_ref', () => {
+  async function pendingLane(tenant: TenantId): Promise<LaneRow> {
+    await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
+    const [lane] = await lanesOf(tenant)
+    if (lane === undefined) throw new Error('No lane.')
+    return lane
+  }
+
+  it('books that lane as a change by import, once', async () => {
+    const tenant = await newTenant()
+    const lane = await pendingLane(tenant)
+    const text = `lane_ref,AR,AP,Carrier,Book Date\n${lane.lane_ref},2100,1800,Blue Mesa,3/2/2026\n`
+    const end = await runImport(tenant, text)
+    expect(end).toMatchObject({ rowsUpdated: 1, rowsAdded: 0 })
+    expect((await lanesOf(tenant))[0]).toMatchObject({
+      outcome: 'won',
+      outcome_source: 'import',
+      customer_rate_cents: 210000,
+      truck_cost_cents: 180000,
+      truck_cost_source: 'import',
+      carrier_name: 'Blue Mesa',
+      decided_at: new Date('2026-03-02T00:00:00Z'),
+    })
+    const changes = await database.inTenant(tenant, (transaction) =>
+      listChanges(transaction, tenant, lane.lane_id),
+    )
+    expect(changes).toMatchObject([{ source: 'import', after: { customer_rate_cents: 210000 } }])
+    expect(await runImport(tenant, text)).toMatchObject({ rowsUpdated: 0, rowsRepeated: 1 })
+    expect(await runImport(tenant, text, { dryRun: true })).toMatchObject({ rowsUpdated: 0, rowsRepeated: 1 })
+  })
+
+  it('is refused when no lane of this brokerage has it', async () => {
+    const stranger = await pendingLane(await newTenant())
+    const end = await runImport(await newTenant(), `lane_ref,AR\n${stranger.lane_ref},2100\n`)
+    expect(end).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
+    expect(end.refused[0]).toMatchObject({
+      row: 2,
+      column: 'lane_ref',
+      detail: expect.stringContaining('no lane was found'),
+    })
+  })
+
+  it('replaces neither what the TMS has pushed nor what a person has decided', async () => {
+    const tenant = await newTenant()
+    const lane = await pendingLane(tenant)
+    await database.inTenant(tenant, (transaction) =>
+      changeLane(
+        transaction,
+        tenant,
+        lane,
+        {
+          customer_rate_cents: 220000,
+          signed_at: JSON.stringify({ customerRateCents: 1 }),
+          outcome: 'lost',
+          outcome_source: 'dashboard',
+          decided_at: new Date(now),
+        },
+        { source: 'tms' },
+        new Date(now),
+      ),
+    )
+    const end = await runImport(tenant, `lane_ref,AR\n${lane.lane_ref},2100\n`)
+    expect(end.refused.map(({ column }) => column)).toEqual(['AR', 'outcome'])
+    expect(end.refused[0]?.detail).toContain('$2,200')
+    expect((await lanesOf(tenant))[0]).toMatchObject({ customer_rate_cents: 220000, outcome: 'lost' })
+  })
+})
+
+describe('undoing an import', () => {
+  const by = { userId: null, now: new Date(now) }
+
+  it('takes its lanes out, twice changes nothing more, and importing again adds everything again', async () => {
+    const tenant = await newTenant()
+    const text = manyRows(1_100)
+    const { importId } = await runImport(tenant, text)
+    expect(await undoImport(database, tenant, importId, by)).toEqual({
+      lanesRemoved: 1_100,
+      lanesKept: 0,
+      bookingsRolledBack: 0,
+    })
+    expect(await countOf(tenant, 'quote_requests')).toBe(0)
+    expect((await importRow(tenant, importId))?.status).toBe('undone')
+    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ lanesRemoved: 0, lanesKept: 0 })
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 1_100, rowsRepeated: 0 })
+  })
+
+  it('keeps and counts the lanes that were changed since', async () => {
+    const tenant = await newTenant()
+    const { importId } = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
+    const [lane] = await lanesOf(tenant)
+    await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
+    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ lanesRemoved: 1, lanesKept: 1 })
+    expect((await lanesOf(tenant)).map(({ lane_ref }) => lane_ref)).toEqual([lane?.lane_ref])
+    expect(await countOf(tenant, 'quote_requests')).toBe(1)
+  })
+
+  it('rolls its bookings back as new changes, and can be imported again', async () => {
+    const tenant = await newTenant()
+    await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
+    const [lane] = await lanesOf(tenant)
+    const text = `lane_ref,AR,AP\n${lane?.lane_ref},2100,1800\n`
+    const { importId } = await runImport(tenant, text)
+    expect(await undoImport(database, tenant, importId, by)).toEqual({
+      lanesRemoved: 0,
+      lanesKept: 0,
+      bookingsRolledBack: 1,
+    })
+    expect((await lanesOf(tenant))[0]).toMatchObject({
+      outcome: 'pending',
+      outcome_source: null,
+      customer_rate_cents: null,
+      truck_cost_source: null,
+    })
+    const changes = await database.inTenant(tenant, (transaction) =>
+      listChanges(transaction, tenant, lane?.lane_id ?? 0),
+    )
+    expect(changes.map((change) => change.rolled_back_change)).toEqual([1, null])
+    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ bookingsRolledBack: 0 })
+    expect(await runImport(tenant, text)).toMatchObject({ rowsUpdated: 1 })
+  })
+
+  it('keeps a booking when the lane was changed after it', async () => {
+    const tenant = await newTenant()
+    await runImport(tenant, `${header.replace(',outcome', '')}"Dallas, TX","Atlanta, GA",V,2000,2026-03-01\n`)
+    const [lane] = await lanesOf(tenant)
+    const { importId } = await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
+    await runImport(tenant, `lane_ref,AP\n${lane?.lane_ref},1800\n`)
+    expect(await undoImport(database, tenant, importId, by)).toMatchObject({
+      bookingsRolledBack: 0,
+      lanesKept: 1,
+    })
+    expect((await lanesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
+  })
+})
+
+describe('the command', () => {
+  const program = fileURLToPath(new URL('../import-main.ts', import.meta.url))
+
+  function command(words: string[]) {
+    const child = spawn(process.execPath, [program, ...words], {
+      env: {
+        ...process.env,
+        DATABASE_URL: testing.serviceUrl,
+        MIGRATION_DATABASE_URL: testing.ownerUrl,
+        LANEWISE_SECRET_KEY: randomBytes(32).toString('base64'),
+      },
+    })
+    let output = ''
+    child.stdout.on('data', (text) => (output += text))
+    child.stderr.on('data', (text) => (output += text))
+    const ended = new Promise<{ code: number | null; output: string }>((done) =>
+      child.on('close', (code) => done({ code, output })),
+    )
+    return { child, ended }
+  }
+
+  async function inFolder(work: (folder: string) => Promise<void>) {
+    const folder = await mkdtemp(join(tmpdir(), 'lanewise-import-'))
+    try {
+      await work(folder)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }
+
+  it('loses no row and keeps none twice when it is killed and run again', () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Killed Brokers')
+      const path = join(folder, 'loads.csv')
+      await writeFile(path, manyRows(12_000))
+      const killed = command([path, '--tenant', 'killed brokers'])
+      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+      killed.child.kill('SIGKILL')
+      await killed.ended
+      const before = await countOf(tenant, 'lanes')
+      expect(before).toBeLessThan(12_000)
+      expect(await countOf(tenant, 'quote_requests')).toBe(before)
+      const { code, output } = await command([path, '--tenant', String(tenant)]).ended
+      expect(output).toContain(`${(12_000 - before).toLocaleString('en-US')} lanes added`)
+      expect(code).toBe(0)
+      expect(await countOf(tenant, 'lanes')).toBe(12_000)
+    }))
+
+  it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Patient Brokers')
+      const path = join(folder, 'loads.csv')
+      await writeFile(path, manyRows(12_000))
+      const stopped = command([path, '--tenant', 'Patient Brokers'])
+      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+      stopped.child.kill('SIGINT')
+      const { code, output } = await stopped.ended
+      expect(code).toBe(130)
+      expect(output).toContain('Import the file again to go on where it stopped')
+      expect((await importRow(tenant, 1))?.status).toBe('stopped')
+    }))
+
+  it('prints what was refused, writes it to a file, lists and undoes', () =>
+    inFolder(async (folder) => {
+      await newTenant('Listing Brokers')
+      const path = join(folder, 'loads.csv')
+      const errors = join(folder, 'errors.csv')
+      await writeFile(path, `${header}${rowTo('Atlanta')}"=cmd, TX","Macon, GA",V,x,2026-03-01,won\n`)
+      const first = await command([path, '--tenant', 'Listing Brokers', '--errors', errors]).ended
+      expect(first.code).toBe(0)
+      expect(first.output).toContain('line 3, quoted_rate: quoted_rate must be an amount of dollars')
+      expect(await readFile(errors, 'utf8')).toContain('3,"quoted_rate","quoted_rate must be')
+      expect((await command(['--list', '--tenant', 'Listing Brokers']).ended).output).toContain('1 added')
+      const undone = await command(['--undo', '1', '--tenant', 'Listing Brokers']).ended
+      expect(undone.output).toContain('1 lane removed')
+      const missing = await command(['--undo', '9', '--tenant', 'Listing Brokers']).ended
+      expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('has no import 9') })
+    }))
+
+  it('answers usage with 2, a wrong file with 1, and lists the brokerages when none is named', () =>
+    inFolder(async (folder) => {
+      await Promise.all([newTenant('One Brokers'), newTenant('Other Brokers')])
+      const path = join(folder, 'loads.csv')
+      await writeFile(path, `Orgin,destination,equipment,Rate,quoted_at\n`)
+      expect(await command(['--colour']).ended).toMatchObject({
+        code: 2,
+        output: expect.stringContaining('--help'),
+      })
+      expect(await command([]).ended).toMatchObject({
+        code: 2,
+        output: expect.stringContaining('Name the CSV file'),
+      })
+      expect(await command([join(folder, 'no.csv')]).ended).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('there is no such file'),
+      })
+      const wrong = await command([path, '--tenant', 'One Brokers']).ended
+      expect(wrong.code).toBe(1)
+      expect(wrong.output).toContain('line 1: No column holds the place of pickup')
+      expect(wrong.output).toContain('quoted_rate=Rate')
+      const unnamed = await command(['--list']).ended
+      expect(unnamed.code).toBe(1)
+      expect(unnamed.output).toMatch(/One Brokers {2}\(\d+\)/)
+    }))
+})

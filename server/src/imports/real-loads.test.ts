@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { testDatabase } from '#testing/test-database.ts'
+import { insertImport } from '../database/imports.ts'
+import { openDatabase, tenantId } from '../database/open-database.ts'
+import { importFile, openImport } from './import-file.ts'
+
+/** A folder of real data, where there is one: it may not be handed on, so it is no part of the project. */
+const folder =
+  process.env.LANEWISE_REAL_DATA ?? fileURLToPath(new URL('../../../../shared/data', import.meta.url))
+const path = join(folder, 'loadsmart_truckloads_2017.csv.gz')
+
+it.skipIf(!existsSync(path))(
+  'takes every usable row of 5,357 real truckloads, without a map, in seconds',
+  async () => {
+    const testing = await testDatabase()
+    const database = await openDatabase({ connection: testing.service })
+    const tenant = tenantId(1)
+    const now = Date.now()
+    const file = await openImport(readFileSync(path), undefined)
+    const importId = await database.inTenant(tenant, async (transaction) => {
+      await transaction
+        .insertInto('tenants')
+        .values({ tenant_id: tenant, name: 'Real Brokers', created_at: new Date(now) })
+        .execute()
+      const row = await insertImport(transaction, tenant, {
+        file_name: 'loads.csv.gz',
+        dry_run: false,
+        columns: file.columns.names,
+        ignoredColumns: file.columns.ignored,
+        bytes_total: file.csv.bytes.length,
+        created_by: null,
+        created_at: new Date(now),
+      })
+      return row.import_id
+    })
+    const start = performance.now()
+    const refusedFor = new Set<string | null>()
+    const end = await importFile(
+      { database, clock: () => now },
+      {
+        tenant,
+        importId,
+        createdBy: null,
+        file,
+        dryRun: false,
+        isStopping: () => false,
+        onRefused: ({ column }) => refusedFor.add(column),
+      },
+    )
+    const seconds = (performance.now() - start) / 1000
+    // The rest have a rate of zero: most of them were cancelled.
+    expect(end).toMatchObject({ status: 'done', rowsRead: 5_357, rowsAdded: 4_828, rowsRefused: 529 })
+    expect([...refusedFor]).toEqual(['book_price'])
+    expect(seconds).toBeLessThan(60)
+    const { won, booked } = await database.inTenant(tenant, (transaction) =>
+      transaction
+        .selectFrom('lanes')
+        .select((query) => [
+          query.fn.countAll<number>().filterWhere('outcome', '=', 'won').as('won'),
+          query.fn.count<number>('truck_cost_cents').as('booked'),
+        ])
+        .where('tenant_id', '=', tenant)
+        .executeTakeFirstOrThrow(),
+    )
+    expect(won).toBe(4_828)
+    // Seven loads have a truck cost of zero, which is taken as unknown.
+    expect(booked).toBe(4_821)
+    await database.close()
+    await testing.drop()
+  },
+)
