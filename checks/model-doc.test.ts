@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest'
+import { BUCKET_DAYS, BUCKETS_MAX, bucketQuotes } from '#engine/buckets.ts'
+import { confidence } from '#engine/confidence.ts'
+import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import { adviseMarkup } from '#engine/markup.ts'
+import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
+import { OUTLIER_RULE, outliers } from '#engine/outliers.ts'
+import { SCOPES } from '#engine/scopes.ts'
+import { laneScores, PAR_PRIOR, par, SCORE_RULE } from '#engine/scores.ts'
+import { laneSignals, SIGNAL_RULE } from '#engine/signals.ts'
+import { LOSS_CUSHION_PERCENT, suggestedRate } from '#engine/suggested-rate.ts'
+import {
+  COMPARABLE_TOLERANCE_PERCENT,
+  WITHHELD_QUOTES,
+  type WinProbabilityMethod,
+  winProbability,
+} from '#engine/win-probability.ts'
+import { laneHistory, WORKED_EXAMPLE } from '../engine/testing/lane-history.ts'
+import { tableRows } from './page.ts'
+import { textOf } from './repository.ts'
+
+const page = 'docs/model.md'
+const examples = (heading: string) => {
+  const rows = tableRows(page, heading)
+  if (rows.length === 0) throw new Error(`${page} has no examples under "${heading}".`)
+  return rows
+}
+
+const historyOf = (text = ''): PastQuote[] => (text === 'ten quotes' ? WORKED_EXAMPLE : laneHistory(text))
+const centsOf = (text = '') => Math.round(Number(text) * 100)
+const optionalCents = (text = '') => (text === '-' ? null : centsOf(text))
+const shownDollars = (cents: number | null) => (cents === null ? '-' : String(cents / 100))
+const counts = (text = '') => text.split(' ').map(Number)
+/** The page shows at most six decimals. */
+const close = (found: number | null, text = '') => expect(found).toBeCloseTo(Number(text), 6)
+
+function bucketsOf([quotes, wins, losses]: (string | undefined)[]) {
+  const [won, lost] = [counts(wins), counts(losses)]
+  return counts(quotes).map((count, at) => ({ quotes: count, wins: won[at] ?? 0, losses: lost[at] ?? 0 }))
+}
+
+describe('the examples of the page on the model', () => {
+  test.each(examples('What counts'))('quoted %s, booked %s: %s counts', (...row) => {
+    const [quoted, booked, rate, estimate, cost, costCounts] = row
+    expect(
+      shownDollars(
+        rateThatCounts({ quotedRateCents: centsOf(quoted), customerRateCents: optionalCents(booked) }),
+      ),
+    ).toBe(rate)
+    expect(
+      shownDollars(
+        costThatCounts({ estimatedCostCents: optionalCents(estimate), truckCostCents: optionalCents(cost) }),
+      ),
+    ).toBe(costCounts)
+  })
+
+  test.each(examples('Confidence'))('%s decided quotes: %s', (decided, level) => {
+    expect(confidence(Number(decided))).toBe(level)
+  })
+
+  test.each(examples('Rate band and markup_pct'))('band and markup of %s at %s, market %s', (...row) => {
+    const [quotes, proposed, market, floor, median, ceiling, markup] = row
+    const advice = adviseMarkup(historyOf(quotes), {
+      proposedRateCents: centsOf(proposed),
+      marketRateCents: optionalCents(market),
+      method: 'at_or_below',
+    })
+    const { floorCents, medianCents, ceilingCents } = advice.rateBand
+    expect([floorCents, medianCents, ceilingCents].map(shownDollars)).toEqual([floor, median, ceiling])
+    expect(advice.markupPct === null ? '-' : String(advice.markupPct)).toBe(markup)
+  })
+
+  test.each(examples('Win probability'))('win probability at %s', (proposed, ...shares) => {
+    const methods: WinProbabilityMethod[] = ['at_or_below', 'literal', 'revealed']
+    for (const [at, method] of methods.entries()) {
+      close(winProbability(WORKED_EXAMPLE, centsOf(proposed), method).probability, shares[at])
+    }
+  })
+
+  test.each(examples('Pooling'))('the running mean of %s', (quotes, running) => {
+    const history = historyOf(quotes)
+    const floor = WITHHELD_QUOTES / (history.length + 1)
+    for (const [at, expected] of counts(running).entries()) {
+      const found = winProbability(history, history[at]?.rateCents ?? 0, 'at_or_below').probability
+      // The answer is held away from 0 and 1; the table shows the mean before that.
+      expect(found).toBeCloseTo(Math.min(1 - floor, Math.max(floor, expected)), 6)
+    }
+  })
+
+  test.each(examples('Suggested rate'))('suggested rate of %s', (quotes, rate, basis) => {
+    const suggestion = suggestedRate(historyOf(quotes))
+    expect(shownDollars(suggestion.rateCents)).toBe(rate)
+    expect(suggestion.basis ?? '-').toBe(basis)
+  })
+
+  test.each(examples('Outliers'))('what stands out among %s', (quotes, rates) => {
+    const found = outliers(historyOf(quotes)).map((outlier) => shownDollars(outlier.rateCents))
+    expect(found.join(' ') || '-').toBe(rates)
+  })
+
+  test.each(examples('The verdict'))('the verdict on %s at %s', (quotes, proposed, sentence) => {
+    const offer = {
+      proposedRateCents: centsOf(proposed),
+      marketRateCents: null,
+      method: 'at_or_below',
+    } as const
+    expect(adviseMarkup(historyOf(quotes), offer).verdict).toBe(sentence)
+  })
+
+  test('the scopes, most trusted first, and what each needs', () => {
+    expect(examples('Scopes').map(([scope, , ...minimum]) => [scope, ...minimum.map(Number)])).toEqual(
+      SCOPES.map(({ scope, minimum }) => [scope, minimum.quotes, minimum.decided, minimum.lanes]),
+    )
+  })
+
+  test.each(examples('Months'))('periods of quotes %s days ago', (days, ...expected) => {
+    const now = Date.UTC(2026, 2, 1)
+    const outcomes: Record<string, Outcome> = { W: 'won', L: 'lost', P: 'pending' }
+    const quotes = (days ?? '').split(' ').map((day) => ({
+      quotedAt: now - Number.parseInt(day, 10) * 86_400_000,
+      outcome: outcomes[day.slice(-1)] ?? 'pending',
+    }))
+    expect(bucketQuotes(quotes, now).buckets).toEqual(bucketsOf(expected))
+  })
+
+  test.each(examples('Par'))('par of a tenant with %s of %s and a lane with %s of %s', (...row) => {
+    const [tenantWins = 0, tenantDecided = 0, wins = 0, decided = 0] = row.map(Number)
+    close(par({ wins: tenantWins, decided: tenantDecided }, { wins, decided }), row[4])
+  })
+
+  test.each(examples('Scores'))('scores of quotes %s, wins %s, losses %s', (...row) => {
+    const { scores } = laneScores(bucketsOf(row.slice(0, 3)), 0.4)
+    close(scores.integral, row[3])
+    close(scores.derivative, row[4])
+    close(scores.harmonic, row[5])
+    close(scores.correlation, row[6])
+  })
+
+  test.each(examples('Signals of examples'))(
+    'signals at par %s of quotes %s, wins %s, losses %s',
+    (...row) => {
+      const [parShare, quotes, wins, losses, ...words] = row
+      const found = laneSignals(laneScores(bucketsOf([quotes, wins, losses]), Number(parShare)))
+      expect([found.strength, found.trend, found.consistency, found.timing]).toEqual(words)
+    },
+  )
+
+  test.each(examples('Miles'))('miles from %s to %s', (from, to, crow, road) => {
+    const point = (text = '') => {
+      const [latitude = 0, longitude = 0] = text.split(' ').map(Number)
+      return { latitude, longitude }
+    }
+    close(greatCircleMiles(point(from), point(to)), crow)
+    close(roadMiles(point(from), point(to)), road)
+  })
+})
+
+const rules = {
+  COMPARABLE_TOLERANCE_PERCENT,
+  WITHHELD_QUOTES,
+  LOSS_CUSHION_PERCENT,
+  OUTLIER_RULE,
+  BUCKET_DAYS,
+  BUCKETS_MAX,
+  PAR_PRIOR,
+  SCORE_RULE,
+  SIGNAL_RULE,
+}
+
+function named(value: object | number, name = ''): [string, number][] {
+  if (typeof value === 'number') return [[name, value]]
+  return Object.entries(value).flatMap(([key, member]) =>
+    named(member as object | number, name === '' ? key : `${name}.${key}`),
+  )
+}
+
+describe('the thresholds of the page', () => {
+  test('are the ones of the code, all of them', () => {
+    expect(examples('Thresholds').map(([name, value]) => [name, Number(value)])).toEqual(named(rules))
+  })
+
+  test('stand in the table of signals', () => {
+    const table = textOf(page)
+      .split('\n')
+      .filter((line) => /^\| (strength|trend|consistency|timing) \|/.test(line))
+    for (const [signal, rule] of Object.entries(SIGNAL_RULE)) {
+      const line = table.find((row) => row.startsWith(`| ${signal} |`)) ?? ''
+      const numbers = (line.match(/\d+(\.\d+)?/g) ?? []).map(Number)
+      for (const value of Object.values(rule)) expect(numbers).toContain(value)
+    }
+  })
+})
