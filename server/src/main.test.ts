@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, signedHeaders } from '#testing/make.ts'
+import { type RunningService, runService } from '#testing/running-service.ts'
+import { stopAbandonedPostgres } from './database/embedded-postgres.ts'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'lanewise-main-'))
+const dataDirectory = join(folder, 'data')
+let service: RunningService
+
+beforeAll(async () => {
+  service = await runService(dataDirectory)
+})
+afterAll(async () => {
+  await service.end('SIGTERM')
+  for (const left of await stopAbandonedPostgres(dataDirectory))
+    rmSync(left, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The integration calls of the real service take the real clock. */
+function asApp(running: RunningService) {
+  return { url: running.url, now: Date.now() } as Parameters<typeof call>[0]
+}
+
+describe('the first start', () => {
+  test('prints an address, a sign-in, a token and a secret for a sample brokerage', async () => {
+    const [, email, password] = /sign-in\s+(\S+)\s+(\S+)/.exec(service.printed()) ?? []
+    const answer = await call(asApp(service), 'POST', '/api/auth/sign-in', { body: { email, password } })
+    expect(answer.status).toBe(200)
+    expect(answer.body.user.role).toBe('owner')
+    const lanes = await call(asApp(service), 'GET', '/api/lanes?limit=200', { token: answer.body.token })
+    expect(lanes.body.lanes).toHaveLength(200)
+    const shipments = await call(asApp(service), 'GET', '/api/shipments?limit=1', {
+      token: answer.body.token,
+    })
+    expect(shipments.body.totals.shipments).toBeGreaterThan(2000)
+    expect(shipments.body.totals.margin_pct).toBeGreaterThan(5)
+  })
+
+  test('prints three lines that work as they are', async () => {
+    const lines = service
+      .printed()
+      .split('\n')
+      .filter((line) => /^(BODY=|curl )/.test(line))
+    expect(lines).toHaveLength(3)
+    const answers = []
+    for (const line of lines) answers.push(JSON.parse((await run('bash', ['-c', line])).stdout))
+    expect(answers).toMatchObject([
+      { status: 'ok', updated: true },
+      { found: true, confidence: 'high' },
+      { found: true, scope: 'equipment' },
+    ])
+  })
+
+  test('keeps its secret key to itself', () => {
+    const file = join(dataDirectory, 'secret-key')
+    expect(existsSync(file)).toBe(true)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(service.printed()).not.toContain(readFileSync(file, 'utf8').trim())
+  })
+
+  test('a second service on the same folder is refused in one clear line, and the first goes on', async () => {
+    await expect(runService(dataDirectory)).rejects.toThrow(/is in use by process \d+/)
+    expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
+  })
+})
+
+describe('wrong configuration', () => {
+  test('is reported all at once, and nothing is started', async () => {
+    const unused = join(folder, 'unused')
+    const refused = runService(unused, {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      DATABASE_URL: 'mysql://x',
+      ALLOW_SIGN_UP: 'perhaps',
+    })
+    const message = await refused.catch((error: Error) => error.message)
+    for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'ALLOW_SIGN_UP', 'LANEWISE_SECRET_KEY']) {
+      expect(message).toContain(name)
+    }
+    expect(existsSync(unused)).toBe(false)
+  })
+})
+
+describe('kill -9', () => {
+  const crashes = Number(process.env.CRASHES ?? 4)
+
+  test(`loses no acknowledged update in ${crashes} kills under writers`, async () => {
+    const secrets = /service token\s+(\S+)[\s\S]*signing secret\s+(\S+)/.exec(service.printed())
+    const integration = { token: secrets?.[1] ?? '', secret: secrets?.[2] ?? '' }
+    const [, email, password] = /sign-in\s+(\S+)\s+(\S+)/.exec(service.printed()) ?? []
+    const signIn = await call(asApp(service), 'POST', '/api/auth/sign-in', { body: { email, password } })
+    const owner = signIn.body.token as string
+    const made = await call(asApp(service), 'POST', '/api/quote-requests', {
+      token: owner,
+      body: {
+        customer_name: 'Crash Test Foods',
+        lanes: Array.from({ length: 8 }, () => ({
+          origin: 'Dallas, TX',
+          destination: 'Atlanta, GA',
+          equipment: 'V',
+          quoted_rate: 2000,
+        })),
+      },
+    })
+    const refs: string[] = made.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref)
+    const acknowledged = new Map<string, number>()
+    const sent = new Map<string, number>()
+    let value = 1000
+    let acknowledgements = 0
+
+    for (let crash = 0; crash < crashes; crash++) {
+      let killed = false
+      const writers = refs.map(async (ref) => {
+        while (!killed) {
+          const amount = value++
+          const bytes = JSON.stringify({ lane_ref: ref, customer_rate: amount, truck_cost: amount - 100 })
+          sent.set(ref, amount)
+          const answer = await fetch(`${service.url}/api/integrations/tms/shipment-update`, {
+            method: 'POST',
+            headers: signedHeaders(integration, bytes, Math.floor(Date.now() / 1000)),
+            body: bytes,
+          }).catch(() => null)
+          if (answer?.status === 200) {
+            acknowledged.set(ref, amount)
+            acknowledgements++
+          } else if (answer?.status === 429) {
+            await new Promise((resolve) => setTimeout(resolve, 100))
+          }
+        }
+      })
+      await new Promise((resolve) => setTimeout(resolve, 1_200))
+      killed = true
+      await service.end('SIGKILL')
+      await Promise.all(writers)
+      service = await runService(dataDirectory)
+      for (const ref of refs) {
+        const lane = await call(asApp(service), 'GET', `/api/lanes/${ref}`, { token: owner })
+        // The last acknowledged value, or one sent after it whose answer was cut off; and never half an update.
+        const held = lane.body.customer_rate as number | null
+        expect(held ?? 0).toBeGreaterThanOrEqual(acknowledged.get(ref) ?? 0)
+        expect(held ?? 0).toBeLessThanOrEqual(sent.get(ref) ?? 0)
+        if (held !== null) expect(lane.body.truck_cost).toBe(held - 100)
+      }
+    }
+    expect(acknowledgements).toBeGreaterThan(crashes * 5)
+    expect(service.printed()).not.toContain('Shown once')
+  }, 120_000)
+})
+
+describe('SIGTERM', () => {
+  test('stops the service and its database, with exit code 0', async () => {
+    expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null })
+    service = await runService(dataDirectory)
+    expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
+  })
+})
