@@ -3,12 +3,12 @@ import {
   type Estimator,
   type LaneQuote,
   lanePrior,
+  offerPosition,
   prepareEstimator,
   referenceRateCents,
 } from '#engine/estimate/estimator.ts'
 import { emptyKnots } from '#engine/estimate/knots.ts'
 import { type Posterior, posteriorOf, winMean } from '#engine/estimate/posterior.ts'
-import { relativeRate } from '#engine/estimate/price-response.ts'
 import { isDecided } from '#engine/history.ts'
 
 const DAY = 86_400_000
@@ -58,5 +58,10 @@ function forecast(model: Estimator, posteriors: Map<string, Posterior>, quote: L
     posteriors.set(key, posterior)
   }
   const reference = referenceRateCents(model, quote.lane, quote.miles)
-  return winMean(posterior, reference === null ? 0 : relativeRate(quote.rateCents, reference))
+  return winMean(
+    posterior,
+    reference === null
+      ? 0
+      : offerPosition(model, quote.lane, { rateCents: quote.rateCents, referenceCents: reference }),
+  )
 }

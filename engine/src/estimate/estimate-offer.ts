@@ -1,11 +1,10 @@
 import type { Estimator, LaneModel } from './estimator.ts'
-import { lanePrior, referenceRateCents, scopeOf } from './estimator.ts'
+import { lanePrior, offerPosition, priceWeight, referenceRateCents, scopeOf } from './estimator.ts'
 import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, expectedMarginCents, type Optimum, type RateFloors } from './optimum.ts'
 import { type Posterior, posteriorOf, winMean } from './posterior.ts'
-import { relativeRate } from './price-response.ts'
 import type { CurveBelief } from './prior.ts'
 import { clip } from './vector.ts'
 
@@ -164,7 +163,7 @@ function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; we
 function curveOf(
   posterior: Posterior,
   intervals: ReturnType<typeof intervalCurve>,
-  lane: { x: number; referenceCents: number; quotes: LaneModel['quotes'] },
+  lane: { x: number; referenceCents: number; priceWeight: number; quotes: LaneModel['quotes'] },
 ): CurvePoint[] {
   const first = Math.floor(
     clip(Math.min(-CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
@@ -183,7 +182,7 @@ function curveOf(
     const x = (first + i) * CURVE_STEP
     const mean = winMean(posterior, x)
     return {
-      rateCents: lane.referenceCents * Math.exp(x),
+      rateCents: lane.referenceCents * Math.exp(x / lane.priceWeight),
       probability: mean,
       ...intervalsAt(intervals, { x, mean }),
       nearby: nearby.get(first + i) ?? { won: 0, lost: 0, pending: 0 },
@@ -213,7 +212,7 @@ function raisedConfidence(
 }
 
 function changedAnswers(
-  lane: { knots: Knots; prior: CurveBelief; posterior: Posterior },
+  lane: { knots: Knots; prior: CurveBelief; posterior: Posterior; priceWeight: number },
   x: number,
 ): ChangedAnswer[] {
   const afterNext = (won: boolean) =>
@@ -221,8 +220,14 @@ function changedAnswers(
   return [
     { change: 'next_won', probability: afterNext(true) },
     { change: 'next_lost', probability: afterNext(false) },
-    { change: 'market_up_5_pct', probability: winMean(lane.posterior, x - Math.log(1 + MARKET_MOVE)) },
-    { change: 'market_down_5_pct', probability: winMean(lane.posterior, x - Math.log(1 - MARKET_MOVE)) },
+    {
+      change: 'market_up_5_pct',
+      probability: winMean(lane.posterior, x - lane.priceWeight * Math.log(1 + MARKET_MOVE)),
+    },
+    {
+      change: 'market_down_5_pct',
+      probability: winMean(lane.posterior, x - lane.priceWeight * Math.log(1 - MARKET_MOVE)),
+    },
   ]
 }
 
@@ -248,7 +253,8 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
   const prior = lanePrior(estimator, identity)
   const posterior = posteriorOf(knots, prior)
   const intervals = intervalCurve(posterior)
-  const x = relativeRate(offerRateCents, referenceCents)
+  const weight = priceWeight(estimator, identity)
+  const x = offerPosition(estimator, identity, { rateCents: offerRateCents, referenceCents })
   if (Math.abs(x) > FAR_FROM_REFERENCE) flags.push('far_from_reference')
   const probability = winMean(posterior, x)
   const { interval80, interval95 } = intervalsAt(intervals, { x, mean: probability })
@@ -257,7 +263,7 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
   const costKnown = costCents !== null && Number.isFinite(costCents) && costCents > 0
   if (!costKnown) flags.push('no_cost')
   const priced = costKnown
-    ? { posterior, referenceCents, costCents, miles, floors: question.floors ?? {} }
+    ? { posterior, referenceCents, priceWeight: weight, costCents, miles, floors: question.floors ?? {} }
     : null
   const optimum = priced ? bestRate(priced) : null
   const ownMargin = priced ? expectedMarginCents(priced, offerRateCents) : null
@@ -273,7 +279,12 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
     won: lane?.won ?? 0,
     borrowedShare: lane && lane.decided > 0 ? clip(posterior.belief.varianceA / prior.varianceA, 0, 1) : 1,
     borrowedFrom: borrowed,
-    curve: curveOf(posterior, intervals, { x, referenceCents, quotes: lane?.quotes ?? [] }),
+    curve: curveOf(posterior, intervals, {
+      x,
+      referenceCents,
+      priceWeight: weight,
+      quotes: lane?.quotes ?? [],
+    }),
     expectedMarginCents: ownMargin,
     atStakeCents: optimum && ownMargin !== null ? Math.max(0, optimum.expectedMarginCents - ownMargin) : null,
     optimum,
@@ -282,6 +293,6 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
       { knots, prior },
       { x, probability, width80: interval80.high - interval80.low },
     ),
-    wouldChangeAnswer: changedAnswers({ knots, prior, posterior }, x),
+    wouldChangeAnswer: changedAnswers({ knots, prior, posterior, priceWeight: weight }, x),
   }
 }

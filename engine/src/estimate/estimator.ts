@@ -7,8 +7,16 @@ import { type LeftOutReason, outliers } from './left-out.ts'
 import { fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
-import { addDay, emptyMarket, logReference, type Market } from './reference-rate.ts'
-import { laneKinship, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from './tree.ts'
+import { addDay, emptyMarket, laneLikeness, logReference, type Market } from './reference-rate.ts'
+import {
+  LANE_SPREADS,
+  laneKinship,
+  logEvidence,
+  messageDown,
+  messageUp,
+  rootBelief,
+  SCOPE_KINSHIP,
+} from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
 /** A decided quote's weight halves in this many days. */
@@ -33,7 +41,7 @@ export interface ScopeModel {
   readonly key: string
   readonly parent: ScopeModel | null
   /** Sum of the messages of its children. */
-  readonly total: Float64Array
+  total: Float64Array
   /** What it says to its parent; zeros for the tenant. */
   message: Float64Array
   decided: number
@@ -49,7 +57,8 @@ export interface LaneModel {
   readonly knots: Knots
   decided: number
   won: number
-  message: Float64Array
+  /** What it says to its narrowest scope, for each of the lane spreads. */
+  messages: readonly Float64Array[]
 }
 
 /** A tenant's quotes, prepared for a day. Throw it away at will: the same facts give the same digits again. */
@@ -61,6 +70,8 @@ export interface Estimator {
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
   readonly lanes: ReadonlyMap<string, LaneModel>
+  /** Which of `LANE_SPREADS` the tenant's outcomes speak for. */
+  readonly spreadIndex: number
   readonly leftOut: readonly {
     readonly laneId: number
     readonly lane: string
@@ -182,7 +193,7 @@ export function prepareEstimator(facts: {
           knots: emptyKnots(),
           decided: 0,
           won: 0,
-          message: new Float64Array(0),
+          messages: [],
         }
         lanes.set(quote.lane.key, lane)
       }
@@ -196,40 +207,61 @@ export function prepareEstimator(facts: {
     }
     from = to
   }
-  sendMessages({ lanes, scopes, tenant, previous: facts.previous })
-  return { day, market, haulLog, tenant, scopes, lanes, leftOut }
+  const spreadIndex = sendMessages({ lanes, scopes, tenant, previous: facts.previous })
+  return { day, market, haulLog, tenant, scopes, lanes, spreadIndex, leftOut }
 }
 
-/** Fills in what every lane and scope says to the scope above it, lanes first, and counts its quotes there. */
-function sendMessages(tree: {
+interface Tree {
   lanes: Map<string, LaneModel>
   scopes: Map<string, ScopeModel>
   tenant: ScopeModel
-  previous: Estimator | undefined
-}): void {
+}
+
+/** How much likelier (in log) the outcomes must be under another lane spread than the usual one before it is taken. */
+const EVIDENCE_MIN = 3
+
+/**
+ * Fills in what every lane and scope says to the scope above it, and counts its quotes there. It is done for both lane
+ * spreads; the tree keeps the one its outcomes speak for, which is returned.
+ */
+function sendMessages(tree: Tree & { previous: Estimator | undefined }): number {
   for (const [key, lane] of tree.lanes) {
-    if (lane.decided === 0) {
-      lane.message = new Float64Array(BANK_SIZE)
-      continue
-    }
+    if (lane.decided === 0) continue
     const before = tree.previous?.lanes.get(key)
-    lane.message =
-      before && before.decided === lane.decided && sameKnots(before.knots, lane.knots)
-        ? before.message
-        : messageUp(bankLogLikelihood(lane.knots), laneKinship(lane.decided))
-    addInto(lane.scope.total, lane.message)
+    if (before && before.decided === lane.decided && sameKnots(before.knots, lane.knots)) {
+      lane.messages = before.messages
+    } else {
+      const likelihood = bankLogLikelihood(lane.knots)
+      lane.messages = LANE_SPREADS.map((_, i) => messageUp(likelihood, laneKinship(lane.decided, i)))
+    }
     for (let scope: ScopeModel | null = lane.scope; scope; scope = scope.parent) {
       scope.decided += lane.decided
       scope.won += lane.won
       scope.lanes++
     }
   }
+  const [usual = 0, wide = 0] = LANE_SPREADS.map((_, i) => evidenceOf(tree, i))
+  const spreadIndex = wide > usual + EVIDENCE_MIN ? 1 : 0
+  evidenceOf(tree, spreadIndex)
+  return spreadIndex
+}
+
+/** Sums the messages of one lane spread up the tree, in the order of making, and says how likely it makes the outcomes. */
+function evidenceOf({ lanes, scopes, tenant }: Tree, spreadIndex: number): number {
+  for (const scope of [tenant, ...scopes.values()]) scope.total = new Float64Array(BANK_SIZE)
+  for (const lane of lanes.values()) {
+    const message = lane.messages[spreadIndex]
+    if (message) addInto(lane.scope.total, message)
+  }
   // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
-  for (const scope of [...tree.scopes.values()].reverse()) {
+  for (const scope of [...scopes.values()].reverse()) {
     if (!scope.parent || scope.decided === 0) continue
     scope.message = messageUp(scope.total, SCOPE_KINSHIP)
     addInto(scope.parent.total, scope.message)
   }
+  const root = rootBelief()
+  addInto(root, tenant.total)
+  return logEvidence(root)
 }
 
 /** What is believed of a scope's curve from everything above it and beside it, without its own lanes. */
@@ -260,8 +292,9 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
   const lane = model.lanes.get(identity.key)
   const scope = lane?.scope ?? scopeOf(model, identity)
   const belief = beliefFromAbove(scope)
-  addInto(belief, lane && lane.decided > 0 ? difference(scope.total, lane.message) : scope.total)
-  return priorOf(messageDown(belief, laneKinship(lane?.decided ?? 1)))
+  const own = lane?.messages[model.spreadIndex]
+  addInto(belief, own ? difference(scope.total, own) : scope.total)
+  return priorOf(messageDown(belief, laneKinship(lane?.decided ?? 1, model.spreadIndex)))
 }
 
 /**
@@ -275,4 +308,23 @@ export function referenceRateCents(
 ): number | null {
   const reference = logReference(model.market, identity.key, model.day)
   return reference === null ? null : Math.exp(reference + model.haulLog(miles))
+}
+
+/**
+ * Where an offer stands on its lane's curve: ln(rate / reference). On a lane never quoted the distance counts only as far
+ * as the tenant's lanes are alike (`laneLikeness`): elsewhere a high rate says that the lane is dear, not the offer.
+ *
+ * @example offerPosition(model, lane, { rateCents: 210000, referenceCents: 200000 }) // 0.04879 on a known lane
+ */
+export function offerPosition(
+  model: Estimator,
+  identity: LaneIdentity,
+  offer: { rateCents: number; referenceCents: number },
+): number {
+  return relativeRate(offer.rateCents, offer.referenceCents) * priceWeight(model, identity)
+}
+
+/** What a step in log rate counts for on this lane: 1, less on a lane never quoted. */
+export function priceWeight(model: Estimator, identity: LaneIdentity): number {
+  return model.lanes.has(identity.key) ? 1 : laneLikeness(model.market)
 }

@@ -30,16 +30,24 @@ export interface Optimum {
   readonly flooredExpectedMarginCents: number
 }
 
+/** The chance of winning at a rate; `priceWeight` is 1 but for lanes never quoted (see `priceWeight` of the estimator). */
+function chanceAt(
+  lane: { posterior: Posterior; referenceCents: number; priceWeight: number },
+  rateCents: number,
+): number {
+  return winMean(lane.posterior, lane.priceWeight * Math.log(rateCents / lane.referenceCents))
+}
+
 /**
  * Expected margin of a rate: P(win at the rate) x (rate - cost), in cents.
  *
- * @example expectedMarginCents({ posterior, referenceCents: 202500, costCents: 170000 }, 197500) // 18732.02
+ * @example expectedMarginCents({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000 }, 197500) // 18732.02
  */
 export function expectedMarginCents(
-  lane: { posterior: Posterior; referenceCents: number; costCents: number },
+  lane: { posterior: Posterior; referenceCents: number; priceWeight: number; costCents: number },
   rateCents: number,
 ): number {
-  return winMean(lane.posterior, Math.log(rateCents / lane.referenceCents)) * (rateCents - lane.costCents)
+  return chanceAt(lane, rateCents) * (rateCents - lane.costCents)
 }
 
 /**
@@ -65,11 +73,12 @@ export function floorRateCents(
  * The rate with the highest expected margin on the grid, the lower one on ties; the stretch around it that is as good; and
  * the same with the tenant's floor kept.
  *
- * @example bestRate({ posterior, referenceCents: 202500, costCents: 170000, miles: null, floors: {} }).rateCents // 197499.6
+ * @example bestRate({ posterior, referenceCents: 202500, priceWeight: 1, costCents: 170000, miles: null, floors: {} }).rateCents // 197499.6
  */
 export function bestRate(lane: {
   posterior: Posterior
   referenceCents: number
+  priceWeight: number
   costCents: number
   miles: number | null
   floors: RateFloors
@@ -97,7 +106,7 @@ export function bestRate(lane: {
   const flooredRateCents = Math.max(rateCents, floorCents ?? 0)
   return {
     rateCents,
-    winProbability: winMean(lane.posterior, Math.log(rateCents / lane.referenceCents)),
+    winProbability: chanceAt(lane, rateCents),
     expectedMarginCents: top,
     flatZone: { lowCents: rates[low] ?? rateCents, highCents: rates[high] ?? rateCents },
     atEdge: best === 0 || best === rates.length - 1,

@@ -65,6 +65,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
+      priceWeight: 1,
       costCents: 170_000,
       miles: null,
       floors: {},
@@ -81,6 +82,7 @@ describe('the posterior of ten quotes around 2,025', () => {
     const optimum = bestRate({
       posterior,
       referenceCents: 202_500,
+      priceWeight: 1,
       costCents: 170_000,
       miles: 700,
       floors: { marginPct: 15, marginCents: 20_000, rateCentsPerMile: 280 },

@@ -4,6 +4,9 @@ import { clip } from './vector.ts'
 const LEVEL_HALF_LIFE_DAYS = 40
 /** Weight of the tenant's own average beside a lane's level, in quotes. */
 const TENANT_WEIGHT = 0.3
+/** Squared log distance of a new truckload lane from the tenant's average, at its miles; what is imagined at first. */
+const USUAL_DISTANCE = 0.04
+const IMAGINED_LANES = 10
 /** How fast the index follows: a day with n quotes moves it by 1 - e^(-.005 n) of their mean surprise. */
 const INDEX_SPEED = 0.005
 /** No quote surprises the index by more than this, in log rate. */
@@ -27,18 +30,34 @@ interface LaneLevel {
  */
 export interface Market {
   index: number
+  /** Lanes first seen after the tenant's first quote, and the sum of their squared distances from its average. */
+  newLanes: number
+  newLaneDistances: number
   seen: number
   mean: number
   readonly levels: Map<string, LaneLevel>
 }
 
 export function emptyMarket(): Market {
-  return { index: 0, seen: 0, mean: 0, levels: new Map() }
+  return { index: 0, newLanes: 0, newLaneDistances: 0, seen: 0, mean: 0, levels: new Map() }
+}
+
+/**
+ * How much the tenant's average says about a lane, against what it says for truckloads: 1 where new lanes have lain within
+ * 20 % or so of it, near 0 where every lane has a level of its own (goods of unlike worth; lanes without miles).
+ * `min(1, 0.04 / B)`, B the mean squared log distance of new lanes, with ten imagined ones at 0.04.
+ *
+ * @example laneLikeness(emptyMarket()) // 1
+ */
+export function laneLikeness(market: Market): number {
+  const distance =
+    (market.newLaneDistances + IMAGINED_LANES * USUAL_DISTANCE) / (market.newLanes + IMAGINED_LANES)
+  return Math.min(1, USUAL_DISTANCE / distance)
 }
 
 /**
  * Log of the reference rate of a lane on a day:
- * `I + (w f mu + 0.3 G) / (w f + 0.3)`, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
+ * `I + (w f mu + g G) / (w f + g)`, g = 0.3 x `laneLikeness`, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
  * null where nothing at all has been quoted yet.
  *
  * @example logReference(market, 'DAL>ATL V', 40) // ln 2052.208679 in the example of docs/model-estimate.md
@@ -48,7 +67,8 @@ export function logReference(market: Market, lane: string, day: number): number 
   const level = market.levels.get(lane)
   if (!level) return market.index + market.mean
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  return market.index + (weight * level.mean + TENANT_WEIGHT * market.mean) / (weight + TENANT_WEIGHT)
+  const tenantWeight = TENANT_WEIGHT * laneLikeness(market)
+  return market.index + (weight * level.mean + tenantWeight * market.mean) / (weight + tenantWeight)
 }
 
 /**
@@ -76,9 +96,13 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
 
   for (const quote of quotes) {
     const value = quote.logRate - market.index
+    const level = market.levels.get(quote.lane)
+    if (!level && market.seen > 0) {
+      market.newLanes++
+      market.newLaneDistances += (value - market.mean) ** 2
+    }
     market.seen++
     market.mean += (value - market.mean) / market.seen
-    const level = market.levels.get(quote.lane)
     if (!level) {
       market.levels.set(quote.lane, { weight: 1, mean: value, day })
       continue

@@ -47,20 +47,32 @@ export const SCOPE_KINSHIP = kinship(0.5, 0.03 * 0.03)
 /** Lane to state pair where the lane's own reference rate is well known. */
 export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
+/**
+ * How far lanes' levels may lie from their state pair's. Most tenants' lanes are alike (0.7); where they are not, a lane
+ * has to speak for itself sooner (1.2). Which of the two holds is read from the tenant's own quotes.
+ */
+export const LANE_SPREADS = [0.7, 1.2] as const
+
 const SMALL_LANE_LIMIT = 200
-const laneKinships = new Map<number, Kinship>()
+const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
 
 /**
  * Lane to state pair for a lane with `decided` decided quotes: the fewer there are, the less is known of where its market
  * stands, so tilt^2 = 0.06^2 + 0.01 / max(decided, 1). Beyond 200 quotes the difference is nil.
  */
-export function laneKinship(decided: number): Kinship {
+export function laneKinship(decided: number, spreadIndex: number): Kinship {
   const n = Math.max(1, Math.min(SMALL_LANE_LIMIT, decided))
-  const known = laneKinships.get(n)
+  const known = laneKinships[spreadIndex]?.get(n)
   if (known) return known
-  const made = kinship(0.7, 0.06 * 0.06 + 0.01 / n)
-  laneKinships.set(n, made)
+  const made = kinship(LANE_SPREADS[spreadIndex] ?? LANE_SPREADS[0], 0.06 * 0.06 + 0.01 / n)
+  laneKinships[spreadIndex]?.set(n, made)
   return made
+}
+
+/** The log of how likely a tenant's outcomes are under a belief over the bank: log of the sum of its weights. */
+export function logEvidence(logWeights: Float64Array): number {
+  const top = logWeights.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)
+  return top + Math.log(logWeights.reduce((sum, value) => sum + Math.exp(value - top), 0))
 }
 
 /** How much a child's steepness may wander from its parent's on the way down: Gaussian in b, sd 0.4, columns sum to 1. */
