@@ -18,6 +18,10 @@ const ownNode = join(modules, '.bin', 'node')
 const lock = join(root, '.install-lock')
 // A lock that was not touched for this long belongs to a run that was killed: the holder touches it every 2 s.
 const staleMilliseconds = 15_000
+// A machine without a network should hear of it within half a minute.
+const quickTries = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
+const networkCodes =
+  /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/
 
 class Refusal extends Error {}
 
@@ -184,6 +188,7 @@ async function install() {
   if (!agree(asked, wanted)) {
     throw new Refusal('package.json and package-lock.json do not agree: run npm install, and commit both.')
   }
+  await refuseWithoutRegistry(Object.entries(asked.devDependencies)[0])
   for (const path of [note, npmsList, modules]) rmSync(path, { recursive: true, force: true })
   say('installing packages from the npm registry (some 600 MB on disk; needed once) ...')
   const started = performance.now()
@@ -199,8 +204,7 @@ async function install() {
       '--include=dev',
       '--include=optional',
     ],
-    // A few quick tries: a machine without a network should hear of it within half a minute.
-    ['--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=8000'],
+    quickTries,
   )
   clearInterval(ticker)
   if (code !== 0) throw new Refusal(`installing failed: ${explain(output)}`)
@@ -208,6 +212,17 @@ async function install() {
   if (missing !== undefined)
     throw new Refusal(`installing failed: ${missing} is not what package-lock.json says.`)
   say(`installed in ${seconds()} s`)
+}
+
+/** Asks for one small page first: without a network npm tries each of some 300 packages before it gives up. */
+async function refuseWithoutRegistry([name, version]) {
+  const { code, output } = await runNpm(
+    ['view', `${name}@${version}`, 'version', '--fetch-timeout=15000'],
+    quickTries,
+  )
+  if (code !== 0 && networkCodes.test(errorCode(output) ?? '')) {
+    throw new Refusal(`installing failed: ${explain(output)}`)
+  }
 }
 
 /**
@@ -218,7 +233,7 @@ function runNpm(...options) {
   const path = PATH.split(delimiter).filter((folder) => !folder.startsWith(modules + sep))
   const [command, first] = npm && node && !node.startsWith(modules + sep) ? [node, [npm]] : ['npm', []]
   return new Promise((resolve) => {
-    const child = spawn(command, [...first, ...options.flat()], {
+    const child = spawn(command, [...first, ...options.flat(), '--loglevel=error'], {
       cwd: root,
       env: { ...process.env, PATH: path.join(delimiter) },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -236,19 +251,18 @@ function runNpm(...options) {
 
 /** One line out of npm's many: the cause in plain words where it is a known one. */
 function explain(output) {
-  const errors = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
-  const code = errors.map((line) => /^code (\S+)$/.exec(line)?.[1]).find((found) => found !== undefined)
-  const first = errors.find((line) => !/^(code|errno|syscall|network This|A complete log)/.test(line))
-  const reason = (first ?? output.trim().split('\n').pop() ?? '').trim()
-  if (
-    /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/.test(
-      code ?? '',
-    )
-  ) {
+  const code = errorCode(output)
+  if (networkCodes.test(code ?? '')) {
     return `the npm registry cannot be reached (${code}). Check the network and any proxy, then run this again.`
   }
   if (code === 'ENOSPC') return 'the disk is full (about 1 GB is needed).'
-  return code === undefined ? reason : `${reason} (${code})`
+  const errors = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
+  const first = errors.find((line) => !/^(code|errno|syscall|A complete log)/.test(line))
+  return `${(first ?? output.trim().split('\n').pop() ?? '').trim()} (${code ?? 'npm gave no code'})`
+}
+
+function errorCode(output) {
+  return /^npm (?:error|ERR!) code (\S+)$/m.exec(output)?.[1]
 }
 
 /** On Linux Node 24 comes with the packages; elsewhere the machine's own must do. */
