@@ -49,9 +49,9 @@ export const LANE_KINSHIP = kinship(0.7, 0.06 * 0.06)
 
 /**
  * How far lanes' levels may lie from their state pair's. Most tenants' lanes are alike (0.7); where they are not, a lane
- * has to speak for itself sooner (1.2). Which of the two holds is read from the tenant's own quotes.
+ * has to speak for itself sooner (1). Which of the two holds is read from the tenant's own quotes.
  */
-export const LANE_SPREADS = [0.7, 1.2] as const
+export const LANE_SPREADS = [0.7, 1] as const
 
 const SMALL_LANE_LIMIT = 200
 const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
