@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '#server/config.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { codeBlocks, has, run, tableRows } from './page.ts'
+import { textOf } from './repository.ts'
+
+const readme = textOf('README.md')
+
+describe('README', () => {
+  test('shows the two commands before anything else', () => {
+    const top = readme.split('\n').slice(0, 12)
+    expect(top.filter((line) => line.startsWith('npm start'))).toHaveLength(1)
+    expect(top.filter((line) => line.startsWith('npm test'))).toHaveLength(1)
+  })
+
+  test('lists every variable that the configuration reads, and no other', () => {
+    const known = [...textOf('server/src/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map((match) => match[1])
+    const listed = tableRows('README.md', 'Configuration').map(([name]) => name)
+    expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
+  })
+
+  test('gives the defaults that the configuration has', () => {
+    const defaults = new Map(tableRows('README.md', 'Configuration').map(([name, value]) => [name, value]))
+    const config = readConfig({})
+    expect(defaults.get('PORT')).toBe(String(config.port))
+    expect(defaults.get('HOST')).toBe(config.host)
+    expect(defaults.get('DATA_DIR')).toBe(config.dataDirectory)
+    expect(defaults.get('LOG_LEVEL')).toBe(config.logLevel)
+    expect(defaults.get('STALE_WRITES')).toBe(config.staleWrites)
+    expect(defaults.get('ALLOW_SIGN_UP')).toBe(String(config.allowSignUp))
+    expect(defaults.get('SAMPLE_BROKERAGE')).toBe(String(config.sampleBrokerage))
+  })
+})
+
+describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
+  let app: TestApp
+
+  beforeAll(async () => {
+    app = await testApp()
+  })
+  afterAll(() => app.close())
+
+  test('works as written, from sign-up to the first booked margin', async () => {
+    const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))
+    expect(commands.length).toBe(7)
+    const here = commands
+      .join('')
+      .replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
+      .replace('EMAIL=ana@example.com', `EMAIL=ana-${randomUUID()}@example.com`)
+    app.now = Date.now()
+    const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })
+    expect(complaint).toBe('')
+    expect(code).toBe(0)
+    const [update, lane, markup, insight] = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
+    expect(readme).toContain(`$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`)
+    expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
+    expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })
+  })
+})
