@@ -267,8 +267,13 @@ function limitArrival(request: FastifyRequest, reply: FastifyReply): void {
     for (const [name, value] of Object.entries(headers)) {
       if (value !== undefined) reply.raw.setHeader(name, value)
     }
-    reply.raw.writeHead(408, { 'Content-Type': problemContentType, Connection: 'close' })
-    reply.raw.end(JSON.stringify(late.body(request.id)), () => request.raw.destroy())
+    const body = JSON.stringify(late.body(request.id))
+    reply.raw.writeHead(408, {
+      'Content-Type': problemContentType,
+      'Content-Length': Buffer.byteLength(body),
+      Connection: 'close',
+    })
+    reply.raw.end(body, () => request.raw.destroy())
   }, bodyArrivalSecondsMax * 1000)
   timer.unref()
   reply.raw.once('close', () => clearTimeout(timer))

@@ -1,0 +1,77 @@
+import { connect } from 'node:net'
+import type { TestApp } from './test-app.ts'
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
+  readonly body: any
+}
+
+/** Reads as many answers as stand in the bytes of a closed connection. */
+function readAnswers(bytes: string): RawAnswer[] {
+  const answers: RawAnswer[] = []
+  let rest = bytes
+  while (rest.startsWith('HTTP/')) {
+    const end = rest.indexOf('\r\n\r\n')
+    if (end === -1) break
+    const [first = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const headers = Object.fromEntries(
+      lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      }),
+    )
+    const length = Number(headers['content-length'] ?? 0)
+    const text = rest.slice(end + 4, end + 4 + length)
+    const isJson = headers['content-type']?.includes('json') === true && text !== ''
+    answers.push({
+      status: Number(first.split(' ')[1]),
+      headers,
+      text,
+      body: isJson ? JSON.parse(Buffer.from(text, 'latin1').toString()) : null,
+    })
+    rest = rest.slice(end + 4 + length)
+  }
+  return answers
+}
+
+/**
+ * Sends exactly these bytes and answers everything that came back until the connection closed or fell silent. What a
+ * client library would never send, or would tidy up, can only be sent this way.
+ */
+export function sendRaw(
+  app: Pick<TestApp, 'url'>,
+  bytes: string | Buffer | readonly (string | Buffer)[],
+  silenceMs = 400,
+): Promise<RawAnswer[]> {
+  const { hostname, port } = new URL(app.url)
+  return new Promise((resolve, reject) => {
+    let received = ''
+    const socket = connect(Number(port), hostname)
+    const finish = () => {
+      socket.destroy()
+      resolve(readAnswers(received))
+    }
+    socket.setTimeout(silenceMs, finish)
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1')
+    })
+    socket.on('end', finish)
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') finish()
+      else reject(error)
+    })
+    for (const part of typeof bytes === 'string' || Buffer.isBuffer(bytes) ? [bytes] : bytes) {
+      socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)
+    }
+  })
+}
+
+/** A request's head as text: its first line and its headers, each as given. */
+export function head(firstLine: string, headers: readonly (readonly [string, string])[]): string {
+  return `${firstLine}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
+}
