@@ -1,0 +1,855 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Answer,
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  pushUpdate,
+  signedHeaders,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const path = '/api/integrations/tms/shipment-update'
+
+let app: TestApp
+let acme: Integration
+let other: Integration
+let owner: pg.Client
+
+beforeAll(async () => {
+  app = await testApp()
+  ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await app.close()
+})
+
+const seconds = () => Math.floor(app.now / 1000)
+const push = (update: Record<string, unknown>, timestamp = seconds()) =>
+  pushUpdate(app, acme, update, timestamp)
+const laneOf = async (ref: string) =>
+  (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
+const changesOf = async (ref: string) =>
+  (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })).body.changes
+
+/** Signs bytes as they are, which no JSON writer would produce. */
+async function pushBytes(bytes: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { ...signedHeaders(acme, bytes, seconds()), ...headers },
+    body: new Uint8Array(Buffer.from(bytes as string)),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+/** Every row of a tenant in every table, as the owner of the tables sees them from inside the tenant's wall. */
+async function rowsOf(tenantId: number): Promise<string> {
+  await owner.query('begin')
+  await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
+  const tables = ['lanes', 'lane_changes', 'shipment_updates', 'quote_requests', 'users', 'signing_secrets']
+  const rows: unknown[] = []
+  for (const table of tables) {
+    const { rows: found } = await owner.query(
+      `select to_jsonb(t) - 'last_used_at' as row from ${table} t order by 1`,
+    )
+    rows.push(found)
+  }
+  await owner.query('commit')
+  return JSON.stringify(rows)
+}
+
+describe('200', () => {
+  test('records AR, AP, customer, carrier, MC number and booking time, and answers exactly status, lane_id and updated', async () => {
+    const lane = await makeLane(app, acme.tenant, { rate: 2000 })
+    const answer = await push({
+      lane_ref: lane.lane_ref,
+      customer_rate: 2150,
+      truck_cost: 1820.5,
+      customer_name: 'Harvest Table Foods LLC',
+      carrier_name: 'Blue Mesa Trucking',
+      carrier_mc: 'MC-481920',
+      booked_at: '2026-03-01T14:00:00Z',
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect(await laneOf(lane.lane_ref)).toMatchObject({
+      lane_id: lane.lane_id,
+      quoted_rate: 2000,
+      customer_rate: 2150,
+      truck_cost: 1820.5,
+      margin: 329.5,
+      margin_pct: 15.3,
+      customer_name: 'Harvest Table Foods LLC',
+      carrier_name: 'Blue Mesa Trucking',
+      carrier_notes: 'MC-481920',
+      booked_at: '2026-03-01T14:00:00.000Z',
+      outcome: 'won',
+      outcome_source: 'tms',
+    })
+  })
+
+  test('truck_cost is stored with source tms, on the record and in the audit trail', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, truck_cost: 1500 })
+    const [change] = await changesOf(lane.lane_ref)
+    expect(change).toMatchObject({
+      source: 'tms',
+      after: { truck_cost: 1500, truck_cost_source: 'tms' },
+      before: { truck_cost: null },
+    })
+  })
+
+  test('a carrier name shows on the shipments list', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, carrier_name: 'Shown Trucking' })
+    const shipments = await call(app, 'GET', '/api/shipments?q=Shown', { token: acme.tenant.owner })
+    expect(shipments.body.lanes.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([lane.lane_ref])
+  })
+
+  test('a value present replaces; absent leaves', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2100, carrier_name: 'First' })
+    await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2050 })
+    expect(await laneOf(lane.lane_ref)).toMatchObject({
+      customer_rate: 2050,
+      truck_cost: 1700,
+      carrier_name: 'First',
+    })
+  })
+
+  test('only lane_ref: nothing was there to apply, so updated is false', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    expect((await push({ lane_ref: lane.lane_ref })).body).toEqual({
+      status: 'ok',
+      lane_id: lane.lane_id,
+      updated: false,
+    })
+    expect(await laneOf(lane.lane_ref)).toEqual(lane)
+  })
+
+  test('an update without AR and AP is no booking: the outcome stays', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, carrier_name: 'Early Bird', booked_at: '2026-03-01T14:00:00Z' })
+    expect(await laneOf(lane.lane_ref)).toMatchObject({ outcome: 'pending', outcome_source: null })
+  })
+
+  test('a booking is a win, also where a person had said lost before it', async () => {
+    const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
+    expect(await laneOf(lane.lane_ref)).toMatchObject({
+      outcome: 'won',
+      outcome_source: 'tms',
+      outcome_reason: null,
+    })
+  })
+
+  test('an outcome that a person set after the booking stands', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
+    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+      token: acme.tenant.owner,
+      body: { outcome: 'lost', reason: 'service' },
+    })
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200, truck_cost: 1500 })
+    expect(await laneOf(lane.lane_ref)).toMatchObject({
+      outcome: 'lost',
+      outcome_source: 'dashboard',
+      outcome_reason: 'service',
+      customer_rate: 2200,
+    })
+  })
+
+  test('a repeated update changes nothing and is answered the same', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const update = { lane_ref: lane.lane_ref, customer_rate: 2150, truck_cost: 1800 }
+    const first = await push(update)
+    const state = await rowsOf(acme.tenant.id)
+    for (let i = 0; i < 5; i++) {
+      const again = await push(update)
+      expect(again.status).toBe(200)
+      expect(again.body).toEqual(first.body)
+      expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+    }
+    expect(await rowsOf(acme.tenant.id)).toBe(state)
+  })
+
+  test('the same payload signed anew leads to the same end state and is answered the same', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const update = {
+      lane_ref: lane.lane_ref,
+      customer_rate: 2150,
+      truck_cost: 1800,
+      carrier_name: 'Blue Mesa',
+    }
+    const first = await push(update, seconds() - 60)
+    const state = await laneOf(lane.lane_ref)
+    const again = await push(update, seconds())
+    expect(again.body).toEqual(first.body)
+    expect(again.headers.get('Idempotent-Replayed')).toBeNull()
+    expect(await laneOf(lane.lane_ref)).toEqual(state)
+    expect(await changesOf(lane.lane_ref)).toHaveLength(1)
+  })
+
+  test('fifty duplicates at once count once: one change, equal answers, equal insight', async () => {
+    const lane = await makeLane(app, acme.tenant, { origin: 'Reno, NV', destination: 'Boise, ID' })
+    await push({ lane_ref: lane.lane_ref, customer_rate: 1900 })
+    const query = 'origin=Reno,NV&destination=Boise,ID&equipment=V&proposed_rate=1900'
+    const reads = () =>
+      Promise.all(
+        ['markup', 'lane'].map(
+          async (name) =>
+            (await call(app, 'GET', `/api/integrations/insights/${name}?${query}`, { token: acme.token }))
+              .body,
+        ),
+      )
+    const update = { lane_ref: lane.lane_ref, customer_rate: 2000, truck_cost: 1700 }
+    const first = await push(update)
+    const before = await reads()
+    const answers = await Promise.all(Array.from({ length: 50 }, () => push(update)))
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([200, first.body])
+    expect(await reads()).toEqual(before)
+    expect(await changesOf(lane.lane_ref)).toHaveLength(2)
+  })
+
+  test('fifty equal first deliveries at once are one update', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const update = { lane_ref: lane.lane_ref, customer_rate: 2000, truck_cost: 1700 }
+    const answers = await Promise.all(Array.from({ length: 50 }, () => push(update)))
+    for (const answer of answers)
+      expect([answer.status, answer.body]).toEqual([
+        200,
+        { status: 'ok', lane_id: lane.lane_id, updated: true },
+      ])
+    expect(answers.filter((answer) => answer.headers.get('Idempotent-Replayed') === null)).toHaveLength(1)
+    expect(await changesOf(lane.lane_ref)).toHaveLength(1)
+  })
+
+  test('a replay does not revert what a newer update has set', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const a = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+    const answers = [
+      await push(a, seconds() - 2),
+      await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 1),
+      await push(a, seconds() - 2),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(answers.map(({ body }) => body.updated)).toEqual([true, true, true])
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('an older update with other values that arrives late is kept on record and not applied', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
+    const late = await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, seconds() - 10)
+    expect(late.body.updated).toBe(false)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    const { rows } = await owner
+      .query('begin')
+      .then(() => owner.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)]))
+      .then(() =>
+        owner.query('select carried, applied from shipment_updates where lane_id = $1 order by signed_at', [
+          lane.lane_id,
+        ]),
+      )
+    await owner.query('commit')
+    expect(rows).toEqual([
+      { carried: expect.objectContaining({ customer_rate: 2100 }), applied: [] },
+      { carried: expect.objectContaining({ customer_rate: 2200 }), applied: ['customerRateCents'] },
+    ])
+  })
+
+  test('an older update with the values the lane holds reads as applied', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
+    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 10)).body.updated).toBe(
+      true,
+    )
+  })
+
+  test('each field follows its own newest signature', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds() - 1)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 1, truck_cost: 1700 }, seconds() - 5)
+    expect(await laneOf(lane.lane_ref)).toMatchObject({ customer_rate: 2200, truck_cost: 1700 })
+  })
+
+  test('of two updates signed in the same second the later arrival stands, however often the first is replayed', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const first = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+    await push(first)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
+    for (let i = 0; i < 20; i++) expect((await push(first)).status).toBe(200)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('a fast clock cannot reserve the future: its signature counts from the server’s now', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, seconds() + 300)
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds())
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('the window follows the server’s clock', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const signedAt = seconds()
+    try {
+      app.now += 300_000
+      expect((await push({ lane_ref: lane.lane_ref, carrier_name: 'In time' }, signedAt)).status).toBe(200)
+      app.now += 1_000
+      expect((await push({ lane_ref: lane.lane_ref, carrier_name: 'Late' }, signedAt)).body.type).toBe(
+        '/problems/timestamp-out-of-window',
+      )
+    } finally {
+      app.now -= 301_000
+    }
+  })
+
+  test('amounts keep their cents, from 0 to the largest', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    for (const amount of [0, 0.01, 0.1, 2150, 2150.5, 1234.56, 9_999_999.99]) {
+      expect(
+        (await push({ lane_ref: lane.lane_ref, customer_rate: amount, truck_cost: amount })).status,
+      ).toBe(200)
+      expect(await laneOf(lane.lane_ref)).toMatchObject({
+        customer_rate: amount,
+        truck_cost: amount,
+        margin: 0,
+      })
+    }
+    expect((await pushBytes(`{"lane_ref":"${lane.lane_ref}","customer_rate":2.1505e3}`)).status).toBe(200)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2150.5)
+  })
+
+  test.each([
+    ['2026-03-01T14:00:00Z', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01T14:00Z', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01T14:00:00.123456+00:00', '2026-03-01T14:00:00.123Z'],
+    ['2026-03-01T09:00:00-05:00', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01T09:00:00-0500', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01T09:00:00-05', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01T14:00:00', '2026-03-01T14:00:00.000Z'],
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2028-02-29T23:59:59Z', '2028-02-29T23:59:59.000Z'],
+  ])('booked_at is read as ISO 8601: %s', async (sent, kept) => {
+    const lane = await makeLane(app, acme.tenant)
+    expect((await push({ lane_ref: lane.lane_ref, booked_at: sent })).status).toBe(200)
+    expect((await laneOf(lane.lane_ref)).booked_at).toBe(kept)
+  })
+
+  test('a body with the name of every column changes only the seven fields of the interface', async () => {
+    const lane = await makeLane(app, acme.tenant, { rate: 2000 })
+    const answer = await push({
+      lane_ref: lane.lane_ref,
+      customer_rate: 2100,
+      tenant_id: other.tenant.id,
+      lane_id: 1,
+      request_id: 1,
+      lane_number: 9,
+      quote_count: 9,
+      origin: 'Reno, NV',
+      origin_key: 'reno|NV',
+      equipment: 'R',
+      quoted_rate: 1,
+      quoted_rate_cents: 1,
+      customer_rate_cents: 1,
+      truck_cost_cents: 1,
+      truck_cost_source: 'dashboard',
+      outcome: 'lost',
+      outcome_source: 'dashboard',
+      decided_at: '2020-01-01T00:00:00Z',
+      signed_at: {},
+      source: 'dashboard',
+      margin: 999,
+      miles: 1,
+      created_at: '2020-01-01T00:00:00Z',
+      updated_at: '2020-01-01T00:00:00Z',
+      created_by: 99,
+      import_id: 1,
+      carrier_notes: 'not a field of the interface',
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Ignored-Fields')).toContain('tenant_id')
+    const after = await laneOf(lane.lane_ref)
+    expect(after).toEqual({
+      ...lane,
+      customer_rate: 2100,
+      outcome: 'won',
+      outcome_source: 'tms',
+      decided_at: expect.any(String),
+      updated_at: expect.any(String),
+    })
+  })
+
+  test('a rolled-back booking is not brought back by a replay, and the lane is as it was', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const update = { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 }
+    await push(update, seconds() - 1)
+    const rolled = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, {
+      token: acme.tenant.owner,
+      body: { change_id: 1 },
+    })
+    expect(rolled.body).toMatchObject({
+      customer_rate: null,
+      truck_cost: null,
+      outcome: 'pending',
+      outcome_source: null,
+    })
+    const replay = await push(update, seconds() - 1)
+    expect(replay.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBeNull()
+  })
+})
+
+describe('401', () => {
+  test('a service token of one tenant with the secret of another does not write', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const mixed = await pushUpdate(
+      app,
+      { token: acme.token, secret: other.secret },
+      { lane_ref: lane.lane_ref, customer_rate: 1 },
+    )
+    expect(mixed.body.type).toBe('/problems/signature-mismatch')
+    expect(await laneOf(lane.lane_ref)).toEqual(lane)
+  })
+
+  test('the secret without a token opens nothing', async () => {
+    const bytes = '{"lane_ref":"1-1-1"}'
+    const { Authorization: _left, ...headers } = signedHeaders(acme, bytes, seconds())
+    const response = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: bytes })
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ type: '/problems/token-missing' })
+  })
+
+  test('ciphertexts swapped between two rows do not open: both tenants are refused, not failed', async () => {
+    const [one, two] = await Promise.all([makeIntegration(app), makeIntegration(app)])
+    const sealedOf = async (tenantId: number) => {
+      await owner.query("select set_config('app.tenant_id', $1, false)", [String(tenantId)])
+      return (await owner.query('select sealed from signing_secrets')).rows[0].sealed as Buffer
+    }
+    const [sealedOne, sealedTwo] = [await sealedOf(one.tenant.id), await sealedOf(two.tenant.id)]
+    const put = async (tenantId: number, sealed: Buffer) => {
+      await owner.query("select set_config('app.tenant_id', $1, false)", [String(tenantId)])
+      await owner.query('update signing_secrets set sealed = $1', [sealed])
+    }
+    await put(one.tenant.id, sealedTwo)
+    await put(two.tenant.id, sealedOne)
+    for (const [holder, secret] of [
+      [one, one.secret],
+      [one, two.secret],
+      [two, two.secret],
+      [two, one.secret],
+    ] as const) {
+      const answer = await pushUpdate(app, { token: holder.token, secret }, { lane_ref: 'a' })
+      expect([answer.status, answer.body.type]).toEqual([401, '/problems/signature-mismatch'])
+    }
+    await owner.query("select set_config('app.tenant_id', '', false)")
+  })
+})
+
+describe('403', () => {
+  test.each([
+    '',
+    'integrations:read',
+    'integrations:writeX',
+    'INTEGRATIONS:WRITE',
+    ' integrations:write',
+    'integrations:write integrations:read',
+  ])('a token of scope %j does not write, and still reads', async (scope) => {
+    const made = await call(app, 'POST', '/api/integrations/tokens', {
+      token: acme.tenant.owner,
+      body: { name: 'odd' },
+    })
+    await owner.query("select set_config('app.tenant_id', $1, false)", [String(acme.tenant.id)])
+    await owner.query('update service_tokens set scope = $1 where token_id = $2', [scope, made.body.id])
+    await owner.query("select set_config('app.tenant_id', '', false)")
+    const answer = await pushUpdate(app, { token: made.body.token, secret: acme.secret }, { lane_ref: 'a' })
+    expect([answer.status, answer.body.type]).toEqual([403, '/problems/insufficient-scope'])
+    expect(answer.headers.get('WWW-Authenticate')).toBe(
+      'Bearer error="insufficient_scope", scope="integrations:write"',
+    )
+    const read = await call(
+      app,
+      'GET',
+      '/api/integrations/insights/lane?origin=Reno,NV&destination=Boise,ID',
+      { token: made.body.token },
+    )
+    expect(read.status).toBe(200)
+  })
+})
+
+describe('404', () => {
+  test('a lane_ref that matches no lane is 404 with detail, whatever it looks like', async () => {
+    for (const ref of [
+      '48211093754-1-1',
+      '1-1-1',
+      'nonsense',
+      '',
+      ' ',
+      '-',
+      '1-1',
+      '1-1-1-1',
+      '００-1-1',
+      "' or 1=1 --",
+      '../x',
+      '😀',
+      'x'.repeat(200),
+    ]) {
+      const answer = await push({ lane_ref: ref, customer_rate: 1 })
+      expect([ref, answer.status]).toEqual([ref, 404])
+      expect(answer.body.detail).toBe(`No lane was found for lane_ref "${ref}".`)
+    }
+  })
+
+  test('a lane_ref is matched as it is: no trimming, no other case, no number', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    for (const ref of [
+      ` ${lane.lane_ref}`,
+      `${lane.lane_ref} `,
+      `0${lane.lane_ref}`,
+      `${lane.lane_ref}0`,
+      String(lane.lane_id),
+    ]) {
+      expect((await push({ lane_ref: ref, customer_rate: 1 })).status).toBe(404)
+    }
+  })
+
+  test('another tenant’s lane and no lane are the same answer, letter for letter', async () => {
+    const theirs = await makeLane(app, other.tenant)
+    const nothing = '9'.repeat(theirs.lane_ref.length - 4).concat('-1-1')
+    const state = await rowsOf(other.tenant.id)
+    const answers = [
+      await push({ lane_ref: theirs.lane_ref, customer_rate: 1 }),
+      await push({ lane_ref: nothing, customer_rate: 1 }),
+    ]
+    const [hers, none] = answers.map((answer, index) => {
+      const ref = index === 0 ? theirs.lane_ref : nothing
+      const { date: _date, ...headers } = Object.fromEntries(answer.headers)
+      return JSON.stringify([answer.status, answer.body, headers])
+        .replaceAll(ref, 'REF')
+        .replaceAll(answer.body.request_id, 'ID')
+        .replace(/"content-length":"\d+"/, '')
+    })
+    expect(hers).toBe(none)
+    expect(await rowsOf(other.tenant.id)).toBe(state)
+  })
+
+  test('a 404 is not remembered: the same request works once the lane is there', async () => {
+    expect((await push({ lane_ref: 'x', customer_rate: 1 })).headers.get('Idempotent-Replayed')).toBeNull()
+    expect((await push({ lane_ref: 'x', customer_rate: 1 })).status).toBe(404)
+  })
+})
+
+const numberTexts = [
+  '1e400',
+  '-1e400',
+  '-0',
+  '-0.0',
+  '-1',
+  '-0.01',
+  '10000000',
+  '9999999.999',
+  '9007199254740993',
+  '0.001',
+  '2150.333',
+  '0.30000000000000004',
+  '1e-7',
+  '"12"',
+  '"2150.00"',
+  '"NaN"',
+  '"Infinity"',
+  '""',
+  'true',
+  'false',
+  '[1]',
+  '[]',
+  '{}',
+  '{"a":1}',
+]
+
+/** Texts that other systems have tripped over. Those that hide, break logs or cannot be stored are refused. */
+const naughty: readonly [string, boolean][] = [
+  ['Ω≈ç√∫˜µ≤≥÷', true],
+  ['田中さんにあげて下さい', true],
+  ['مُنَاقَشَةُ سُبُلِ', true],
+  ['👩‍👩‍👧‍👦 🇺🇸 ﷽', true],
+  ['é vs e\u0301', true],
+  ['\u200bzero\u200dwidth\ufeff', true],
+  ['\u00a0no break\u3000', true],
+  ['\u2028line\u2029', true],
+  ['<script>alert(1)</script>', true],
+  ['"><img src=x onerror=alert(1)>', true],
+  ["Robert'); DROP TABLE lanes;--", true],
+  ["1' OR '1'='1", true],
+  ['=HYPERLINK("http://evil.example")', true],
+  ['+1-800-TRUCK', true],
+  ['-2+3', true],
+  ['@SUM(A1)', true],
+  ['{{7*7}} #{7*7} %{7*7}', true],
+  ['$(reboot) `reboot` | reboot', true],
+  ['../../etc/passwd', true],
+  ['%00 %0a %n%s%x', true],
+  ['null', true],
+  ['undefined', true],
+  ['NaN', true],
+  ['true', true],
+  ['0', true],
+  ['\\', true],
+  ['\\u0000', true],
+  ['"', true],
+  ['𝕋𝕣𝕦𝕔𝕜', true],
+  [`${'n'.repeat(200)}`, true],
+  ['😀'.repeat(200), true],
+  ['n'.repeat(201), false],
+  ['😀'.repeat(201), false],
+  ['a\u0000b', false],
+  ['a\nb', false],
+  ['a\r\nSet-Cookie: x', false],
+  ['a\tb', false],
+  ['\u001b[31mred', false],
+  ['a\u007fb', false],
+  ['a\u0085b', false],
+  ['a\u202egnp.exe', false],
+  ['a\u2066b\u2069', false],
+  ['a\ufffeb', false],
+  ['a\uffffb', false],
+  ['\u{1fffe}', false],
+  ['\ud800', false],
+  ['a\udc00b', false],
+]
+
+describe('422', () => {
+  test.each(['customer_rate', 'truck_cost'])(
+    '%s must be a JSON number of dollars with at most two decimals',
+    async (field) => {
+      const lane = await makeLane(app, acme.tenant)
+      for (const text of numberTexts) {
+        const answer = await pushBytes(`{"lane_ref":"${lane.lane_ref}","${field}":${text}}`)
+        expect([text, answer.status, answer.body.errors?.[0]?.pointer]).toEqual([text, 422, `/${field}`])
+      }
+      expect(await laneOf(lane.lane_ref)).toEqual(lane)
+    },
+  )
+
+  test.each(['customer_name', 'carrier_name', 'carrier_mc'] as const)(
+    '%s takes any text that can be shown, gives it back letter for letter, and refuses what hides or breaks',
+    async (field) => {
+      const lane = await makeLane(app, acme.tenant)
+      for (const [text, fits] of naughty) {
+        const answer = await push({ lane_ref: lane.lane_ref, [field]: text })
+        expect([text, answer.status]).toEqual([text, fits ? 200 : 422])
+        if (fits) {
+          const kept = (await laneOf(lane.lane_ref))[field === 'carrier_mc' ? 'carrier_notes' : field]
+          expect(kept).toBe(text)
+        }
+      }
+      for (const value of [1, true, [], {}, '', '   ']) {
+        expect((await push({ lane_ref: lane.lane_ref, [field]: value })).status).toBe(422)
+      }
+    },
+  )
+
+  test('lane_ref that is missing, null, no text, too long, or cannot be shown', async () => {
+    for (const update of [
+      {},
+      { lane_ref: null },
+      { lane_ref: 1 },
+      { lane_ref: ['1-1-1'] },
+      { lane_ref: {} },
+      { lane_ref: 'x'.repeat(201) },
+    ]) {
+      expect((await push({ ...update, customer_rate: 1 })).status).toBe(422)
+    }
+    for (const [text, fits] of naughty) {
+      const { status } = await push({ lane_ref: text, customer_rate: 1 })
+      expect([text, status]).toEqual([text, fits ? 404 : 422])
+    }
+  })
+
+  test.each([
+    '',
+    'yesterday',
+    '2026-02-30',
+    '2026-02-29T00:00:00Z',
+    '2026-13-01',
+    '2026-03-01T25:00:00Z',
+    '2026-03-01T14:60:00Z',
+    '03/01/2026',
+    '1772373600',
+    '0001-01-01',
+    '2026-03-01T14:00:00+25:00',
+    1772373600,
+    {},
+  ])('booked_at that names no moment: %j', async (value) => {
+    expect((await push({ lane_ref: '1-1-1', booked_at: value })).status).toBe(422)
+  })
+
+  test('one wrong field: nothing of the update is applied', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const state = await rowsOf(acme.tenant.id)
+    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: -1 })).status).toBe(422)
+    expect(await rowsOf(acme.tenant.id)).toBe(state)
+  })
+})
+
+describe('the database', () => {
+  test.each([
+    ["customer_rate_cents = 'NaN'", /invalid input syntax/],
+    ['customer_rate_cents = -1', /check constraint/],
+    ['truck_cost_cents = 1000000000', /check constraint/],
+    ['quoted_rate_cents = -1', /check constraint/],
+    ["miles = 'NaN'", /check constraint/],
+    ["miles = 'Infinity'", /check constraint/],
+    ["outcome = 'maybe'", /check constraint/],
+    ["outcome = 'won', decided_at = null", /check constraint/],
+    ["truck_cost_source = 'guess'", /check constraint/],
+  ])('refuses %s by itself', async (assignment, error) => {
+    const lane = await makeLane(app, acme.tenant)
+    await owner.query('begin')
+    await owner.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
+    await expect(
+      owner.query(`update lanes set ${assignment} where lane_id = ${lane.lane_id}`),
+    ).rejects.toThrow(error)
+    await owner.query('rollback')
+  })
+
+  test('lets the service neither change nor delete what was recorded', async () => {
+    const service = new pg.Client(app.testDatabase.service)
+    await service.connect()
+    await service.query("select set_config('app.tenant_id', $1, false)", [String(acme.tenant.id)])
+    for (const table of ['shipment_updates', 'lane_changes']) {
+      for (const statement of [
+        `update ${table} set tenant_id = tenant_id`,
+        `delete from ${table}`,
+        `truncate ${table}`,
+      ]) {
+        await expect(service.query(statement)).rejects.toThrow('permission denied')
+      }
+    }
+    await service.end()
+  })
+})
+
+// -- Replays and re-ordering, as a law ------------------------------------------------------------------------------
+
+const fieldValues = {
+  customer_rate: fc.integer({ min: 100_000, max: 300_000 }).map((cents) => cents / 100),
+  truck_cost: fc.integer({ min: 80_000, max: 250_000 }).map((cents) => cents / 100),
+  customer_name: fc.constantFrom('Harvest Table', 'Harvest Table LLC', 'Northwind'),
+  carrier_name: fc.constantFrom('Blue Mesa', 'Red Rock', 'Green Valley'),
+  carrier_mc: fc.constantFrom('MC-1', 'MC-2', 'MC-3'),
+  booked_at: fc.constantFrom('2026-03-01T14:00:00Z', '2026-03-02T08:30:00Z'),
+}
+type Field = keyof typeof fieldValues
+const fields = Object.keys(fieldValues) as Field[]
+
+/** Updates of 2 to 6 fields in the order in which they are signed, and the order in which they and copies arrive. */
+const history = fc
+  .array(
+    fc.record(fieldValues, { requiredKeys: [] }).filter((update) => Object.keys(update).length >= 2),
+    { minLength: 2, maxLength: 6 },
+  )
+  .chain((updates) =>
+    fc.record({
+      updates: fc.constant(updates),
+      arrivals: fc
+        .shuffledSubarray(
+          updates.flatMap((_update, index) => [index, index, index]),
+          { minLength: updates.length },
+        )
+        .map((some) => [...some, ...updates.keys()])
+        .chain((all) => fc.shuffledSubarray(all, { minLength: all.length })),
+      connections: fc.integer({ min: 1, max: 6 }),
+    }),
+  )
+type History = typeof history extends fc.Arbitrary<infer T> ? T : never
+
+/** What the lane holds in the end: each field of the last signed update that carries it. */
+function inSignedOrder(updates: History['updates']): Record<string, unknown> {
+  const end: Record<string, unknown> = {}
+  for (const update of updates) Object.assign(end, update)
+  return Object.fromEntries(
+    fields.map((field) => {
+      const value = end[field] ?? null
+      return [
+        field,
+        field === 'booked_at' && typeof value === 'string' ? new Date(value).toISOString() : value,
+      ]
+    }),
+  )
+}
+
+/** Plays a history against a lane of its own, over several connections at once, and answers what the lane then holds. */
+async function played(on: TestApp, integration: Integration, { updates, arrivals, connections }: History) {
+  const lane = await makeLane(on, integration.tenant)
+  const signedFrom = Math.floor(on.now / 1000) - updates.length
+  const queue = [...arrivals]
+  const answers: Answer[] = []
+  const worker = async () => {
+    for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
+      answers.push(
+        await pushUpdate(on, integration, { lane_ref: lane.lane_ref, ...updates[index] }, signedFrom + index),
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+  const held = (await call(on, 'GET', `/api/lanes/${lane.lane_ref}`, { token: integration.tenant.owner }))
+    .body
+  return {
+    statuses: [...new Set(answers.map(({ status }) => status))],
+    held: {
+      ...Object.fromEntries(
+        fields.map((field) => [field, held[field === 'carrier_mc' ? 'carrier_notes' : field]]),
+      ),
+      customer_name: updates.some((update) => update.customer_name !== undefined) ? held.customer_name : null,
+    },
+    outcome: held.outcome,
+  }
+}
+
+describe('replays and re-ordered deliveries', () => {
+  const numRuns = Number(process.env.HISTORIES ?? 60)
+
+  test(
+    `end in the state of the updates in signed order (${numRuns} random histories)`,
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(history, async (random) => {
+          const end = await played(app, acme, random)
+          expect(end.statuses).toEqual([200])
+          expect(end.held).toEqual(inSignedOrder(random.updates))
+          const isBooked = random.updates.some(
+            ({ customer_rate, truck_cost }) => customer_rate !== undefined || truck_cost !== undefined,
+          )
+          expect(end.outcome).toBe(isBooked ? 'won' : 'pending')
+        }),
+        { numRuns },
+      )
+    },
+    30_000 + numRuns * 500,
+  )
+
+  test('do not, where stale writes are applied: the law above can fail', async () => {
+    const loose = await testApp({ config: { staleWrites: 'apply' } })
+    try {
+      const integration = await makeIntegration(loose)
+      const found = await fc.check(
+        fc.asyncProperty(history, async (random) => {
+          const end = await played(loose, integration, random)
+          expect(end.held).toEqual(inSignedOrder(random.updates))
+        }),
+        { numRuns: 60, endOnFailure: true, seed: randomBytes(4).readInt32BE() },
+      )
+      expect(found.failed).toBe(true)
+    } finally {
+      await loose.close()
+    }
+  })
+})
