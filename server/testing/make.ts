@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
 /** An answer as a client sees it, its JSON read. */
@@ -26,11 +27,9 @@ export async function call(
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   })
   const text = await response.text()
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
-  }
+  const body = text === '' ? null : JSON.parse(text)
+  holdAgainstContract(method, path, response.status, body)
+  return { status: response.status, headers: response.headers, body }
 }
 
 /** A brokerage with its owner signed in. */

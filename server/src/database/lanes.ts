@@ -181,20 +181,21 @@ function slices<T>(rows: readonly T[]): T[][] {
   return parts
 }
 
+function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: string) {
+  return transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('lane_ref', '=', ref)
+}
+
 /** The lane of this tenant with exactly this lane_ref, or null: another tenant's and no lane are the same. */
 export async function findLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   ref: string,
 ): Promise<LaneRow | null> {
-  return (
-    (await transaction
-      .selectFrom('lanes')
-      .selectAll()
-      .where('tenant_id', '=', tenant)
-      .where('lane_ref', '=', ref)
-      .executeTakeFirst()) ?? null
-  )
+  return (await laneCalled(transaction, tenant, ref).executeTakeFirst()) ?? null
 }
 
 /** As findLane, and holds the row until the transaction ends, so that two changes of one lane take turns. */
@@ -203,15 +204,7 @@ export async function lockLane(
   tenant: TenantId,
   ref: string,
 ): Promise<LaneRow | null> {
-  return (
-    (await transaction
-      .selectFrom('lanes')
-      .selectAll()
-      .where('tenant_id', '=', tenant)
-      .where('lane_ref', '=', ref)
-      .forUpdate()
-      .executeTakeFirst()) ?? null
-  )
+  return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
 }
 
 export async function updateLane(

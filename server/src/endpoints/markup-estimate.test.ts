@@ -164,6 +164,7 @@ describe('include=optimum', () => {
 
 describe('include=evidence', () => {
   test('pages the quotes behind each number, and says why one is left out', async () => {
+    app.now += 60_000
     const open = await makeLane(app, broker.tenant, { rate: 2500 })
     const { evidence } = (await markup({ include: 'evidence,estimate', evidence_limit: 5 })).body
     expect(evidence.quotes).toHaveLength(5)
