@@ -247,19 +247,17 @@ export async function findImported(
   return new Map(rows.map((row) => [row.import_fingerprint?.toString('hex') ?? '', row.import_id]))
 }
 
-/** Takes out the quote requests of an import whose lane another import was quicker to bring. */
-export async function deleteEmptyRequests(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  importId: number,
-): Promise<void> {
-  await sql`
-    delete from quote_requests request
-    where tenant_id = ${tenant} and import_id = ${importId}
-      and not exists (
-        select from lanes where tenant_id = request.tenant_id and request_id = request.request_id
-      )
-  `.execute(transaction)
+/** Any fixed number, so that these locks are of imports. */
+const importLock = 0x6c616e65
+
+/**
+ * Makes the batches of a brokerage's imports take turns until the end of the transaction: between looking for a row and
+ * adding it, no other import can add it.
+ */
+export async function lockImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  await sql`select pg_advisory_xact_lock((${importLock}::bigint << 32) + ${tenant}::bigint)`.execute(
+    transaction,
+  )
 }
 
 export interface UndoneImport {
@@ -314,45 +312,49 @@ async function removeLanes(
   after: number,
 ): Promise<{ removed: number; kept: number; last: number | null }> {
   factsChanged(transaction)
-  // Locked first, and looked at in a second statement: what was written while we waited for the lock is seen there.
+  // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
   const lanes = await transaction
     .selectFrom('lanes')
-    .innerJoin('quote_requests as request', (join) =>
-      join
-        .onRef('request.tenant_id', '=', 'lanes.tenant_id')
-        .onRef('request.request_id', '=', 'lanes.request_id'),
-    )
-    .select(['lane_id', 'lanes.request_id'])
-    .where('lanes.tenant_id', '=', tenant)
-    .where('lanes.import_id', '=', importId)
+    .select(['lane_id', 'request_id'])
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
     .where('lane_id', '>', after)
     .orderBy('lane_id')
     .limit(lanesPerUndo)
     .forUpdate()
     .execute()
   const ids = lanes.map((lane) => lane.lane_id)
-  const { rows } = await sql<{ request_id: number }>`
-    delete from lanes lane
-    where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
-      and not exists (select from lane_changes c where c.tenant_id = lane.tenant_id and c.lane_id = lane.lane_id)
-      and not exists (select from shipment_updates u where u.tenant_id = lane.tenant_id and u.lane_id = lane.lane_id)
-      and not exists (
-        select from lanes other
-        where other.tenant_id = lane.tenant_id and other.request_id = lane.request_id
-          and other.import_id is distinct from lane.import_id
-      )
-    returning request_id
+  const requests = lanes.map((lane) => lane.request_id)
+  await sql`
+    select from quote_requests where tenant_id = ${tenant} and request_id = any(${requests}::bigint[])
+    order by request_id for update
+  `.execute(transaction)
+  // Asked by id one table at a time. One statement that joins them reads whole tables right after a large import, while
+  // the planner still believes that they are small.
+  const { rows: changed } = await sql<{ lane_id: number }>`
+    select lane_id from lane_changes where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
+    union
+    select lane_id from shipment_updates where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
+  `.execute(transaction)
+  const { rows: quotedAgain } = await sql<{ request_id: number }>`
+    select distinct request_id from lanes
+    where tenant_id = ${tenant} and request_id = any(${requests}::bigint[])
+      and import_id is distinct from ${importId}
+  `.execute(transaction)
+  const changedIds = new Set(changed.map((row) => row.lane_id))
+  const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
+  const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
+  // An imported request has one lane, and a request that was quoted again is kept: these are empty now.
+  await sql`
+    delete from lanes where tenant_id = ${tenant} and lane_id = any(${gone.map((lane) => lane.lane_id)}::bigint[])
   `.execute(transaction)
   await sql`
-    delete from quote_requests request
-    where tenant_id = ${tenant} and request_id = any(${rows.map((row) => row.request_id)}::bigint[])
-      and not exists (
-        select from lanes where tenant_id = request.tenant_id and request_id = request.request_id
-      )
+    delete from quote_requests
+    where tenant_id = ${tenant} and request_id = any(${gone.map((lane) => lane.request_id)}::bigint[])
   `.execute(transaction)
   return {
-    removed: rows.length,
-    kept: lanes.length - rows.length,
+    removed: gone.length,
+    kept: lanes.length - gone.length,
     last: lanes.length < lanesPerUndo ? null : (ids.at(-1) ?? null),
   }
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
 import {
-  deleteEmptyRequests,
   findImported,
   finishImport,
   type ImportProgress,
+  lockImports,
   saveProgress,
 } from '../database/imports.ts'
 import { changeLane } from '../database/lane-changes.ts'
@@ -294,6 +294,7 @@ async function keepRows(
 ): Promise<Kept> {
   const { tenant, importId } = job
   const kept: Kept = { added: 0, updated: 0, repeated: 0, rowsRefused: 0, refused: [] }
+  if (!job.dryRun) await lockImports(transaction, tenant)
   const here = await findImported(
     transaction,
     tenant,
@@ -307,12 +308,11 @@ async function keepRows(
     else if (by === importId) kept.added++
     else kept.repeated++
   }
-  if (job.dryRun) kept.added += fresh.length
-  else {
-    let added = 0
+  kept.added += fresh.length
+  if (!job.dryRun) {
     for (let start = 0; start < fresh.length; start += lanesPerStatement) {
       const rows = fresh.slice(start, start + lanesPerStatement)
-      const lanes = await insertQuoteRequests(
+      await insertQuoteRequests(
         transaction,
         tenant,
         database.identifiers,
@@ -325,11 +325,7 @@ async function keepRows(
           lanes: [{ ...lane.lane, import_fingerprint: fingerprint }],
         })),
       )
-      added += lanes.length
     }
-    kept.added += added
-    kept.repeated += fresh.length - added
-    if (added < fresh.length) await deleteEmptyRequests(transaction, tenant, importId)
   }
   // In one order for everybody, so that two imports of the same lanes do not wait for each other in a ring.
   const bookings = batch.bookings.toSorted(
