@@ -56,6 +56,8 @@ export type EmbeddedPostgresOptions = {
   readonly log?: (line: string) => void
   /** Called once if PostgreSQL ends without having been stopped. */
   readonly onExit?: (reason: string) => void
+  /** Where the cluster goes when PostgreSQL cannot enter the data folder: `/var/lib/lanewise` unless told. */
+  readonly elsewhere?: string
 }
 
 /** The database that the service uses in its cluster. */
@@ -83,7 +85,7 @@ export const roleNames = {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log = () => {} } = options
-  const place = makePlace(resolve(options.directory))
+  const place = makePlace(resolve(options.directory), options.elsewhere)
   const lock = await lockDataFolder(place.folder)
   try {
     if (place.elsewhere)

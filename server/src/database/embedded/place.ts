@@ -24,14 +24,14 @@ export type Place = {
  *
  * Throws when that note names a folder that is gone: starting with an empty database would look like lost data.
  */
-export function makePlace(directory: string, elsewhereRoot = '/var/lib/lanewise'): Place {
+export function makePlace(directory: string, elsewhere = '/var/lib/lanewise'): Place {
   const settled = findPlace(directory)
   if (settled !== null) return settled
   const inside = placeAt(join(directory, 'postgres'), false)
   makeOwnFolder(inside.folder)
   if (canServe(inside)) return inside
-  const outside = placeAt(join(elsewhereRoot, randomBytes(8).toString('hex')), true)
-  mkdirSync(elsewhereRoot, { recursive: true, mode: 0o711 })
+  const outside = placeAt(join(elsewhere, randomBytes(8).toString('hex')), true)
+  mkdirSync(elsewhere, { recursive: true, mode: 0o711 })
   makeOwnFolder(outside.folder)
   if (!canServe(outside)) {
     throw new Error(

@@ -1,0 +1,55 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { holdDataFolder } from '#testing/data-folder-holder.ts'
+import { DataFolderInUse, dataFolderUse, lockDataFolder } from './data-folder.ts'
+
+let directory = ''
+
+beforeEach(() => {
+  directory = realpathSync(mkdtempSync(join(tmpdir(), 'lanewise-folder-')))
+})
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test('of eight processes that start in the same instant exactly one gets the folder, and the others name it', async () => {
+  const holders = await Promise.all(Array.from({ length: 8 }, () => holdDataFolder(directory, 'lock')))
+  const winners = holders.filter(({ refusal }) => refusal === null)
+  expect(winners).toHaveLength(1)
+  for (const { refusal } of holders.filter((holder) => !winners.includes(holder))) {
+    expect(refusal).toContain(directory)
+    expect(refusal).toContain(`process ${winners[0]?.pid} `)
+  }
+  await Promise.all(holders.map((holder) => holder.end()))
+})
+
+test('a holder that is killed leaves the folder free at once', async () => {
+  const holder = await holdDataFolder(directory, 'lock')
+  expect(dataFolderUse(directory)).toMatchObject({ inUse: true, holder: { pid: holder.pid } })
+  await holder.kill()
+  expect(dataFolderUse(directory).inUse).toBe(false)
+  const folder = await lockDataFolder(directory)
+  folder.release()
+})
+
+test('one process cannot take a folder twice, and asking about it does not lose it', async () => {
+  const folder = await lockDataFolder(directory)
+  await expect(lockDataFolder(directory)).rejects.toThrow(DataFolderInUse)
+  expect(dataFolderUse(directory)).toMatchObject({ inUse: true, holder: { pid: process.pid } })
+  const other = await holdDataFolder(directory, 'lock')
+  expect(other.refusal).toContain(`process ${process.pid} `)
+  await other.end()
+  folder.release()
+  expect(dataFolderUse(directory)).toEqual({ inUse: false, holder: null })
+})
+
+test('a folder that does not exist is not in use, and locking makes it', async () => {
+  const missing = join(directory, 'a', 'b')
+  expect(dataFolderUse(missing)).toEqual({ inUse: false, holder: null })
+  const folder = await lockDataFolder(missing)
+  expect(folder.directory).toBe(missing)
+  folder.release()
+})
