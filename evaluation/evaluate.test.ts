@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { auc, brier, calibrationError, calibrationSlope, logLoss } from './src/measures.ts'
+import { auc, brier, calibrationError, calibrationSlope, logLoss } from '#engine/backtest/measures.ts'
+import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { evaluateSample } from './src/sample.ts'
-import { seededNumbers, simulateCoverage } from './src/simulation.ts'
+import { simulateCoverage } from './src/simulation.ts'
 
 describe('the seeded sample', () => {
   let sample: ReturnType<typeof evaluateSample>

@@ -1,6 +1,7 @@
 import type { PastQuote } from '#engine/history.ts'
+import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { winProbability } from '#engine/win-probability.ts'
-import { normal, seededNumbers } from './simulation.ts'
+import { normal } from './simulation.ts'
 
 const LANES = 1000
 const PRICES = 200

@@ -1,20 +1,20 @@
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import cliProgress from 'cli-progress'
+import { forecastByBaselines } from '#engine/backtest/baselines.ts'
+import { type Forecast, quality, reliability } from '#engine/backtest/measures.ts'
+import { forecastByModel } from '#engine/backtest/walk-forward.ts'
 import type { LaneQuote } from '#engine/estimate/estimator.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
-import { forecastByBaselines } from './baselines.ts'
 import { readCopper } from './copper.ts'
 import { costQuality, forecastCosts } from './cost-check.ts'
 import { countRises } from './count-check.ts'
 import { readTruckloads, type Truckload } from './loadsmart.ts'
-import { type Forecast, quality, reliability } from './measures.ts'
 import { checkMiles } from './miles-check.ts'
 import { type Findings, htmlReport } from './report.ts'
 import { evaluateSample } from './sample.ts'
 import { checkSignals } from './signal-check.ts'
 import { type Coverage, simulateCoverage } from './simulation.ts'
-import { forecastByModel } from './walk-forward.ts'
 
 const WARM_UP_DAYS = 30
 const TENANTS = 80

@@ -1,5 +1,5 @@
+import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
-import type { Quality, ReliabilityRow } from './measures.ts'
 import type { Coverage } from './simulation.ts'
 
 /** Everything the evaluation found; parts are null where their data file was absent. */

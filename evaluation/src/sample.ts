@@ -1,7 +1,7 @@
-import { forecastByBaselines } from './baselines.ts'
-import { type Forecast, type Quality, quality } from './measures.ts'
+import { forecastByBaselines } from '#engine/backtest/baselines.ts'
+import { type Forecast, type Quality, quality } from '#engine/backtest/measures.ts'
+import { forecastByModel } from '#engine/backtest/walk-forward.ts'
 import { simulateTenant } from './simulation.ts'
-import { forecastByModel } from './walk-forward.ts'
 
 const LANE_SIZES = [3, 8, 15, 60]
 const DAYS = 90

@@ -9,20 +9,10 @@ import { emptyKnots } from '#engine/estimate/knots.ts'
 import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { posteriorOf, winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
+import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
-
-/** Numbers between 0 and 1 from a seed: the same seed gives the same tenant on every machine. */
-export function seededNumbers(seed: number): () => number {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 /** A standard normal number. */
 export function normal(random: () => number): number {

@@ -1,4 +1,4 @@
-import { dayOf } from '#engine/estimate/day.ts'
+import { dayOf } from '../estimate/day.ts'
 import {
   type Estimator,
   type LaneQuote,
@@ -6,10 +6,10 @@ import {
   offerPosition,
   prepareEstimator,
   referenceRateCents,
-} from '#engine/estimate/estimator.ts'
-import { emptyKnots } from '#engine/estimate/knots.ts'
-import { type Posterior, posteriorOf, winMean } from '#engine/estimate/posterior.ts'
-import { isDecided } from '#engine/history.ts'
+} from '../estimate/estimator.ts'
+import { emptyKnots } from '../estimate/knots.ts'
+import { type Posterior, posteriorOf, winMean } from '../estimate/posterior.ts'
+import { isDecided } from '../history.ts'
 
 const DAY = 86_400_000
 

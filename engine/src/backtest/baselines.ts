@@ -1,6 +1,6 @@
-import type { LaneQuote } from '#engine/estimate/estimator.ts'
-import { isDecided } from '#engine/history.ts'
-import { winProbability } from '#engine/win-probability.ts'
+import type { LaneQuote } from '../estimate/estimator.ts'
+import { isDecided } from '../history.ts'
+import { winProbability } from '../win-probability.ts'
 import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'
 

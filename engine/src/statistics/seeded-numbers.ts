@@ -1,0 +1,15 @@
+/**
+ * Numbers between 0 and 1 from a seed: the same seed gives the same numbers on every machine. (mulberry32: fast, even
+ * enough for drawing samples, useless for secrets.)
+ *
+ * @example seededNumbers(1)() // 0.6270739405881613
+ */
+export function seededNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
