@@ -284,3 +284,50 @@ describe('laws', () => {
     expect(ask(scaled, 3000).probability).toBeCloseTo(ask(plain, 2000).probability ?? 0, 9)
   })
 })
+
+describe('lanes of unlike worth', () => {
+  const lanes = Array.from({ length: 30 }, (_, i) =>
+    freightLane({
+      origin: { ...TEXAS, city: `city ${i}` },
+      destination: GEORGIA,
+      equipment: 'V',
+    }),
+  )
+  const quotes = lanes.flatMap((lane, i) =>
+    quotesOf(
+      EXAMPLE.map(([rate, outcome]) => [rate * 10 ** ((i % 5) / 2 - 1), outcome]),
+      lane,
+      1 + 20 * i,
+    ).map((quote) => ({ ...quote, miles: null })),
+  )
+  const estimator = prepareEstimator({ quotes, now: NOW })
+
+  test('say little by price about a lane never quoted, and what they win by anyway', () => {
+    const unseen = (rateCents: number) =>
+      estimateOffer({
+        estimator,
+        lane: LANE,
+        offerRateCents: rateCents,
+        miles: null,
+        expectedCostCents: null,
+      })
+    const [cheap, dear] = [unseen(100_000), unseen(400_000)]
+    isHonest(cheap)
+    isHonest(dear)
+    expect(dear.probability).toBeLessThan(cheap.probability ?? 0)
+    expect((cheap.probability ?? 1) - (dear.probability ?? 0)).toBeLessThan(0.3)
+  })
+
+  test('leave a quoted lane its own reference rate', () => {
+    const [lane] = lanes
+    if (!lane) throw new Error('no lane')
+    const answer = estimateOffer({
+      estimator,
+      lane,
+      offerRateCents: 20_000,
+      miles: null,
+      expectedCostCents: null,
+    })
+    expect(Math.abs((answer.referenceRateCents ?? 0) / 20_250 - 1)).toBeLessThan(0.06)
+  })
+})
