@@ -336,10 +336,15 @@ async function removeLanes(
     union
     select lane_id from shipment_updates where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
   `.execute(transaction)
+  // "offset 0" keeps this a question for each request, answered from its index, for the same reason.
   const { rows: quotedAgain } = await sql<{ request_id: number }>`
-    select distinct request_id from lanes
-    where tenant_id = ${tenant} and request_id = any(${requests}::bigint[])
-      and import_id is distinct from ${importId}
+    select request_id from unnest(${requests}::bigint[]) as request (request_id)
+    where exists (
+      select from lanes
+      where tenant_id = ${tenant} and lanes.request_id = request.request_id
+        and import_id is distinct from ${importId}
+      offset 0
+    )
   `.execute(transaction)
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
