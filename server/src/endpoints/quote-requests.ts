@@ -16,6 +16,7 @@ import {
   setOutcome,
 } from '#contract/quote-requests.ts'
 import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import { roundHalfAway } from '#engine/statistics/round-half-away.ts'
 import * as changes from '../database/lane-changes.ts'
 import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
@@ -86,7 +87,7 @@ function expectedCostAnswer(lane: lanes.LaneRow) {
 
 /** Margin as a share of what the customer pays, in percent with one decimal; null of nothing. */
 function marginPct(marginCents: number, customerRateCents: number): number | null {
-  return customerRateCents === 0 ? null : Math.round((1000 * marginCents) / customerRateCents) / 10
+  return customerRateCents === 0 ? null : roundHalfAway((1000 * marginCents) / customerRateCents, 0) / 10
 }
 
 /** The 404 of a lane: the same for another tenant's and for none, whatever the text. */

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { filesOf, root, textOf } from './repository.ts'
+
+const pages = filesOf('*.md', 'docs/**/*.md')
+const scripts = Object.keys(
+  (JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }).scripts,
+)
+
+/** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
+const ownPath =
+  /`((?:(?:contract|engine|geography|server|evaluation|checks|docs|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|ts|json|mjs)))`/g
+/** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
+const notThere = /NNNN|^(passwords|lock-holder)\.json$/
+
+function namedPaths(text: string): string[] {
+  return [...text.matchAll(ownPath)].flatMap((match) => match[1] ?? []).filter((path) => !notThere.test(path))
+}
+
+function links(text: string): string[] {
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap((match) => match[1] ?? [])
+}
+
+/** A bare name such as `operations.ts` counts as there when a file of the project has it. */
+function isThere(path: string): boolean {
+  if (existsSync(join(root, path))) return true
+  return (
+    !path.includes('/') &&
+    filesOf(`{contract,engine,geography,server,evaluation,checks,scripts}/**/${path}`).length > 0
+  )
+}
+
+describe.each(pages)('%s', (page) => {
+  const text = textOf(page)
+
+  test('names only files that are there', () => {
+    expect(namedPaths(text).filter((path) => !isThere(path))).toEqual([])
+  })
+
+  test('links only to what is there', () => {
+    const local = links(text).filter((link) => !/^https?:/.test(link))
+    expect(local.filter((link) => !existsSync(join(root, dirname(page), link.replace(/#.*$/, ''))))).toEqual(
+      [],
+    )
+  })
+
+  test('names only npm scripts that there are', () => {
+    const named = [...text.matchAll(/`npm (?:run )?([a-z]+)/g)].flatMap((match) => match[1] ?? [])
+    expect(named.filter((name) => !scripts.includes(name) && name !== 'ci')).toEqual([])
+  })
+})
+
+test('ARCHITECTURE is read in one sitting: under 150 lines', () => {
+  expect(textOf('ARCHITECTURE.md').split('\n').length).toBeLessThan(150)
+})
+
+test('ARCHITECTURE names every folder of code', () => {
+  const folders = [
+    ...new Set(
+      filesOf('{contract,engine,geography,server,evaluation}/*/**/*.ts').map((path) =>
+        path.split('/').slice(0, 2).join('/'),
+      ),
+    ),
+  ]
+  const architecture = textOf('ARCHITECTURE.md')
+  expect(
+    folders.filter((folder) => !architecture.includes(`\`${folder}`) && folder !== 'engine/testing'),
+  ).toEqual([])
+})
+
+test('README shows how to start and how to test', () => {
+  expect(textOf('README.md')).toMatch(/^npm start/m)
+  expect(textOf('README.md')).toMatch(/^npm test/m)
+})
+
+describe('decisions', () => {
+  const decisions = filesOf('docs/decisions/*.md')
+
+  test('have a number each', () => {
+    const numbers = decisions.map((path) => path.replace(/^.*\/(\d{4})-[a-z0-9-]+\.md$/, '$1'))
+    expect(numbers.filter((number) => !/^\d{4}$/.test(number))).toEqual([])
+    expect(new Set(numbers).size).toBe(decisions.length)
+  })
+
+  test.each(decisions)('%s begins with its number and what was decided, and fits a page', (path) => {
+    const lines = textOf(path).split('\n')
+    expect(lines[0]).toMatch(new RegExp(`^# ${Number(path.match(/\d{4}/)?.[0])}\\. `))
+    expect(lines[2]).toMatch(/^\*\*Decided[:.]\*\* /)
+    expect(lines.length).toBeLessThanOrEqual(100)
+  })
+})
