@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -92,10 +92,14 @@ const folderPrefix = 'lanewise-test-'
 
 async function startOwnServer(): Promise<Server> {
   await removeAbandonedFolders()
-  const folder = await lockDataFolder(mkdtempSync(join(tmpdir(), folderPrefix)))
-  const remove = () => {
+  const directory = mkdtempSync(join(tmpdir(), folderPrefix))
+  // As root, PostgreSQL's own account must pass through it.
+  if (process.getuid?.() === 0) chmodSync(directory, 0o711)
+  const folder = await lockDataFolder(directory)
+  const remove = async () => {
+    const others = await stopAbandonedPostgres(directory)
     folder.release()
-    rmSync(folder.directory, { recursive: true, force: true })
+    for (const path of [directory, ...others]) rmSync(path, { recursive: true, force: true })
   }
   try {
     const postgres = await startEmbeddedPostgres({
@@ -112,11 +116,11 @@ async function startOwnServer(): Promise<Server> {
       urls: { makerUrl: url('superuser'), ownerUrl: url('owner'), serviceUrl: url('service') },
       stop: async () => {
         await postgres.stop()
-        remove()
+        await remove()
       },
     }
   } catch (error) {
-    remove()
+    await remove()
     throw error
   }
 }
@@ -155,7 +159,8 @@ async function useServer(makerUrl: string): Promise<Server> {
     }
     await maker.query('select pg_advisory_lock(7205914)')
     await makeRoles(maker, passwords)
-    await maker.query(`grant ${roleNames.owner} to current_user`)
+    // To make databases of the owner's, and to end what still uses a database that goes.
+    await maker.query(`grant ${roleNames.owner}, ${roleNames.service} to current_user`)
   })
   const url = (role: 'owner' | 'service') => {
     const changed = new URL(makerUrl)

@@ -85,11 +85,12 @@ export const roleNames = {
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log = () => {} } = options
-  const place = makePlace(resolve(options.directory), options.elsewhere)
+  const directory = resolve(options.directory)
+  const place = makePlace(directory, options.elsewhere)
   const lock = await lockDataFolder(place.folder)
   try {
     if (place.elsewhere)
-      log(`PostgreSQL's account cannot enter ${options.directory}: the database is in ${place.folder}`)
+      log(`PostgreSQL's account cannot enter ${directory}: the database is in ${place.folder}`)
     return await startIn(place, lock, { ...options, log })
   } catch (error) {
     lock.release()

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
 
@@ -39,8 +39,20 @@ export function makePlace(directory: string, elsewhere = '/var/lib/lanewise'): P
         'Set DATA_DIR to a folder that it can enter, such as one in /srv, or set DATABASE_URL.',
     )
   }
-  writeFileSync(join(directory, noteFile), `${outside.folder}\n`, { mode: 0o600, flush: true })
-  return outside
+  return settle(directory, outside)
+}
+
+/** The first process to write the note settles the place; one that comes second in the same instant follows it. */
+function settle(directory: string, place: Place): Place {
+  try {
+    writeFileSync(join(directory, noteFile), `${place.folder}\n`, { mode: 0o600, flush: true, flag: 'wx' })
+    return place
+  } catch (error) {
+    rmSync(place.folder, { recursive: true, force: true })
+    const settled = findPlace(directory)
+    if (settled === null) throw error
+    return settled
+  }
 }
 
 /** The place that was settled for a data folder earlier; null when there is none yet. Changes nothing. */
