@@ -44,6 +44,8 @@ export interface ScopeModel {
   total: Float64Array
   /** What it says to its parent; zeros for the tenant. */
   message: Float64Array
+  /** What everything above and beside it says of its lanes; worked out when first asked for. */
+  fromAbove: Float64Array | null
   decided: number
   won: number
   lanes: number
@@ -123,7 +125,17 @@ function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: La
 
 function emptyScope(name: string, key: string, parent: ScopeModel | null): ScopeModel {
   const total = new Float64Array(BANK_SIZE)
-  return { name, key, parent, total, message: new Float64Array(BANK_SIZE), decided: 0, won: 0, lanes: 0 }
+  return {
+    name,
+    key,
+    parent,
+    total,
+    message: new Float64Array(BANK_SIZE),
+    fromAbove: null,
+    decided: 0,
+    won: 0,
+    lanes: 0,
+  }
 }
 
 /**
@@ -266,10 +278,16 @@ function evidenceOf({ lanes, scopes, tenant }: Tree, spreadIndex: number): numbe
 
 /** What is believed of a scope's curve from everything above it and beside it, without its own lanes. */
 function beliefFromAbove(scope: ScopeModel): Float64Array {
-  if (!scope.parent) return rootBelief()
-  const parent = beliefFromAbove(scope.parent)
-  addInto(parent, difference(scope.parent.total, scope.message))
-  return messageDown(parent, SCOPE_KINSHIP)
+  if (!scope.fromAbove) {
+    if (scope.parent) {
+      const parent = beliefFromAbove(scope.parent)
+      addInto(parent, difference(scope.parent.total, scope.message))
+      scope.fromAbove = messageDown(parent, SCOPE_KINSHIP)
+    } else {
+      scope.fromAbove = rootBelief()
+    }
+  }
+  return scope.fromAbove.slice()
 }
 
 /** The narrowest scope of a lane that the tenant has; a scope never quoted stands empty below the widest it has. */
