@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
-import { dirname, join, posix, relative } from 'node:path'
+import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of the project, whatever the working folder is. */
@@ -70,9 +70,4 @@ function throughPackageImports(specifier: string): string {
     }
   }
   throw new Error(`package.json does not say what ${specifier} is.`)
-}
-
-/** A path relative to the project, for showing. */
-export function shown(path: string): string {
-  return relative(root, path)
 }
