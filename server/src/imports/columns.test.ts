@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { importFieldNames, importFields, readColumns } from './columns.ts'
+import { readColumns } from './columns.ts'
+import { importFieldNames, importFields } from './import-fields.ts'
 
 function namesOf(header: string[], map?: string) {
   const read = readColumns(header, map)

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { importFieldNames, importFields } from './columns.ts'
+import { importFieldNames, importFields } from './import-fields.ts'
 
 /** What the person at the command line wants. */
 export type ImportCommand =

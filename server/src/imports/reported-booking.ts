@@ -1,7 +1,7 @@
 import { formatDollars } from '#engine/money.ts'
 import { bookingColumns } from '../database/lane-changes.ts'
 import type { LaneRow, LaneValues } from '../database/lanes.ts'
-import type { ImportFieldName } from './columns.ts'
+import type { ImportFieldName } from './import-fields.ts'
 import type { ImportedBooking, ReportedBooking } from './rows.ts'
 
 const fieldNames: Readonly<Record<keyof ReportedBooking, ImportFieldName>> = {

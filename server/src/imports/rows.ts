@@ -18,7 +18,8 @@ import {
   readReason,
   readText,
 } from './cells.ts'
-import { type Columns, dateFields, type ImportFieldName } from './columns.ts'
+import { type Columns, dateFields } from './columns.ts'
+import type { ImportFieldName } from './import-fields.ts'
 
 /** What was wrong with one cell: the column as the file names it, and what would be right. */
 export interface CellError {

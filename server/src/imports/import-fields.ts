@@ -1,0 +1,442 @@
+/**
+ * The fields of a past quote, and the names that columns have for them.
+ *
+ * Every TMS and load board names its columns its own way. A header is folded (case, spaces, underscores and signs do not
+ * count) and looked up among the names in use. A name that could mean two things is never guessed: the person says
+ * which with a map, and the error shows how.
+ */
+
+interface ImportField {
+  readonly description: string
+  /** Other names in use, beside the field's own. */
+  readonly aliases: readonly string[]
+}
+
+/** Our fields, in the order in which they are listed for people. */
+export const importFields = {
+  origin: {
+    description: 'pickup city and state in one column, such as "Dallas, TX"',
+    aliases: [
+      'Ship From',
+      'Pickup Location',
+      'Pick Location',
+      'Origin Location',
+      'Origin City State',
+      'Origin City/ST',
+      'Orig',
+      'From',
+      'From City State',
+      'PU Location',
+      'Shipper City State',
+    ],
+  },
+  origin_city: {
+    description: 'pickup city',
+    aliases: [
+      'Orig City',
+      'O City',
+      'From City',
+      'Ship From City',
+      'Pickup City',
+      'Pick City',
+      'PU City',
+      'Shipper City',
+      'Origin City Name',
+    ],
+  },
+  origin_state: {
+    description: 'pickup state',
+    aliases: [
+      'Orig State',
+      'Origin ST',
+      'O State',
+      'O ST',
+      'From State',
+      'Ship From State',
+      'Pickup State',
+      'Pick State',
+      'PU State',
+      'PU ST',
+      'Shipper State',
+      'Origin Province',
+      'Origin State Province',
+    ],
+  },
+  destination: {
+    description: 'delivery city and state in one column, such as "Atlanta, GA"',
+    aliases: [
+      'Ship To',
+      'Dest',
+      'Delivery Location',
+      'Drop Location',
+      'Destination Location',
+      'Destination City State',
+      'Destination City/ST',
+      'Dest City State',
+      'To',
+      'To City State',
+      'DEL Location',
+      'Consignee City State',
+    ],
+  },
+  destination_city: {
+    description: 'delivery city',
+    aliases: [
+      'Dest City',
+      'D City',
+      'To City',
+      'Ship To City',
+      'Delivery City',
+      'Drop City',
+      'DEL City',
+      'Consignee City',
+      'Destination City Name',
+    ],
+  },
+  destination_state: {
+    description: 'delivery state',
+    aliases: [
+      'Dest State',
+      'Dest ST',
+      'Destination ST',
+      'D State',
+      'D ST',
+      'To State',
+      'Ship To State',
+      'Delivery State',
+      'Drop State',
+      'DEL State',
+      'DEL ST',
+      'Consignee State',
+      'Destination Province',
+      'Destination State Province',
+    ],
+  },
+  equipment: {
+    description: 'equipment code or name, such as V or Reefer',
+    aliases: [
+      'Equipment Type',
+      'Equipment Code',
+      'Equip',
+      'Equip Type',
+      'Eq Type',
+      'EQ',
+      'Trailer',
+      'Trailer Type',
+      'Truck Type',
+      'Mode Equipment',
+    ],
+  },
+  quoted_rate: {
+    description: 'what was quoted to the customer',
+    aliases: [
+      'Quote',
+      'Quote Rate',
+      'Quoted Price',
+      'Quoted Amount',
+      'Quote Price',
+      'Quote Amount',
+      'Quote Total',
+      'Bid',
+      'Bid Rate',
+      'Bid Amount',
+      'Offered Rate',
+      'Offer Rate',
+      'Our Rate',
+    ],
+  },
+  customer_rate: {
+    description: 'AR, what the customer pays for the booked load',
+    aliases: [
+      'AR',
+      'AR Amount',
+      'Sell',
+      'Sell Rate',
+      'Sell Price',
+      'Sale Price',
+      'Sales Price',
+      'Selling Rate',
+      'Linehaul',
+      'Linehaul Revenue',
+      'Customer Linehaul',
+      'Revenue',
+      'Total Revenue',
+      'Load Revenue',
+      'Billed Amount',
+      'Bill Rate',
+      'Invoice Amount',
+      'Invoiced Amount',
+      'Customer Charge',
+      'Customer Charges',
+      'Customer Total',
+      'Customer Price',
+      'Customer Pay',
+      'Shipper Rate',
+      'Book Price',
+      'Booked Price',
+      'Booked Rate',
+      'Booking Price',
+    ],
+  },
+  truck_cost: {
+    description: 'AP, what the carrier is paid for the booked load',
+    aliases: [
+      'AP',
+      'AP Amount',
+      'Buy',
+      'Buy Rate',
+      'Buy Price',
+      'Buying Rate',
+      'Carrier Rate',
+      'Carrier Cost',
+      'Carrier Pay',
+      'Carrier Price',
+      'Carrier Total',
+      'Carrier Charge',
+      'Carrier Charges',
+      'Carrier Linehaul',
+      'Truck Pay',
+      'Truck Rate',
+      'Pay Rate',
+      'Source Price',
+      'Sourced Price',
+      'Purchased Transportation',
+      'Load Cost',
+    ],
+  },
+  estimated_cost: {
+    description: 'what the truck was expected to cost when the rate was quoted',
+    aliases: [
+      'Est Cost',
+      'Expected Cost',
+      'Cost Estimate',
+      'Target Cost',
+      'Target Buy',
+      'Target Buy Rate',
+      'Estimated Truck Cost',
+      'Estimated Buy Rate',
+      'Estimated Carrier Cost',
+    ],
+  },
+  market_rate: {
+    description: 'external market rate at the time',
+    aliases: [
+      'Market',
+      'Market Price',
+      'Market Average',
+      'Market Avg',
+      'Benchmark',
+      'Benchmark Rate',
+      'Spot Rate',
+      'Spot Market Rate',
+      'DAT Rate',
+      'RateView',
+      'Index Rate',
+    ],
+  },
+  miles: {
+    description: 'loaded miles',
+    aliases: [
+      'Mileage',
+      'Distance',
+      'Loaded Miles',
+      'Total Miles',
+      'Trip Miles',
+      'Practical Miles',
+      'Distance Miles',
+    ],
+  },
+  customer_name: {
+    description: 'the customer the quote was for',
+    aliases: [
+      'Customer',
+      'Shipper',
+      'Shipper Name',
+      'Client',
+      'Client Name',
+      'Account',
+      'Account Name',
+      'Bill To',
+      'Bill To Name',
+      'Company',
+    ],
+  },
+  carrier_name: {
+    description: 'the carrier of the booking',
+    aliases: ['Carrier', 'Trucker', 'Trucking Company', 'Motor Carrier', 'Vendor', 'Vendor Name'],
+  },
+  carrier_mc: {
+    description: "the carrier's MC number",
+    aliases: ['MC', 'MC Number', 'MC No', 'Carrier MC Number', 'MC Num', 'Docket', 'Docket Number'],
+  },
+  outcome: {
+    description: 'how it ended: won, lost, sent, expired, booked ...',
+    aliases: [
+      'Status',
+      'Quote Status',
+      'Load Status',
+      'Result',
+      'Quote Result',
+      'Quote Outcome',
+      'Won',
+      'Won Lost',
+      'Win Loss',
+      'Disposition',
+    ],
+  },
+  outcome_reason: {
+    description: 'why it was lost: price, service, capacity, no response, other',
+    aliases: ['Reason', 'Lost Reason', 'Loss Reason', 'Reason Lost', 'Status Reason', 'Win Loss Reason'],
+  },
+  quoted_at: {
+    description: 'when it was quoted',
+    aliases: [
+      'Quote Date',
+      'Quoted On',
+      'Quoted Date',
+      'Date Quoted',
+      'Quote Created',
+      'Quote Time',
+      'Created',
+      'Created At',
+      'Created On',
+      'Created Date',
+      'Date Created',
+      'Create Date',
+      'Request Date',
+      'Requested At',
+      'Bid Date',
+    ],
+  },
+  decided_at: {
+    description: 'when the customer answered',
+    aliases: [
+      'Decided',
+      'Decision Date',
+      'Decided On',
+      'Closed',
+      'Closed At',
+      'Closed Date',
+      'Close Date',
+      'Won Lost Date',
+      'Answered At',
+    ],
+  },
+  booked_at: {
+    description: 'when the load was booked',
+    aliases: [
+      'Book Date',
+      'Booked',
+      'Booked On',
+      'Booked Date',
+      'Date Booked',
+      'Booking Date',
+      'Tender Date',
+      'Tendered At',
+      'Awarded At',
+      'Award Date',
+    ],
+  },
+  pickup_date: {
+    description: 'day of pickup',
+    aliases: [
+      'Pick Date',
+      'PU Date',
+      'Pickup Day',
+      'Pick Day',
+      'Ship Date',
+      'Shipped Date',
+      'Pickup Time',
+      'Pickup At',
+      'Load Date',
+    ],
+  },
+  reference: {
+    description: "the file's own id of the quote or load; the same id is never taken in twice",
+    aliases: [
+      'Load ID',
+      'Load',
+      'Load Number',
+      'Load No',
+      'Load Num',
+      'Loadsmart ID',
+      'Quote ID',
+      'Quote Number',
+      'Quote No',
+      'Shipment ID',
+      'Shipment Number',
+      'Shipment No',
+      'Order ID',
+      'Order Number',
+      'Order No',
+      'Pro Number',
+      'Pro No',
+      'Pro',
+      'External ID',
+      'External Reference',
+      'Reference ID',
+      'Reference Number',
+      'Ref',
+      'Ref Number',
+      'ID',
+    ],
+  },
+  lane_ref: {
+    description:
+      'a lane_ref of this service: the row is the booking or outcome of that lane, not a new quote',
+    aliases: ['Lanewise Ref', 'Lanewise Lane Ref', 'Lane Reference'],
+  },
+} as const satisfies Record<string, ImportField>
+
+export type ImportFieldName = keyof typeof importFields
+export const importFieldNames = Object.keys(importFields) as ImportFieldName[]
+
+/** Names that mean different things in different files: never matched, only proposed. */
+export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> = new Map(
+  Object.entries<ImportFieldName[]>({
+    Rate: ['quoted_rate', 'customer_rate', 'truck_cost'],
+    Price: ['quoted_rate', 'customer_rate', 'truck_cost'],
+    Amount: ['quoted_rate', 'customer_rate', 'truck_cost'],
+    Total: ['quoted_rate', 'customer_rate', 'truck_cost'],
+    'Flat Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
+    'All In Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
+    Cost: ['truck_cost', 'estimated_cost'],
+    Date: ['quoted_at', 'booked_at', 'pickup_date'],
+    Time: ['quoted_at', 'booked_at', 'pickup_date'],
+    Pickup: ['origin', 'pickup_date'],
+    Delivery: ['destination'],
+    Type: ['equipment'],
+    Mode: ['equipment'],
+    City: ['origin_city', 'destination_city'],
+    State: ['origin_state', 'destination_state'],
+    Lane: ['origin', 'destination', 'lane_ref'],
+    Quoted: ['quoted_rate', 'quoted_at'],
+    Booked: ['booked_at', 'outcome', 'customer_rate'],
+  }).map(([name, fields]) => [foldedHeader(name), fields]),
+)
+
+/**
+ * A header without what differs between spellings: case, spaces, underscores, dashes and signs.
+ *
+ * @example foldedHeader('Sell_Rate ($)') // 'sellrate'
+ */
+export function foldedHeader(header: string): string {
+  return header
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/\(?\b(usd|us\$)\)?/g, '')
+    .replace(/[^\p{L}\p{N}]+/gu, '')
+}
+
+/** A folded header -> the field it names, where it names just one. */
+export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
+  importFieldNames
+    .flatMap((field) =>
+      [field, ...importFields[field].aliases].map((name): [string, ImportFieldName] => [
+        foldedHeader(name),
+        field,
+      ]),
+    )
+    .filter(([name]) => !ambiguousHeaders.has(name)),
+)
