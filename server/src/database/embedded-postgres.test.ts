@@ -240,13 +240,16 @@ describe.runIf(asRoot)('as root', () => {
   })
 
   const project = fileURLToPath(new URL('.', import.meta.url))
-  test.runIf(canEnter(nobody, project))('a normal user can do the same in a folder of its own', async () => {
-    chownSync(directory, nobody.uid, nobody.gid)
-    const holder = await holdDataFolder(directory, 'postgres', nobody)
-    expect(holder.refusal).toBeNull()
-    await writeRow(running(holder))
-    expect(statSync(clusterOf(directory)).uid).toBe(nobody.uid)
-    await holder.end()
-    expect(await withPostgres({ directory }, rows)).toBe(1)
-  })
+  test.runIf(asRoot && canEnter(nobody, project))(
+    'a normal user can do the same in a folder of its own',
+    async () => {
+      chownSync(directory, nobody.uid, nobody.gid)
+      const holder = await holdDataFolder(directory, 'postgres', nobody)
+      expect(holder.refusal).toBeNull()
+      await writeRow(running(holder))
+      expect(statSync(clusterOf(directory)).uid).toBe(nobody.uid)
+      await holder.end()
+      expect(await withPostgres({ directory }, rows)).toBe(1)
+    },
+  )
 })

@@ -111,7 +111,9 @@ export async function clearLeftOvers(cluster: string, log: (line: string) => voi
   const postmaster = readPostmaster(cluster)
   const left = clusterProcesses(cluster)
   if (left.length > 0) {
-    log(`An earlier service was killed and left PostgreSQL running (process ${left.join(', ')}): stopping it`)
+    log(
+      `An earlier service was killed and left PostgreSQL running (process ${postmaster?.pid ?? left[0]}): stopping it`,
+    )
     await stopCluster(cluster, postmaster !== null && left.includes(postmaster.pid) ? postmaster.pid : null)
   }
   if (postmaster === null) return
