@@ -87,7 +87,13 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
 
 const endpointTests = filesOf('server/**/*.test.ts', 'checks/*.test.ts', 'server/testing/make.ts')
   .filter((path) => path !== 'checks/openapi.test.ts')
-  .map(textOf)
+  .map((path) => withConstants(textOf(path)))
+
+/** With the addresses that a file names in constants put where it uses them. */
+function withConstants(text: string): string {
+  const constants = text.matchAll(/^ *const (\w+) = '(\/[^']*)'$/gm)
+  return [...constants].reduce((all, [, name, value]) => all.replaceAll(`\${${name}}`, value ?? ''), text)
+}
 
 /** One file of tests holds its address, as `'/api/lanes/${ref}/requote'`, and its method; or says its name. */
 function isTested({ name, method, path }: Endpoint): boolean {
