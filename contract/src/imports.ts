@@ -65,6 +65,7 @@ export const createImport = endpoint({
   bodyBytesMax: importBytesMax,
   status: 202,
   answer: Import,
+  problems: ['state-conflict'],
 })
 
 export const listImports = endpoint({

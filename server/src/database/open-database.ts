@@ -59,7 +59,8 @@ export class LockTimeout extends Error {
 const statementTimeoutMs = 2_000
 /** A stalled network gives no error at all; this ends the wait on our side, after the database had its chance. */
 const answerTimeoutMs = 2_500
-const poolWaitMs = 500
+/** Waiting for a free connection, or making a new one: a busy machine needs some hundred milliseconds for the latter. */
+const poolWaitMs = 1_000
 const lockTimeoutMs = 2_000
 
 const types: pg.CustomTypesConfig = {
