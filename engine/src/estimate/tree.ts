@@ -9,6 +9,9 @@ import {
   steepnessAt,
 } from './curve-bank.ts'
 
+/** A name of this file's own: the loops below read it millions of times, and an import can cost a look-up each time. */
+const LEVELS = LEVEL_COUNT
+
 /**
  * How far a child's level may lie from its parent's, for each steepness: a Gaussian over the bank's levels, made to sum
  * to one over the child's levels for every parent level. `bell` holds it by distance (it depends on nothing else),
@@ -28,13 +31,13 @@ export function kinship(spread: number, tiltSquared: number): Kinship {
   const total = new Float64Array(BANK_SIZE)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const variance = spread * spread + Math.exp(2 * steepnessAt(j)) * tiltSquared
-    for (let d = 0; d < LEVEL_COUNT; d++) {
+    for (let d = 0; d < LEVELS; d++) {
       const distance = d * LEVEL_STEP
       bell[bankIndex(d, j)] = Math.exp((-distance * distance) / (2 * variance))
     }
-    for (let m = 0; m < LEVEL_COUNT; m++) {
+    for (let m = 0; m < LEVELS; m++) {
       let sum = 0
-      for (let i = 0; i < LEVEL_COUNT; i++) sum += bell[bankIndex(Math.abs(i - m), j)] as number
+      for (let i = 0; i < LEVELS; i++) sum += bell[bankIndex(Math.abs(i - m), j)] as number
       total[bankIndex(m, j)] = sum
     }
   }
@@ -91,7 +94,7 @@ for (let from = 0; from < STEEPNESS_COUNT; from++) {
 export function rootBelief(): Float64Array {
   const out = new Float64Array(BANK_SIZE)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
-    for (let i = 0; i < LEVEL_COUNT; i++) {
+    for (let i = 0; i < LEVELS; i++) {
       out[bankIndex(i, j)] =
         -0.5 * ((levelAt(i) - 0.5) / 1.5) ** 2 - 0.5 * (steepnessAt(j) - Math.log(8)) ** 2
     }
@@ -108,15 +111,15 @@ const SMALLEST = 1e-300
  */
 export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
-  const likelihood = new Float64Array(LEVEL_COUNT)
+  const likelihood = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     let top = -Infinity
-    for (let i = 0; i < LEVEL_COUNT; i++) top = Math.max(top, child[from + i] as number)
-    for (let i = 0; i < LEVEL_COUNT; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
-    for (let m = 0; m < LEVEL_COUNT; m++) {
+    for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
+    for (let i = 0; i < LEVELS; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
+    for (let m = 0; m < LEVELS; m++) {
       let sum = 0
-      for (let i = 0; i < LEVEL_COUNT; i++) {
+      for (let i = 0; i < LEVELS; i++) {
         sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (likelihood[i] as number)
       }
       out[from + m] = Math.log(Math.max(sum / (kin.total[from + m] as number), SMALLEST)) + top
@@ -133,15 +136,15 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   let top = -Infinity
   for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, parent[c] as number)
   const spread = new Float64Array(BANK_SIZE)
-  const weight = new Float64Array(LEVEL_COUNT)
+  const weight = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
-    for (let m = 0; m < LEVEL_COUNT; m++) {
+    for (let m = 0; m < LEVELS; m++) {
       weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
     }
-    for (let i = 0; i < LEVEL_COUNT; i++) {
+    for (let i = 0; i < LEVELS; i++) {
       let sum = 0
-      for (let m = 0; m < LEVEL_COUNT; m++) {
+      for (let m = 0; m < LEVELS; m++) {
         sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (weight[m] as number)
       }
       spread[from + i] = sum
@@ -149,7 +152,7 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   }
   const out = new Float64Array(BANK_SIZE)
   for (let to = 0; to < STEEPNESS_COUNT; to++) {
-    for (let i = 0; i < LEVEL_COUNT; i++) {
+    for (let i = 0; i < LEVELS; i++) {
       let sum = 0
       for (let j = 0; j < STEEPNESS_COUNT; j++) {
         sum += (wander[to * STEEPNESS_COUNT + j] as number) * (spread[bankIndex(i, j)] as number)
