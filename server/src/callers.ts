@@ -26,12 +26,19 @@ export interface LiveSecret {
 
 /** Finds out who calls. Role and activity come from the database, never from a token's claims. */
 export interface Callers {
+  /** `refuseSpent` throws for a tenant whose limit is spent: then the database is not asked at all. */
   service(
     authorization: string | undefined,
     now: number,
     network: string,
+    refuseSpent: (tenant: TenantId) => void,
   ): Promise<ServiceCaller & { scope: string }>
-  person(request: FastifyRequest, now: number, cookieAllowed: boolean): Promise<PersonCaller>
+  person(
+    request: FastifyRequest,
+    now: number,
+    cookieAllowed: boolean,
+    refuseSpent: (tenant: TenantId) => void,
+  ): Promise<PersonCaller>
   liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
   secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
 }
@@ -42,6 +49,28 @@ const lastUsedGrainMs = 60_000
 /** The moment by which stored expiry is judged: the same leeway as for the expiry that the token itself carries. */
 function forgiving(now: number): Date {
   return new Date(now - tokenLeewaySeconds * 1000)
+}
+
+/** One tenant's flood may not hold the connections that the others need. */
+const lookUpsAtOnceMax = 4
+
+/** Lets a few pieces of work of one tenant run at once; the others wait their turn. */
+function turns() {
+  const tenants = new Map<TenantId, { running: number; readonly waiting: (() => void)[] }>()
+  return async <T>(tenant: TenantId, work: () => Promise<T>): Promise<T> => {
+    const turn = tenants.get(tenant) ?? { running: 0, waiting: [] }
+    tenants.set(tenant, turn)
+    if (turn.running >= lookUpsAtOnceMax) await new Promise<void>((resume) => turn.waiting.push(resume))
+    else turn.running++
+    try {
+      return await work()
+    } finally {
+      // The place goes to the next in line, or is given back.
+      const next = turn.waiting.shift()
+      if (next !== undefined) next()
+      else if (--turn.running === 0) tenants.delete(tenant)
+    }
+  }
 }
 
 /** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
@@ -56,13 +85,18 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
 
+  const inTurn = turns()
+
   return {
-    async service(authorization, now, network) {
+    async service(authorization, now, network, refuseSpent) {
       const claims = tokens.verify('service', bearerToken(authorization), now)
       const tenant = tenantId(claims.tenant_id)
-      const live = await database.inTenant(tenant, (transaction) =>
-        findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now)),
-      )
+      const live = await inTurn(tenant, async () => {
+        refuseSpent(tenant)
+        return database.inTenant(tenant, (transaction) =>
+          findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now)),
+        )
+      })
       if (live === null) {
         const known = await database.inTenant(tenant, (transaction) => listServiceTokens(transaction, tenant))
         throw known.some(({ jti }) => jti === claims.jti) ? revoked() : invalidToken()
@@ -77,15 +111,18 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
       return { kind: 'service', tenant, userId: live.user_id, tokenId: live.token_id, scope: live.scope }
     },
 
-    async person(request, now, cookieAllowed) {
+    async person(request, now, cookieAllowed, refuseSpent) {
       const { authorization } = request.headers
       const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
       if (cookie !== undefined) refuseForeignOrigin(request)
       const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now)
       const tenant = tenantId(claims.tenant_id)
-      const session = await database.inTenant(tenant, (transaction) =>
-        findSession(transaction, tenant, claims.jti, forgiving(now)),
-      )
+      const session = await inTurn(tenant, async () => {
+        refuseSpent(tenant)
+        return database.inTenant(tenant, (transaction) =>
+          findSession(transaction, tenant, claims.jti, forgiving(now)),
+        )
+      })
       if (session === null || session.user_id !== claims.user_id) throw revoked()
       return {
         kind: 'dashboard',

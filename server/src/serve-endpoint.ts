@@ -71,7 +71,7 @@ export function serveEndpoint(
       const network = callerNetwork(request.ip)
       const now = parts.clock()
       refuseDuplicateHeaders(request)
-      const caller = await callerOf(endpoint, request, now, network)
+      const caller = await callerOf(endpoint, request, reply, { now, network })
       if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
@@ -112,12 +112,24 @@ export function serveEndpoint(
     },
   })
 
-  async function callerOf(of: Endpoint, request: FastifyRequest, now: number, network: string) {
+  async function callerOf(
+    of: Endpoint,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { now, network }: { now: number; network: string },
+  ) {
     if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
+    const limited = underTenantLimit(of)
+    // Taking from a spent limit takes nothing and refuses.
+    const refuseSpent = (tenant: number) => {
+      if (limited && gates.tenantLimit.remaining(tenant, parts.monotonic()) === 0) {
+        takeFromTenantLimit(tenant, reply)
+      }
+    }
     try {
       return of.who.kind === 'service'
-        ? await gates.callers.service(request.headers.authorization, now, network)
-        : await gates.callers.person(request, now, !underTenantLimit(of))
+        ? await gates.callers.service(request.headers.authorization, now, network, refuseSpent)
+        : await gates.callers.person(request, now, !limited, refuseSpent)
     } catch (error) {
       // A refusal costs its network a place. The right token is never refused for what others at its address did.
       if (error instanceof Problem && error.status === 401) {

@@ -1,0 +1,609 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { secretForm } from '#contract/signature.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeServiceToken,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const tokensPath = '/api/integrations/tokens'
+const secretsPath = '/api/integrations/secrets'
+const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+const hour = 3_600_000
+const day = 24 * hour
+
+let app: TestApp
+let acme: Integration
+let other: Integration
+let people: Record<'viewer' | 'member' | 'admin', { id: number; token: string }>
+let database: pg.Client
+
+beforeAll(async () => {
+  app = await testApp()
+  ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
+  people = {
+    viewer: await makePerson(app, acme.tenant, 'viewer'),
+    member: await makePerson(app, acme.tenant, 'member'),
+    admin: await makePerson(app, acme.tenant, 'admin'),
+  }
+  database = new pg.Client(app.testDatabase.owner)
+  await database.connect()
+})
+afterAll(async () => {
+  await database.end()
+  await app.close()
+})
+
+/** Runs a statement inside a tenant's wall, as the owner of the tables. */
+async function inTenant(tenantId: number, statement: string, values: unknown[] = []) {
+  await database.query('begin')
+  await database.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
+  const { rows } = await database.query(statement, values)
+  await database.query('commit')
+  return rows
+}
+
+const create = (path: string, name: unknown, token = acme.tenant.owner) =>
+  call(app, 'POST', path, { token, body: { name } })
+const read = (token: string) => call(app, 'GET', readPath, { token })
+const codeOf = (answer: { body: { type?: string } }) => answer.body.type?.replace('/problems/', '')
+const write = (token: string, secret: string) => pushUpdate(app, { token, secret }, { lane_ref: 'none' })
+
+/** Moves the server's clock for a while. */
+async function later<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  const before = app.now
+  app.now += milliseconds
+  try {
+    return await work()
+  } finally {
+    app.now = before
+  }
+}
+
+describe('201', () => {
+  test('a service token: exactly the members of the interface, for one year, its claims carrying tenant, user and role', async () => {
+    const { status, body, headers } = await create(tokensPath, 'McLeod production')
+    expect(status).toBe(201)
+    expect(Object.keys(body)).toEqual(['id', 'name', 'scope', 'expires_at', 'token', 'warning'])
+    expect(body).toMatchObject({
+      name: 'McLeod production',
+      scope: 'integrations:write',
+      warning: expect.stringContaining('once'),
+    })
+    expect(Number.isInteger(body.id)).toBe(true)
+    expect(Date.parse(body.expires_at)).toBe(Math.floor(app.now / 1000) * 1000 + 365 * day)
+    const claims = JSON.parse(Buffer.from(body.token.split('.')[1], 'base64url').toString())
+    expect(claims).toMatchObject({
+      tenant_id: acme.tenant.id,
+      user_id: 1,
+      role: 'owner',
+      scope: 'integrations:write',
+    })
+    expect(headers.get('Cache-Control')).toBe('no-store')
+    expect((await read(body.token)).status).toBe(200)
+  })
+
+  test('a signing secret: exactly the members of the interface, in the published form', async () => {
+    const { status, body, headers } = await create(secretsPath, 'billing')
+    expect(status).toBe(201)
+    expect(Object.keys(body)).toEqual(['id', 'name', 'secret', 'warning'])
+    expect(body).toMatchObject({ name: 'billing', warning: expect.stringContaining('once') })
+    expect(body.secret).toMatch(secretForm)
+    expect(headers.get('Cache-Control')).toBe('no-store')
+    expect(codeOf(await write(acme.token, body.secret))).toBe('lane-not-found')
+  })
+
+  test('an admin may make both, as an owner may', async () => {
+    expect((await create(tokensPath, 'by admin', people.admin.token)).status).toBe(201)
+    expect((await create(secretsPath, 'by admin', people.admin.token)).status).toBe(201)
+  })
+
+  test('a second secret of a live name is the way out when the plaintext was lost: both are accepted', async () => {
+    const tenant = await makeIntegration(app)
+    const second = await create(secretsPath, 'tms', tenant.tenant.owner)
+    expect(second.status).toBe(201)
+    for (const secret of [tenant.secret, second.body.secret])
+      expect(codeOf(await write(tenant.token, secret))).toBe('lane-not-found')
+  })
+
+  test('rotation: both are accepted in the overlap of a day, then only the new one', async () => {
+    const holder = await makeIntegration(app)
+    const rotated = await call(app, 'POST', `${secretsPath}/1/rotate`, { token: holder.tenant.owner })
+    expect([rotated.status, Object.keys(rotated.body)]).toEqual([201, ['id', 'name', 'secret', 'warning']])
+    for (const secret of [holder.secret, rotated.body.secret])
+      expect(codeOf(await write(holder.token, secret))).toBe('lane-not-found')
+    await later(day - 1000, async () =>
+      expect(codeOf(await write(holder.token, holder.secret))).toBe('lane-not-found'),
+    )
+    await later(day + 1000, async () => {
+      expect(codeOf(await write(holder.token, holder.secret))).toBe('signature-mismatch')
+      expect(codeOf(await write(holder.token, rotated.body.secret))).toBe('lane-not-found')
+    })
+  })
+
+  test('rotation without an overlap ends the old secret at once', async () => {
+    const holder = await makeIntegration(app)
+    await call(app, 'POST', `${secretsPath}/1/rotate`, {
+      token: holder.tenant.owner,
+      body: { overlap_hours: 0 },
+    })
+    expect(codeOf(await write(holder.token, holder.secret))).toBe('signature-mismatch')
+  })
+})
+
+describe('200', () => {
+  test('the lists show what is needed to clean up, newest first, and never the plaintext', async () => {
+    const tokens = await call(app, 'GET', tokensPath, { token: people.admin.token })
+    const ids = tokens.body.tokens.map((token: { id: number }) => token.id)
+    expect(ids).toEqual([...ids].sort((a, b) => b - a))
+    for (const token of tokens.body.tokens) {
+      expect(Object.keys(token)).toEqual([
+        'id',
+        'name',
+        'scope',
+        'created_at',
+        'expires_at',
+        'last_used_at',
+        'last_used_from',
+        'revoked_at',
+      ])
+    }
+    const secrets = await call(app, 'GET', secretsPath, { token: people.admin.token })
+    for (const secret of secrets.body.secrets) {
+      expect(Object.keys(secret)).toEqual([
+        'id',
+        'name',
+        'created_at',
+        'expires_at',
+        'last_used_at',
+        'revoked_at',
+      ])
+    }
+    const shown = JSON.stringify([tokens.body, secrets.body])
+    expect(shown).not.toContain('lwsec_')
+    expect(shown).not.toContain('eyJ')
+  })
+
+  test('the list says when and from where a token was last used', async () => {
+    const made = (await create(tokensPath, 'used')).body
+    await read(made.token)
+    await expect
+      .poll(async () =>
+        (await call(app, 'GET', tokensPath, { token: acme.tenant.owner })).body.tokens.find(
+          (one: { id: number }) => one.id === made.id,
+        ),
+      )
+      .toMatchObject({ last_used_at: expect.any(String), last_used_from: '127.0.0.1' })
+  })
+
+  test('revoking works with the next request, and again changes nothing', async () => {
+    const made = (await create(tokensPath, 'gone')).body
+    const first = await call(app, 'DELETE', `${tokensPath}/${made.id}`, { token: acme.tenant.owner })
+    expect([first.status, first.body.revoked_at]).toEqual([200, expect.any(String)])
+    expect(codeOf(await read(made.token))).toBe('token-revoked')
+    const again = await later(hour, () =>
+      call(app, 'DELETE', `${tokensPath}/${made.id}`, { token: acme.tenant.owner }),
+    )
+    expect(again.body.revoked_at).toBe(first.body.revoked_at)
+    const secret = (await create(secretsPath, 'short-lived')).body
+    expect(
+      (await call(app, 'DELETE', `${secretsPath}/${secret.id}`, { token: acme.tenant.owner })).status,
+    ).toBe(200)
+    expect(codeOf(await write(acme.token, secret.secret))).toBe('signature-mismatch')
+  })
+
+  test('a revoke holds for every request that begins after it was committed, under load', async () => {
+    const made = (await create(tokensPath, 'loaded')).body
+    let revokedAt = Number.POSITIVE_INFINITY
+    const log: { began: number; status: number }[] = []
+    let stop = false
+    const loops = Array.from({ length: 20 }, async () => {
+      while (!stop) {
+        const began = performance.now()
+        log.push({ began, status: (await read(made.token)).status })
+      }
+    })
+    await new Promise((resume) => setTimeout(resume, 300))
+    await inTenant(acme.tenant.id, 'update service_tokens set revoked_at = now() where token_id = $1', [
+      made.id,
+    ])
+    revokedAt = performance.now()
+    await new Promise((resume) => setTimeout(resume, 300))
+    stop = true
+    await Promise.all(loops)
+    const [before, after] = [
+      log.filter(({ began }) => began < revokedAt - 200),
+      log.filter(({ began }) => began >= revokedAt),
+    ]
+    expect(new Set(before.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(after.length).toBeGreaterThan(20)
+    // A burst of refusals is slowed: some are told to wait instead.
+    for (const { status } of after) expect([401, 429]).toContain(status)
+  })
+
+  test('a token is good for its year, forgiven 30 seconds of clock difference, and then expired', async () => {
+    await later(365 * day - 1000, async () => expect((await read(acme.token)).status).toBe(200))
+    await later(365 * day + 29_000, async () => expect((await read(acme.token)).status).toBe(200))
+    await later(365 * day + 32_000, async () => {
+      const answer = await read(acme.token)
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'token-expired'])
+      expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token", error_description=')
+    })
+  })
+})
+
+describe('401', () => {
+  test('a service token makes and lists no credentials', async () => {
+    for (const path of [tokensPath, secretsPath]) {
+      expect(codeOf(await create(path, 'x', acme.token))).toBe('token-wrong-kind')
+      expect(codeOf(await call(app, 'GET', path, { token: acme.token }))).toBe('token-wrong-kind')
+    }
+  })
+
+  /** A brokerage with an admin who holds a service token, to see what becomes of it. */
+  async function withHolder() {
+    const tenant = await makeTenant(app)
+    const admin = await makePerson(app, tenant, 'admin')
+    const token = await makeServiceToken(app, admin.token)
+    expect((await read(token)).status).toBe(200)
+    return { tenant, admin, token }
+  }
+
+  test.each(['member', 'viewer'])(
+    'the holder’s role falls to %s: token and session end with the next request',
+    async (role) => {
+      const { tenant, admin, token } = await withHolder()
+      expect(
+        (await call(app, 'PATCH', `/api/users/${admin.id}`, { token: tenant.owner, body: { role } })).status,
+      ).toBe(200)
+      expect(codeOf(await read(token))).toBe('token-revoked')
+      expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
+    },
+  )
+
+  test('the holder is removed, the tokens revoked with them', async () => {
+    const { tenant, admin, token } = await withHolder()
+    const asked = await call(app, 'DELETE', `/api/users/${admin.id}`, { token: tenant.owner })
+    expect([asked.status, codeOf(asked)]).toEqual([409, 'tokens-to-hand-over'])
+    expect((await read(token)).status).toBe(200)
+    expect(
+      (await call(app, 'DELETE', `/api/users/${admin.id}?tokens=revoke`, { token: tenant.owner })).status,
+    ).toBe(200)
+    expect(codeOf(await read(token))).toBe('token-revoked')
+    expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
+  })
+
+  test('the holder is removed, the tokens handed over: they go on working', async () => {
+    const { tenant, admin, token } = await withHolder()
+    expect(
+      (await call(app, 'DELETE', `/api/users/${admin.id}?tokens=hand-over`, { token: tenant.owner })).status,
+    ).toBe(200)
+    expect((await read(token)).status).toBe(200)
+    expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
+  })
+
+  test('the tenant is suspended: every token and session of it ends, and is good again after', async () => {
+    const { tenant, token } = await withHolder()
+    await inTenant(tenant.id, "update tenants set status = 'suspended'")
+    expect(codeOf(await read(token))).toBe('token-revoked')
+    expect(codeOf(await call(app, 'GET', '/api/me', { token: tenant.owner }))).toBe('token-revoked')
+    expect(
+      (
+        await call(app, 'POST', '/api/auth/sign-in', {
+          body: { email: tenant.email, password: tenant.password },
+        })
+      ).status,
+    ).toBe(401)
+    await inTenant(tenant.id, "update tenants set status = 'active'")
+    expect((await read(token)).status).toBe(200)
+  })
+
+  test('signed out everywhere: every session ends', async () => {
+    const { tenant } = await withHolder()
+    const second = await call(app, 'POST', '/api/auth/sign-in', {
+      body: { email: tenant.email, password: tenant.password },
+    })
+    await call(app, 'POST', '/api/auth/sign-out', { token: second.body.token, body: { everywhere: true } })
+    for (const session of [tenant.owner, second.body.token]) {
+      expect(codeOf(await call(app, 'GET', '/api/me', { token: session }))).toBe('token-revoked')
+    }
+  })
+})
+
+describe('403', () => {
+  test.each(['viewer', 'member'] as const)('a %s makes, lists, rotates and revokes nothing', async (role) => {
+    const { token } = people[role]
+    const answers = [
+      await create(tokensPath, 'x', token),
+      await create(secretsPath, 'x', token),
+      await call(app, 'GET', tokensPath, { token }),
+      await call(app, 'GET', secretsPath, { token }),
+      await call(app, 'DELETE', `${tokensPath}/1`, { token }),
+      await call(app, 'DELETE', `${secretsPath}/1`, { token }),
+      await call(app, 'POST', `${secretsPath}/1/rotate`, { token, body: {} }),
+    ]
+    for (const answer of answers) expect([answer.status, codeOf(answer)]).toEqual([403, 'role-required'])
+    expect((await read(acme.token)).status).toBe(200)
+  })
+
+  test('the role is the database’s: a token that says owner does not make one', async () => {
+    const member = await makePerson(app, acme.tenant, 'member')
+    const { jti, iat, exp } = JSON.parse(
+      Buffer.from(member.token.split('.')[1] ?? '', 'base64url').toString(),
+    )
+    const forged = app.tokens.sign('dashboard', {
+      tenant_id: acme.tenant.id,
+      user_id: member.id,
+      role: 'owner',
+      scope: 'dashboard',
+      jti,
+      iat,
+      exp,
+    })
+    expect(codeOf(await create(tokensPath, 'x', forged))).toBe('role-required')
+    const claimsOther = app.tokens.sign('dashboard', {
+      tenant_id: other.tenant.id,
+      user_id: 1,
+      role: 'owner',
+      scope: 'dashboard',
+      jti,
+      iat,
+      exp,
+    })
+    expect((await create(tokensPath, 'x', claimsOther)).status).toBe(401)
+    const claimsOwner = app.tokens.sign('dashboard', {
+      tenant_id: acme.tenant.id,
+      user_id: 1,
+      role: 'owner',
+      scope: 'dashboard',
+      jti,
+      iat,
+      exp,
+    })
+    expect((await create(tokensPath, 'x', claimsOwner)).status).toBe(401)
+  })
+})
+
+describe('404', () => {
+  test('a token or secret of another tenant is none', async () => {
+    for (const path of [tokensPath, secretsPath]) {
+      const answer = await call(app, 'DELETE', `${path}/2147483647`, { token: acme.tenant.owner })
+      expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found'])
+    }
+    const many = (await create(tokensPath, 'many')).body
+    expect(
+      (await call(app, 'DELETE', `${tokensPath}/${many.id}`, { token: other.tenant.owner })).status,
+    ).toBe(404)
+    expect((await read(many.token)).status).toBe(200)
+  })
+})
+
+describe('409', () => {
+  test('a third live secret of a name, and a second rotation inside the overlap', async () => {
+    const tenant = await makeTenant(app)
+    const ids = [
+      (await create(secretsPath, 'tms', tenant.owner)).body.id,
+      (await create(secretsPath, 'tms', tenant.owner)).body.id,
+    ]
+    expect(codeOf(await create(secretsPath, 'tms', tenant.owner))).toBe('too-many-live-secrets')
+    expect(codeOf(await call(app, 'POST', `${secretsPath}/${ids[0]}/rotate`, { token: tenant.owner }))).toBe(
+      'too-many-live-secrets',
+    )
+    expect((await create(secretsPath, 'other', tenant.owner)).status).toBe(201)
+    await call(app, 'DELETE', `${secretsPath}/${ids[0]}`, { token: tenant.owner })
+    expect((await create(secretsPath, 'tms', tenant.owner)).status).toBe(201)
+  })
+
+  test('at once or in turn, two live secrets of a name are the most', async () => {
+    const tenant = await makeTenant(app)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => create(secretsPath, 'tms', tenant.owner)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
+  })
+
+  test('rotating a secret that is no longer live', async () => {
+    const secret = (await create(secretsPath, 'dead')).body
+    await call(app, 'DELETE', `${secretsPath}/${secret.id}`, { token: acme.tenant.owner })
+    expect(
+      codeOf(await call(app, 'POST', `${secretsPath}/${secret.id}/rotate`, { token: acme.tenant.owner })),
+    ).toBe('state-conflict')
+  })
+})
+
+describe('422', () => {
+  test.each([tokensPath, secretsPath])('%s takes a name of 1 to 100 characters', async (path) => {
+    for (const name of [undefined, null, '', '  ', 1, [], {}, 'x'.repeat(101), 'a\nb', 'a\u202eb']) {
+      expect([name, (await create(path, name)).status]).toEqual([name, 422])
+    }
+    expect((await create(path, '😀'.repeat(100))).status).toBe(201)
+    expect((await create(path, '<b>"&\'</b>')).body.name).toBe('<b>"&\'</b>')
+  })
+
+  test('an overlap is a whole number of hours up to 7 days', async () => {
+    const secret = (await create(secretsPath, 'overlap')).body
+    for (const hours of [-1, 1.5, 169, '24', true]) {
+      const answer = await call(app, 'POST', `${secretsPath}/${secret.id}/rotate`, {
+        token: acme.tenant.owner,
+        body: { overlap_hours: hours },
+      })
+      expect([hours, answer.status]).toEqual([hours, 422])
+    }
+  })
+})
+
+describe('429', () => {
+  let limited: TestApp
+  let ours: Integration
+  let theirs: Integration
+
+  beforeAll(async () => {
+    limited = await testApp({ rateLimit: 'real' })
+    ;[ours, theirs] = [await makeIntegration(limited), await makeIntegration(limited)]
+  })
+  afterAll(() => limited.close())
+  const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
+
+  test('ten a second for a tenant over all its tokens, exactly: never more, hardly fewer, and nobody else is touched', async () => {
+    await pause(1100)
+    const tokens: string[] = [ours.token]
+    for (let i = 1; i < 20; i++) {
+      tokens.push(await makeServiceToken(limited, ours.tenant.owner))
+      await pause(110)
+    }
+    await pause(1000)
+    // The client's own log: an answer came after its admission, and its request went before it.
+    const log: { began: number; ended: number; status: number; tenant: string }[] = []
+    const start = performance.now()
+    const hammer = tokens.map(async (token) => {
+      while (performance.now() - start < 3000) {
+        const began = performance.now()
+        const { status, headers } = await call(limited, 'GET', readPath, { token })
+        log.push({ began, ended: performance.now(), status, tenant: 'ours' })
+        if (status === 429) {
+          expect(headers.get('Retry-After')).toBe('1')
+          await pause(15)
+        }
+      }
+    })
+    const quiet = (async () => {
+      while (performance.now() - start < 3000) {
+        const began = performance.now()
+        const { status } = await call(limited, 'GET', readPath, { token: theirs.token })
+        log.push({ began, ended: performance.now(), status, tenant: 'theirs' })
+        await pause(130)
+      }
+    })()
+    await Promise.all([...hammer, quiet])
+    const admitted = log.filter(({ tenant, status }) => tenant === 'ours' && status === 200)
+    const refused = log.filter(({ tenant, status }) => tenant === 'ours' && status === 429)
+    expect([...new Set(log.map(({ status }) => status))].sort()).toEqual([200, 429])
+    expect(tokens).toHaveLength(20)
+    // Eleven whose requests all began and ended within one second were certainly admitted within one second.
+    for (const { began } of admitted) {
+      expect(
+        admitted.filter((one) => one.began >= began && one.ended < began + 1000).length,
+      ).toBeLessThanOrEqual(10)
+    }
+    expect(admitted.length).toBeGreaterThanOrEqual(27)
+    expect(admitted.length).toBeLessThanOrEqual(40)
+    expect(refused.length).toBeGreaterThan(100)
+    expect(new Set(log.filter(({ tenant }) => tenant === 'theirs').map(({ status }) => status))).toEqual(
+      new Set([200]),
+    )
+  })
+
+  test('every integration endpoint takes from the same ten, token creation too, and the refusal says when to come back', async () => {
+    await pause(1100)
+    const lane = await makeLane(limited, ours.tenant)
+    const statuses: number[] = []
+    const note = (answer: { status: number }) => statuses.push(answer.status)
+    note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'a' } }))
+    note(await call(limited, 'POST', secretsPath, { token: ours.tenant.owner, body: { name: 'b' } }))
+    note(await call(limited, 'GET', tokensPath, { token: ours.tenant.owner }))
+    note(await call(limited, 'GET', secretsPath, { token: ours.tenant.owner }))
+    note(await call(limited, 'GET', readPath, { token: ours.token }))
+    note(
+      await call(limited, 'GET', `${readPath.replace('/lane?', '/markup?')}&proposed_rate=1`, {
+        token: ours.token,
+      }),
+    )
+    note(await pushUpdate(limited, ours, { lane_ref: lane.lane_ref }))
+    note(await pushUpdate(limited, ours, { lane_ref: 'none' }))
+    note(await pushUpdate(limited, { ...ours, secret: 'wrong' }, { lane_ref: 'none' }))
+    note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: {} }))
+    expect(statuses).toEqual([201, 201, 200, 200, 200, 200, 200, 404, 401, 422])
+    const refusals = [
+      await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'c' } }),
+      await call(limited, 'GET', readPath, { token: ours.token }),
+      await pushUpdate(limited, ours, { lane_ref: lane.lane_ref, customer_rate: 1 }),
+    ]
+    for (const { status, body, headers } of refusals) {
+      expect(status).toBe(429)
+      expect(body).toEqual({
+        type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+        title: 'Too many requests',
+        status: 429,
+        detail: expect.any(String),
+        request_id: headers.get('Request-Id'),
+        'violated-policies': ['tenant'],
+      })
+      expect(headers.get('Retry-After')).toBe('1')
+      expect(headers.get('RateLimit-Policy')).toBe('"tenant";q=10;w=1')
+      expect(headers.get('RateLimit')).toBe('"tenant";r=0;t=1')
+      expect(headers.get('X-RateLimit-Remaining')).toBe('0')
+    }
+    // The dashboard is no integration endpoint.
+    const kept = await call(limited, 'GET', `/api/lanes/${lane.lane_ref}`, { token: ours.tenant.owner })
+    expect([kept.status, kept.body.customer_rate]).toEqual([200, null])
+    await pause(1000)
+    expect((await readOnce(ours)).status).toBe(200)
+  })
+
+  const readOnce = (integration: Integration) => call(limited, 'GET', readPath, { token: integration.token })
+
+  test('a refused request takes no place: hammering on does not keep a tenant out', async () => {
+    await pause(1100)
+    const start = performance.now()
+    let admitted = 0
+    while (performance.now() - start < 2300) if ((await readOnce(ours)).status === 200) admitted++
+    expect(admitted).toBeGreaterThanOrEqual(20)
+    expect(admitted).toBeLessThanOrEqual(30)
+  })
+
+  test('refused callers are slowed by their network, and the right token at the same address is not', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, () => call(limited, 'GET', readPath, { token: 'a.b.c' })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100)
+    expect(statuses).toContain(429)
+    const slowed = answers.find(({ status }) => status === 429)
+    expect([codeOf(slowed ?? { body: {} }), slowed?.headers.get('Retry-After')]).toEqual([
+      'too-many-attempts',
+      '1',
+    ])
+    expect((await readOnce(theirs)).status).toBe(200)
+  })
+})
+
+describe('what is kept', () => {
+  test('neither the database nor the log holds a token or a secret, plain, in base64 or in hex', async () => {
+    const made = {
+      token: (await create(tokensPath, 'kept')).body.token as string,
+      secret: (await create(secretsPath, 'kept')).body.secret as string,
+    }
+    await read(made.token)
+    await write(made.token, made.secret)
+    const kept: string[] = [app.logLines.join('')]
+    for (const table of [
+      'service_tokens',
+      'signing_secrets',
+      'sessions',
+      'users',
+      'shipment_updates',
+      'tenants',
+    ]) {
+      const rows = await inTenant(acme.tenant.id, `select row_to_json(t)::text as row from ${table} t`)
+      kept.push(...rows.map(({ row }) => row as string))
+    }
+    const everything = kept.join('\n')
+    expect(everything.length).toBeGreaterThan(1000)
+    for (const plain of Object.values(made)) {
+      for (const form of [
+        plain,
+        Buffer.from(plain).toString('base64').slice(0, -4),
+        Buffer.from(plain).toString('hex'),
+      ]) {
+        expect(everything.includes(form)).toBe(false)
+      }
+    }
+  })
+})
