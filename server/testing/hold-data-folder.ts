@@ -1,5 +1,6 @@
 // A process for tests to kill: takes the data folder of its first argument, with PostgreSQL or without, says so in
 // one line of JSON, and stays until it is killed or its input ends.
+import { once } from 'node:events'
 import { lockDataFolder } from '#server/database/data-folder.ts'
 import { startEmbeddedPostgres } from '#server/database/embedded-postgres.ts'
 
@@ -9,10 +10,9 @@ try {
   const folder = await lockDataFolder(directory)
   const postgres = what === 'postgres' ? await startEmbeddedPostgres({ directory }) : null
   say({ won: true, postgresPid: postgres?.pid ?? null, host: postgres?.host ?? null })
-  process.stdin.resume().once('end', async () => {
-    await postgres?.stop()
-    folder.release()
-  })
+  await once(process.stdin.resume(), 'end')
+  await postgres?.stop()
+  folder.release()
 } catch (error) {
   say({ won: false, refusal: error instanceof Error ? error.message : String(error) })
 }
