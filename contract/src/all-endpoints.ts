@@ -1,3 +1,4 @@
+import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
 import { laneInsight } from './lane-insight.ts'
@@ -72,4 +73,5 @@ export const allEndpoints = [
   getImport,
   stopImport,
   undoImport,
+  getBacktest,
 ] as const satisfies readonly Endpoint[]

@@ -25,6 +25,7 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { callers } from './callers.ts'
+import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
 import { importEndpoints } from './endpoints/imports.ts'
@@ -48,6 +49,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...userEndpoints,
   ...quoteEndpoints,
   ...importEndpoints,
+  backtestEndpoint,
 ]
 
 /** Headers of every answer. A route may say more about caching; nothing may say less about the rest. */

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { pino } from 'pino'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
+import { backtestRunner } from './backtests/backtest-runner.ts'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck, writeKeyCheck } from './database/installation.ts'
@@ -72,6 +73,7 @@ export async function startService(
     const signer = tokens(secretKey)
     const sample = await firstStart(database, config, signer, secretKey, clock(), say)
     const imports = importRunner({ database, clock, log: logger })
+    const backtests = backtestRunner({ database, clock, log: logger })
     const parts: Parts = {
       config,
       database,
@@ -80,6 +82,7 @@ export async function startService(
       signInBackOff: signInBackOff(),
       models: tenantModels(),
       imports,
+      backtests,
       clock,
       monotonic: () => performance.now(),
       log: logger,
@@ -96,6 +99,7 @@ export async function startService(
         )
       })
     undo.push(() => imports.drain())
+    undo.push(() => backtests.drain())
     undo.push(() => app.close())
     return { address, sample, stop }
   } catch (error) {

@@ -18,9 +18,9 @@ export interface TenantModels {
 
 const dayMs = 86_400_000
 /** Weights halve in 60 days: what is older than this weighs less than a thousandth. */
-const reachDays = 600
+export const reachDays = 600
 /** The newest quotes of a tenant that a model is made of; more than these would hold up other answers. */
-const quotesMax = 100_000
+export const quotesMax = 100_000
 /** Quotes of all prepared tenants together: about 300 bytes each. */
 const quotesKeptMax = 400_000
 
@@ -68,15 +68,22 @@ export function tenantModels(): TenantModels {
   }
 }
 
-function prepare(quotes: readonly TenantQuote[], now: number, previous: Estimator | undefined): TenantModel {
+/** Quotes with the lane each was for; quotes of one lane share one identity. */
+export function withLanes<Quote extends TenantQuote>(
+  quotes: readonly Quote[],
+): (Quote & { lane: LaneIdentity })[] {
   const identities = new Map<string, LaneIdentity>()
-  const identified = quotes.map((quote) => {
+  return quotes.map((quote) => {
     const name = `${quote.originKey}>${quote.destinationKey}|${quote.equipmentCode}`
     const known = identities.get(name)
     const lane = known ?? laneIdentity(quote)
     if (known === undefined) identities.set(name, lane)
     return { ...quote, lane }
   })
+}
+
+function prepare(quotes: readonly TenantQuote[], now: number, previous: Estimator | undefined): TenantModel {
+  const identified = withLanes(quotes)
   return {
     quotes,
     estimator: prepareEstimator({ quotes: identified, now, ...(previous === undefined ? {} : { previous }) }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { pino } from 'pino'
 import { buildApp } from '#server/app.ts'
+import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
 import type { Parts } from '#server/endpoints/call.ts'
@@ -37,6 +38,8 @@ export async function testApp(
     now?: number
     /** Stands between the service and its database, to make it fail. */
     wrapDatabase?: (database: Database) => Database
+    /** Walks backtests in the place of the service's own thread, to make it fail. */
+    backtestThread?: URL
   } = {},
 ): Promise<TestApp> {
   const ownDatabase = await testDatabase()
@@ -66,6 +69,10 @@ export async function testApp(
     signInBackOff: signInBackOff(),
     models: tenantModels(),
     imports: importRunner({ database, clock, log: logger }),
+    backtests: backtestRunner(
+      { database, clock, log: logger },
+      options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
+    ),
     clock,
     monotonic: options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000),
     log: logger,
@@ -77,6 +84,7 @@ export async function testApp(
     close: async () => {
       await server.close()
       await parts.imports.drain()
+      await parts.backtests.drain()
       await opened.close()
       await ownDatabase.drop()
     },

@@ -25,43 +25,70 @@ export function byDay<T extends { quotedAt: number }>(quotes: readonly T[]): Map
   return days
 }
 
+/** One day of a walk: the decided quotes to forecast, the quotes of earlier days, and the model made of those alone. */
+export interface TestDay<Quote extends LaneQuote> {
+  readonly day: number
+  readonly tests: readonly Quote[]
+  readonly past: readonly Quote[]
+  readonly model: Estimator
+  /** What the model of this morning believes of a lane; worked out once a lane. */
+  readonly posteriorFor: (quote: Quote) => Posterior
+}
+
+/**
+ * Walks the quotes day by day and stops on each day from `fromDay` on that has decided quotes. The model of a day is made
+ * of the quotes of earlier days only, so an outcome counts as known the day after its quote. Use a day before the next.
+ *
+ * A model is made afresh each day: weights fade with every day, so nothing of yesterday's could be kept to the same digits.
+ */
+export function* testDays<Quote extends LaneQuote>(
+  quotes: readonly Quote[],
+  fromDay: number,
+): Generator<TestDay<Quote>> {
+  const past: Quote[] = []
+  for (const [day, today] of byDay(quotes)) {
+    const tests = today.filter(isDecided)
+    if (day >= fromDay && tests.length > 0) {
+      const model = prepareEstimator({ quotes: past, now: day * DAY })
+      const posteriors = new Map<string, Posterior>()
+      const posteriorFor = ({ lane }: Quote) => {
+        const known = posteriors.get(lane.key)
+        if (known) return known
+        const knots = model.lanes.get(lane.key)?.knots ?? emptyKnots()
+        const posterior = posteriorOf(knots, lanePrior(model, lane))
+        posteriors.set(lane.key, posterior)
+        return posterior
+      }
+      yield { day, tests, past, model, posteriorFor }
+    }
+    past.push(...today)
+  }
+}
+
+/** The chance the model of a quote's morning gave it; at the reference rate where the tenant had no quote at all. */
+export function forecastOf<Quote extends LaneQuote>(
+  { model, posteriorFor }: TestDay<Quote>,
+  quote: Quote,
+): number {
+  const { rateCents, lane, miles } = quote
+  const referenceCents = referenceRateCents(model, lane, miles)
+  const x = referenceCents === null ? 0 : offerPosition(model, lane, { rateCents, referenceCents })
+  return winMean(posteriorFor(quote), x)
+}
+
 /**
  * Forecasts of the calibrated model, day by day from `warmUpDays` after the first quote: each decided quote is forecast from
- * the quotes of earlier days only, outcomes counting as known the next day. Quotes come back in the order given.
+ * the quotes of earlier days only, outcomes counting as known the next day. Oldest first.
  */
 export function forecastByModel(
   quotes: readonly LaneQuote[],
   options: { warmUpDays: number; onDay?: (day: number) => void },
 ): { quote: LaneQuote; p: number }[] {
-  const days = byDay(quotes)
-  const first = Math.min(...days.keys())
-  const past: LaneQuote[] = []
+  const first = quotes.reduce((least, quote) => Math.min(least, dayOf(quote.quotedAt)), Infinity)
   const out: { quote: LaneQuote; p: number }[] = []
-  for (const [day, today] of days) {
-    options.onDay?.(day - first)
-    const tests = today.filter(isDecided)
-    if (day - first >= options.warmUpDays && tests.length > 0) {
-      const model = prepareEstimator({ quotes: past, now: day * DAY })
-      const posteriors = new Map<string, Posterior>()
-      for (const quote of tests) out.push({ quote, p: forecast(model, posteriors, quote) })
-    }
-    past.push(...today)
+  for (const test of testDays(quotes, first + options.warmUpDays)) {
+    options.onDay?.(test.day - first)
+    for (const quote of test.tests) out.push({ quote, p: forecastOf(test, quote) })
   }
   return out
-}
-
-function forecast(model: Estimator, posteriors: Map<string, Posterior>, quote: LaneQuote): number {
-  const { key } = quote.lane
-  let posterior = posteriors.get(key)
-  if (!posterior) {
-    posterior = posteriorOf(model.lanes.get(key)?.knots ?? emptyKnots(), lanePrior(model, quote.lane))
-    posteriors.set(key, posterior)
-  }
-  const reference = referenceRateCents(model, quote.lane, quote.miles)
-  return winMean(
-    posterior,
-    reference === null
-      ? 0
-      : offerPosition(model, quote.lane, { rateCents: quote.rateCents, referenceCents: reference }),
-  )
 }

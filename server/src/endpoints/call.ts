@@ -1,4 +1,5 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contract/endpoint.ts'
+import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { SecretKey } from '../security/sealed-secret.ts'
@@ -14,6 +15,7 @@ export interface Parts {
   readonly secretKey: SecretKey
   readonly signInBackOff: SignInBackOff
   readonly imports: ImportRunner
+  readonly backtests: BacktestRunner
   readonly models: TenantModels
   /** Epoch milliseconds. */
   readonly clock: () => number
@@ -37,6 +39,23 @@ export interface ImportRunner {
     file: Buffer,
     options: { map: string | undefined; dryRun: boolean },
   ): void
+  drain(): Promise<void>
+}
+
+/** A tenant's backtest: on its way, or found. `current` is false when quotes have changed since `asOf`. */
+export type BacktestState =
+  | { readonly status: 'running'; readonly progress: number }
+  | {
+      readonly status: 'done'
+      readonly asOf: number
+      readonly current: boolean
+      readonly result: BacktestResult | TooFewQuotes
+    }
+
+/** Walks a tenant's own quotes behind the requests that ask for it, and ends what is on its way when the service drains. */
+export interface BacktestRunner {
+  /** What there is; starts the walk where there is nothing. Throws what a walk failed of. */
+  look(tenant: TenantId, now: number): Promise<BacktestState>
   drain(): Promise<void>
 }
 

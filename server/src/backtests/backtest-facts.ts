@@ -1,0 +1,39 @@
+import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
+import { readTenantQuotes } from '../database/histories.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { findTenant } from '../database/people.ts'
+import { floorsOf } from '../endpoints/markup-estimate.ts'
+import { quotesMax, reachDays, withLanes } from '../tenant-models.ts'
+
+/** What a backtest is made from: plain values, so that they can be handed to a thread. */
+export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>
+
+const dayMs = 86_400_000
+
+/** A tenant's own quotes as the backtest takes them: the newest, as far back as the first tested day could look. */
+export async function readBacktestFacts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { now, windowDays = TESTED_DAYS }: { now: number; windowDays?: number },
+): Promise<BacktestFacts> {
+  const since = new Date(now - (reachDays + windowDays) * dayMs)
+  const quotes = await readTenantQuotes(transaction, tenant, since, quotesMax)
+  const row = await findTenant(transaction, tenant)
+  return {
+    quotes: withLanes(quotes).map(
+      ({ laneId, rateCents, costCents, truckCostCents, outcome, quotedAt, miles, lane }): BacktestQuote => ({
+        laneId,
+        rateCents,
+        costCents,
+        truckCostCents,
+        outcome,
+        quotedAt,
+        miles,
+        lane,
+      }),
+    ),
+    now,
+    windowDays,
+    floors: row === null ? {} : floorsOf(row),
+  }
+}

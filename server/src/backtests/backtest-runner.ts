@@ -1,0 +1,132 @@
+import { problem } from '#contract/errors.ts'
+import { factsVersion } from '../database/histories.ts'
+import type { TenantId } from '../database/open-database.ts'
+import { findTenant } from '../database/people.ts'
+import type { BacktestRunner, BacktestState, Parts } from '../endpoints/call.ts'
+import { floorsOf } from '../endpoints/markup-estimate.ts'
+import { readBacktestFacts } from './backtest-facts.ts'
+import { backtestInThread } from './backtest-thread.ts'
+
+/** Threads that walk at the same time, over all tenants. */
+const runningMax = 2
+/** Tenants that may wait for a thread; each of them costs an entry in a list, no quotes. */
+const waitingMax = 100
+/** Tenants whose last result is kept: a few kilobytes each. */
+const keptMax = 200
+/** A result is shown for this long even when quotes came in meanwhile, or a busy brokerage would never see one. */
+const freshMs = 10 * 60_000
+/** A failure is told to everybody who asks for this long before the walk is tried again. */
+const failureMs = 10_000
+const dayMs = 86_400_000
+
+interface Ended {
+  readonly kind: 'ended'
+  /** What the result was made from: version of the facts, day and floors. */
+  readonly madeFrom: string
+  readonly asOf: number
+  readonly endedAt: number
+  readonly result: Extract<BacktestState, { status: 'done' }>['result']
+}
+
+type Kept =
+  | { readonly kind: 'running'; progress: number }
+  | Ended
+  | { readonly kind: 'failed'; readonly error: unknown; readonly endedAt: number }
+
+/** Walks a tenant's quotes when somebody asks, behind the request, and keeps what was found until the facts change. */
+export function backtestRunner(
+  { database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>,
+  options: { threadFile?: URL } = {},
+): BacktestRunner {
+  const kept = new Map<TenantId, Kept>()
+  const waiting: TenantId[] = []
+  const running = new Map<TenantId, Promise<void>>()
+  const stopping = new AbortController()
+
+  /** What a result depends on, besides its arithmetic. */
+  const madeFrom = (tenant: TenantId, now: number) =>
+    database.inTenant(tenant, async (transaction) => {
+      // The version first: what changes while the quotes are read is found out by the next look.
+      const version = await factsVersion(transaction, tenant)
+      const row = await findTenant(transaction, tenant)
+      return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
+    })
+
+  function keep(tenant: TenantId, entry: Kept): void {
+    kept.delete(tenant)
+    kept.set(tenant, entry)
+    for (const [oldest, { kind }] of kept) {
+      if (kept.size <= keptMax) return
+      if (kind !== 'running') kept.delete(oldest)
+    }
+  }
+
+  function startNext(): void {
+    while (running.size < runningMax) {
+      const tenant = waiting.shift()
+      if (tenant === undefined) return
+      const ended = run(tenant).finally(() => {
+        running.delete(tenant)
+        startNext()
+      })
+      running.set(tenant, ended)
+    }
+  }
+
+  async function run(tenant: TenantId): Promise<void> {
+    const begun = clock()
+    try {
+      const from = await madeFrom(tenant, begun)
+      const facts = await database.inTenant(tenant, (transaction) =>
+        readBacktestFacts(transaction, tenant, { now: begun }),
+      )
+      const result = await backtestInThread(facts, {
+        signal: stopping.signal,
+        ...(options.threadFile === undefined ? {} : { file: options.threadFile }),
+        onProgress: (progress) => {
+          const entry = kept.get(tenant)
+          if (entry?.kind === 'running') entry.progress = progress
+        },
+      })
+      keep(tenant, { kind: 'ended', madeFrom: from, asOf: begun, endedAt: clock(), result })
+      log.info(
+        { quotes: facts.quotes.length, ms: clock() - begun, enough: result.enough },
+        'a backtest ended',
+      )
+    } catch (error) {
+      keep(tenant, { kind: 'failed', error, endedAt: clock() })
+      log.error({ err: error }, 'a backtest failed')
+    }
+  }
+
+  return {
+    async look(tenant, now) {
+      const entry = kept.get(tenant)
+      if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
+      if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
+      const from = await madeFrom(tenant, now)
+      const found = kept.get(tenant)
+      if (found?.kind === 'running') return { status: 'running', progress: found.progress }
+      if (found?.kind === 'ended') {
+        const current = found.madeFrom === from
+        if (current || now - found.endedAt < freshMs) {
+          return { status: 'done', asOf: found.asOf, current, result: found.result }
+        }
+      }
+      if (waiting.length >= waitingMax) {
+        throw problem('unavailable', 'Too many backtests are waiting. Ask again later.', {
+          headers: { 'Retry-After': '60' },
+        })
+      }
+      keep(tenant, { kind: 'running', progress: 0 })
+      waiting.push(tenant)
+      startNext()
+      return { status: 'running', progress: 0 }
+    },
+    async drain() {
+      waiting.length = 0
+      stopping.abort()
+      await Promise.all(running.values())
+    },
+  }
+}
