@@ -54,7 +54,7 @@ function fromBase62(text: string): number {
 }
 
 describe('the page', () => {
-  const text = textOf(page)
+  const text = textOf(page).replaceAll(/\s+/g, ' ')
 
   test('gives the forms that the service checks', () => {
     for (const form of [secretForm, signatureForm, timestampForm])
@@ -64,7 +64,7 @@ describe('the page', () => {
   test('gives the limits that the service keeps', () => {
     expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
     expect(text).toContain(
-      `(${secretOverlapHoursDefault} unless said otherwise, 0 to\n${secretOverlapHoursMax})`,
+      `(${secretOverlapHoursDefault} unless said otherwise, 0 to ${secretOverlapHoursMax})`,
     )
   })
 
