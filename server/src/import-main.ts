@@ -1,9 +1,10 @@
+import { CommandRefused } from './command-database.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DataFolderInUse } from './database/data-folder.ts'
 import { DatabaseUnavailable } from './database/open-database.ts'
 import { readCommandLine, UsageError, usage } from './imports/command-line.ts'
 import { ImportFileError } from './imports/csv-file.ts'
-import { CommandRefused, fileProblems, runImportCommand } from './imports/import-command.ts'
+import { fileProblems, runImportCommand } from './imports/import-command.ts'
 
 /** `npm run import -- FILE`: imports past quotes and bookings. */
 async function main(): Promise<number> {
