@@ -49,11 +49,9 @@ export function shape(schema: TSchema, where: Where): Shape {
           continue
         }
         const path = error.instancePath
-        add(
-          path,
-          'invalid',
-          `${spoken(path)} must be ${expected(root, path)}; it is ${shown(valueAt(value, path))}.`,
-        )
+        const isSecret = schemaAt(root, path)?.writeOnly === true
+        const sent = isSecret ? '' : `; it is ${shown(valueAt(value, path))}`
+        add(path, 'invalid', `${spoken(path)} must be ${expected(root, path)}${sent}.`)
       }
       return [...found.values()]
     },
