@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let acme: MadeTenant
+let other: MadeTenant
+let people: Record<'viewer' | 'member' | 'admin', { id: number; token: string }>
+
+beforeAll(async () => {
+  app = await testApp()
+  ;[acme, other] = await Promise.all([makeTenant(app), makeTenant(app)])
+  people = {
+    viewer: await makePerson(app, acme, 'viewer'),
+    member: await makePerson(app, acme, 'member'),
+    admin: await makePerson(app, acme, 'admin'),
+  }
+})
+afterAll(() => app.close())
+
+const newEmail = () => `sam-${crypto.randomUUID()}@example.com`
+const invite = (token: string, body: Record<string, unknown> = {}) =>
+  call(app, 'POST', '/api/users', {
+    token,
+    body: { name: 'Sam Reyes', email: newEmail(), role: 'member', ...body },
+  })
+const change = (token: string, id: number, body: Record<string, unknown>) =>
+  call(app, 'PATCH', `/api/users/${id}`, { token, body })
+const remove = (token: string, id: number) => call(app, 'DELETE', `/api/users/${id}`, { token })
+const me = (token: string) => call(app, 'GET', '/api/me', { token })
+const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
+
+describe('201', () => {
+  test('an invitation is shown once, to hand over, and its person waits as invited', async () => {
+    const { status, body } = await invite(people.admin.token)
+    expect(status).toBe(201)
+    expect(Object.keys(body)).toEqual(['user', 'invitation', 'expires_at'])
+    expect(body.user).toMatchObject({ name: 'Sam Reyes', role: 'member', status: 'invited' })
+    expect(Date.parse(body.expires_at) - app.now).toBe(7 * 24 * 3_600_000)
+    const list = await call(app, 'GET', '/api/users', { token: people.admin.token })
+    expect(JSON.stringify(list.body)).not.toContain(body.invitation.split('_')[3])
+  })
+
+  test('inviting an invited person again replaces the invitation', async () => {
+    const email = newEmail()
+    const [first, second] = [
+      await invite(acme.owner, { email }),
+      await invite(acme.owner, { email: email.toUpperCase(), role: 'admin' }),
+    ]
+    expect(second.body.user.id).toBe(first.body.user.id)
+    const accept = (invitation: string) =>
+      call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } })
+    expect((await accept(first.body.invitation)).status).toBe(401)
+    expect((await accept(second.body.invitation)).body.user.role).toBe('admin')
+  })
+})
+
+describe('200', () => {
+  test('everybody may see who is here, oldest first; nobody of another brokerage', async () => {
+    const { body } = await call(app, 'GET', '/api/users', { token: people.viewer.token })
+    const ids = body.users.map((user: { id: number }) => user.id)
+    expect(ids).toEqual([...ids].sort((a, b) => a - b))
+    expect(body.users.some((user: { email: string }) => user.email === other.email)).toBe(false)
+    for (const user of body.users)
+      expect(Object.keys(user)).toEqual(['id', 'name', 'email', 'role', 'status', 'created_at'])
+  })
+
+  test('a role change is in force with the next request, in a new session', async () => {
+    const person = await makePerson(app, acme, 'member')
+    expect((await change(people.admin.token, person.id, { role: 'admin' })).body.role).toBe('admin')
+    expect(codeOf(await me(person.token))).toBe('token-revoked')
+  })
+
+  test('a name alone ends no session', async () => {
+    const person = await makePerson(app, acme, 'member')
+    expect((await change(acme.owner, person.id, { name: 'Kim Lane' })).body.name).toBe('Kim Lane')
+    expect((await me(person.token)).body.user.name).toBe('Kim Lane')
+  })
+
+  test('a removed person is gone from the list at once, and their address is free again', async () => {
+    const email = newEmail()
+    const invited = (await invite(acme.owner, { email })).body
+    expect((await remove(people.admin.token, invited.user.id)).body.status).toBe('removed')
+    const list = await call(app, 'GET', '/api/users', { token: acme.owner })
+    expect(list.body.users.some((user: { id: number }) => user.id === invited.user.id)).toBe(false)
+    expect(
+      (
+        await call(app, 'POST', '/api/auth/accept-invitation', {
+          body: { invitation: invited.invitation, password },
+        })
+      ).status,
+    ).toBe(401)
+    expect((await invite(other.owner, { email })).status).toBe(201)
+  })
+
+  test('an owner can make a second owner and then step down', async () => {
+    const tenant = await makeTenant(app)
+    const second = await makePerson(app, tenant, 'owner')
+    expect((await change(second.token, 1, { role: 'member' })).status).toBe(200)
+    expect(codeOf(await me(tenant.owner))).toBe('token-revoked')
+  })
+})
+
+describe('403', () => {
+  test.each(['viewer', 'member'] as const)('a %s invites, changes and removes nobody', async (role) => {
+    const { token } = people[role]
+    const answers = [
+      await invite(token),
+      await change(token, people.admin.id, { role: 'viewer' }),
+      await remove(token, people.admin.id),
+    ]
+    for (const answer of answers) expect([answer.status, codeOf(answer)]).toEqual([403, 'role-required'])
+  })
+
+  test('an admin cannot rise: owners are made, changed and removed by owners', async () => {
+    const { token, id } = people.admin
+    for (const answer of [
+      await invite(token, { role: 'owner' }),
+      await change(token, id, { role: 'owner' }),
+      await change(token, people.member.id, { role: 'owner' }),
+      await change(token, 1, { role: 'member' }),
+      await remove(token, 1),
+    ]) {
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'role-required'])
+    }
+  })
+
+  test('an admin cannot take over the invitation of an owner', async () => {
+    const email = newEmail()
+    expect((await invite(acme.owner, { email, role: 'owner' })).status).toBe(201)
+    expect(codeOf(await invite(people.admin.token, { email, role: 'viewer' }))).toBe('role-required')
+  })
+})
+
+describe('404', () => {
+  test('a person of another brokerage is nobody', async () => {
+    const stranger = await makePerson(app, other, 'viewer')
+    const far = 2_000_000
+    for (const id of [far, stranger.id + far]) {
+      expect(codeOf(await change(acme.owner, id, { role: 'viewer' }))).toBe('not-found')
+      expect(codeOf(await remove(acme.owner, id))).toBe('not-found')
+    }
+    expect((await me(stranger.token)).body.user.role).toBe('viewer')
+  })
+
+  test('a removed person is nobody', async () => {
+    const person = await makePerson(app, acme, 'viewer')
+    await remove(acme.owner, person.id)
+    expect(codeOf(await remove(acme.owner, person.id))).toBe('not-found')
+    expect(codeOf(await change(acme.owner, person.id, { role: 'admin' }))).toBe('not-found')
+  })
+})
+
+describe('409', () => {
+  test('the last owner keeps the role and cannot be removed, by themselves either', async () => {
+    for (const answer of [await change(acme.owner, 1, { role: 'admin' }), await remove(acme.owner, 1)]) {
+      expect([answer.status, codeOf(answer)]).toEqual([409, 'last-owner'])
+    }
+    expect((await me(acme.owner)).body.user.role).toBe('owner')
+  })
+
+  test('two owners cannot both step down at once', async () => {
+    const tenant = await makeTenant(app)
+    const second = await makePerson(app, tenant, 'owner')
+    const answers = await Promise.all([
+      change(tenant.owner, second.id, { role: 'member' }),
+      change(second.token, 1, { role: 'member' }),
+    ])
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
+    const left = await Promise.all([me(tenant.owner), me(second.token)])
+    expect(left.some(({ body }) => body.user?.role === 'owner')).toBe(true)
+  })
+
+  test('an address that is in use here or elsewhere', async () => {
+    for (const email of [acme.email, other.email, other.email.toUpperCase()]) {
+      expect(codeOf(await invite(acme.owner, { email }))).toBe('email-taken')
+    }
+  })
+})
+
+describe('422', () => {
+  test('a role, a name and an address must be what they say', async () => {
+    for (const body of [
+      { role: 'god' },
+      { role: 'OWNER' },
+      { role: ['owner'] },
+      { role: null },
+      { name: '' },
+      { name: 'a\nb' },
+      { email: 'x' },
+    ]) {
+      expect([body, (await invite(acme.owner, body)).status]).toEqual([body, 422])
+    }
+    expect((await change(acme.owner, people.member.id, { role: 'god' })).status).toBe(422)
+    expect(
+      (await call(app, 'DELETE', `/api/users/${people.member.id}?tokens=keep`, { token: acme.owner })).status,
+    ).toBe(422)
+  })
+
+  test('the brokerage’s settings take only what there is', async () => {
+    const set = (body: Record<string, unknown>) =>
+      call(app, 'PATCH', '/api/tenant', { token: people.admin.token, body })
+    expect((await set({ win_probability_method: 'magic' })).status).toBe(422)
+    expect((await set({ name: '' })).status).toBe(422)
+    expect((await set({})).status).toBe(200)
+    expect((await set({ status: 'suspended', tenant_id: other.id })).headers.get('Ignored-Fields')).toBe(
+      'status, tenant_id',
+    )
+    expect(
+      (await call(app, 'PATCH', '/api/tenant', { token: people.member.token, body: { name: 'Mine' } }))
+        .status,
+    ).toBe(403)
+  })
+})
