@@ -1,0 +1,232 @@
+import type { KyselyPlugin } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import type { Database, TenantTransaction } from './database/open-database.ts'
+
+/** The nth use of the database from now on fails; a use is a transaction that opens or a statement in one. */
+const failure: { in: number; fired: boolean; error: () => Error } = {
+  in: 0,
+  fired: false,
+  error: () => new Error(),
+}
+
+function use(): void {
+  if (failure.in === 0 || --failure.in > 0) return
+  failure.fired = true
+  throw failure.error()
+}
+
+const failing: KyselyPlugin = {
+  transformQuery: ({ node }) => {
+    use()
+    return node
+  },
+  transformResult: async ({ result }) => result,
+}
+
+/** Between the service and its database: real transactions on the real database, but for the one use that fails. */
+function wrapped(database: Database): Database {
+  const watched =
+    <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
+    async (transaction: TenantTransaction) => {
+      use()
+      return work(transaction.withPlugin(failing))
+    }
+  return {
+    ...database,
+    inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
+    outsideTenants: (work) => database.outsideTenants(watched(work)),
+  }
+}
+
+let app: TestApp
+let acme: Integration
+let lane: { lane_ref: string }
+
+beforeAll(async () => {
+  app = await testApp({ wrapDatabase: wrapped })
+  acme = await makeIntegration(app)
+  lane = await makeLane(app, acme.tenant, { outcome: 'won' })
+  // Last uses are on record now: nothing runs beside the calls below.
+  await pushUpdate(app, acme, { lane_ref: lane.lane_ref })
+})
+afterAll(() => app.close())
+
+const outage = () =>
+  Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })
+const bug = () =>
+  Object.assign(new Error('column "x" of relation "lanes" does not exist: select * from lanes'), {
+    code: '42703',
+  })
+
+const query = 'origin=Dallas,TX&destination=Atlanta,GA&proposed_rate=2000'
+const owner = () => ({ token: acme.tenant.owner })
+let unique = 0
+const quotes = [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1 }]
+
+const calls: readonly [string, () => Promise<Answer>][] = [
+  [
+    'shipment update',
+    () => pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 1000 + unique++ }),
+  ],
+  ['markup', () => call(app, 'GET', `/api/integrations/insights/markup?${query}`, { token: acme.token })],
+  [
+    'markup of an unknown lane',
+    () =>
+      call(app, 'GET', `/api/integrations/insights/markup?${query.replace('Dallas', 'Waco')}`, {
+        token: acme.token,
+      }),
+  ],
+  ['lane insight', () => call(app, 'GET', `/api/integrations/insights/lane?${query}`, { token: acme.token })],
+  [
+    'lane insight of an unknown lane',
+    () =>
+      call(app, 'GET', '/api/integrations/insights/lane?origin=Nome,AK&destination=Reno,NV', {
+        token: acme.token,
+      }),
+  ],
+  ['create token', () => call(app, 'POST', '/api/integrations/tokens', { ...owner(), body: { name: 'x' } })],
+  [
+    'create secret',
+    () => call(app, 'POST', '/api/integrations/secrets', { ...owner(), body: { name: `x${unique++}` } }),
+  ],
+  ['list tokens', () => call(app, 'GET', '/api/integrations/tokens', owner())],
+  [
+    'sign in',
+    () =>
+      call(app, 'POST', '/api/auth/sign-in', {
+        body: { email: acme.tenant.email, password: acme.tenant.password },
+      }),
+  ],
+  ['me', () => call(app, 'GET', '/api/me', owner())],
+  ['list users', () => call(app, 'GET', '/api/users', owner())],
+  [
+    'quote',
+    () =>
+      call(app, 'POST', '/api/quote-requests', { ...owner(), body: { customer_name: 'x', lanes: quotes } }),
+  ],
+  ['list lanes', () => call(app, 'GET', '/api/lanes', owner())],
+  ['shipments', () => call(app, 'GET', '/api/shipments', owner())],
+  ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
+  ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
+  [
+    'outcome',
+    () =>
+      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+        ...owner(),
+        body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
+      }),
+  ],
+]
+
+/** Lets each use of the database fail in turn, until a call goes through without meeting the failure. */
+async function failEachUse(
+  ask: () => Promise<Answer>,
+  error: () => Error,
+  look: (answer: Answer, nth: number) => void,
+): Promise<number> {
+  for (let nth = 1; nth < 60; nth++) {
+    Object.assign(failure, { in: nth, fired: false, error })
+    const answer = await ask()
+    failure.in = 0
+    if (!failure.fired) {
+      expect(answer.status).toBeLessThan(300)
+      return nth - 1
+    }
+    look(answer, nth)
+  }
+  throw new Error('More uses than any call should need.')
+}
+
+/** What no answer may show of the inside. */
+const inside = /\bpg\b|postgres|kysely|select |relation|column|node_modules|\bat \/|\.ts:|terminating|stack/i
+
+describe('503', () => {
+  test.each(calls)(
+    '%s: an outage at any use of the database is never an answer about data',
+    async (_what, ask) => {
+      const uses = await failEachUse(ask, outage, ({ status, body, headers }, nth) => {
+        expect([nth, status, body.type]).toEqual([nth, 503, '/problems/unavailable'])
+        expect(headers.get('Retry-After')).toBe('2')
+        expect(headers.get('Cache-Control')).toBe('no-store')
+        expect(Object.keys(body).sort()).toEqual(['detail', 'request_id', 'status', 'title', 'type'])
+        expect(JSON.stringify(body)).not.toMatch(inside)
+      })
+      expect(uses).toBeGreaterThan(1)
+    },
+  )
+
+  test('readiness, while the database does not answer', async () => {
+    const gone = await testApp({
+      wrapDatabase: (database) => ({ ...database, ping: () => Promise.reject(outage()) }),
+    })
+    try {
+      expect((await call(gone, 'GET', '/healthz')).status).toBe(200)
+      expect((await call(gone, 'GET', '/readyz')).status).toBeGreaterThanOrEqual(500)
+    } finally {
+      await gone.close()
+    }
+  })
+})
+
+describe('500', () => {
+  test.each(calls)('%s: a fault of ours says nothing about itself', async (_what, ask) => {
+    await failEachUse(ask, bug, ({ status, body }, nth) => {
+      expect([nth, status, body.type]).toEqual([nth, 500, '/problems/internal'])
+      expect(JSON.stringify(body)).not.toMatch(inside)
+    })
+  })
+})
+
+describe('a failed write leaves nothing behind', () => {
+  test.each([outage, bug])(
+    'an update that fails at any use changes neither the lane nor its trail (%#)',
+    async (error) => {
+      const fresh = await makeLane(app, acme.tenant)
+      const read = async () => [
+        (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())).body,
+        (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())).body,
+      ]
+      const before = await read()
+      const update = { lane_ref: fresh.lane_ref, customer_rate: 2100, truck_cost: 1800 }
+      let failed = 0
+      for (let nth = 1; ; nth++) {
+        Object.assign(failure, { in: nth, fired: false, error })
+        const answer = await pushUpdate(app, acme, update)
+        failure.in = 0
+        if (!failure.fired) {
+          // The retry of the very same signed request takes effect, once.
+          expect([answer.status, answer.headers.get('Idempotent-Replayed')]).toEqual([200, null])
+          break
+        }
+        failed++
+        expect(await read()).toEqual(before)
+      }
+      expect(failed).toBeGreaterThan(5)
+      expect((await read())[1].changes).toHaveLength(1)
+    },
+  )
+})
+
+describe('409', () => {
+  // Expected to fail while the time-out of a lock is no shorter than that of a statement, which then answers 503 first.
+  test.fails('an update of a lane that somebody else holds is told to come back', async () => {
+    const holder = new pg.Client(app.testDatabase.owner)
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
+      await holder.query('select from lanes where lane_ref = $1 for update', [lane.lane_ref])
+      const began = performance.now()
+      const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
+      expect(performance.now() - began).toBeLessThan(3000)
+      expect([answer.status, answer.body.type]).toEqual([409, '/problems/request-in-progress'])
+      expect(answer.headers.get('Retry-After')).toBe('1')
+    } finally {
+      await holder.query('rollback')
+      await holder.end()
+    }
+  })
+})
