@@ -1,4 +1,5 @@
 import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
+import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 import type { NewLane } from './database/lanes.ts'
 import { laneIdentity } from './tenant-models.ts'
 
@@ -24,7 +25,7 @@ export function costExpected(
   })
   const expected = expectedCost(costs, { costKeys, miles: lane.miles ?? null })
   if (expected === null) return {}
-  const kept = (cents: number) => Math.min(999_999_999, Math.round(cents))
+  const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, Math.round(cents))
   return {
     expected_cost_cents: kept(expected.costCents),
     expected_cost_low_cents: kept(expected.lowCents),

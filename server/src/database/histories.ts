@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PastQuote } from '#engine/history.ts'
+import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { TenantId, TenantTransaction } from './open-database.ts'
 
 /** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
@@ -9,6 +9,40 @@ export interface HistoryOf {
   readonly states?: { readonly origins: readonly string[]; readonly destinations: readonly string[] }
   readonly markets?: { readonly origin: string; readonly destination: string }
   readonly equipmentCode?: string
+}
+
+/** What was quoted and what was booked; which of the two counts is the engine's to say. */
+const countedColumns = [
+  'quoted_rate_cents as quotedRateCents',
+  'customer_rate_cents as customerRateCents',
+  'estimated_cost_cents as estimatedCostCents',
+  'truck_cost_cents as truckCostCents',
+  'created_at',
+] as const
+
+interface CountedRow {
+  readonly quotedRateCents: number
+  readonly customerRateCents: number | null
+  readonly estimatedCostCents: number | null
+  readonly truckCostCents: number | null
+  readonly created_at: Date
+}
+
+/** A row with the rate and the cost that count, and its time as pricing takes it. */
+function counted<Row extends CountedRow>({
+  quotedRateCents,
+  customerRateCents,
+  estimatedCostCents,
+  truckCostCents,
+  created_at,
+  ...quote
+}: Row) {
+  return {
+    ...quote,
+    rateCents: rateThatCounts({ quotedRateCents, customerRateCents }),
+    costCents: costThatCounts({ estimatedCostCents, truckCostCents }),
+    quotedAt: created_at.getTime(),
+  }
 }
 
 export interface HistoryQuote extends PastQuote {
@@ -28,10 +62,8 @@ export async function readHistory(
     .selectFrom('lanes')
     .select([
       'lane_id as laneId',
-      sql<number>`coalesce(customer_rate_cents, quoted_rate_cents)`.as('rateCents'),
-      sql<number | null>`coalesce(truck_cost_cents, estimated_cost_cents)`.as('costCents'),
+      ...countedColumns,
       'outcome',
-      'created_at',
       'miles',
       'lane_ref as laneRef',
       'origin_key as originKey',
@@ -56,7 +88,7 @@ export async function readHistory(
   }
   if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
   const rows = await query.orderBy('created_at').orderBy('lane_id').execute()
-  return rows.map(({ created_at, ...quote }) => ({ ...quote, quotedAt: created_at.getTime() }))
+  return rows.map(counted)
 }
 
 /** Wins and decided quotes of a whole tenant: what a lane is compared with. */
@@ -106,11 +138,8 @@ export async function readTenantQuotes(
     .selectFrom('lanes')
     .select([
       'lane_id as laneId',
-      sql<number>`coalesce(customer_rate_cents, quoted_rate_cents)`.as('rateCents'),
-      sql<number | null>`coalesce(truck_cost_cents, estimated_cost_cents)`.as('costCents'),
-      'truck_cost_cents as truckCostCents',
+      ...countedColumns,
       'outcome',
-      'created_at',
       'miles',
       'origin_key as originKey',
       'destination_key as destinationKey',
@@ -124,5 +153,5 @@ export async function readTenantQuotes(
     .orderBy('lane_id', 'desc')
     .limit(max)
     .execute()
-  return rows.reverse().map(({ created_at, ...quote }) => ({ ...quote, quotedAt: created_at.getTime() }))
+  return rows.reverse().map((row) => ({ ...counted(row), truckCostCents: row.truckCostCents }))
 }
