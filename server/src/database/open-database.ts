@@ -94,6 +94,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   // Without a listener an idle connection that dies would end the process.
   pool.on('error', (error) => options.onIdleError?.(error))
+  // The same between two statements of a transaction, where the pool does not listen: the next statement fails instead.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
 
   async function inTransaction<T>(
@@ -116,7 +118,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const result = await work(queries)
       if (changedFacts.has(queries)) await moveFactsVersion(queries)
       committing = true
-      await client.query('commit')
+      const { command } = await client.query('commit')
+      // A statement failed and the work went on regardless: PostgreSQL answers such a commit with a rollback, not an error.
+      if (command !== 'COMMIT')
+        throw new Error('The transaction was rolled back: a statement in it had failed.')
       return result
     } catch (error) {
       broken = isConnectionLost(error)

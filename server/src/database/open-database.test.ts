@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { type Database, DatabaseUnavailable, openDatabase, tenantId } from './open-database.ts'
+
+let ownDatabase: TestDatabase
+let database: Database
+const tenant = tenantId(7)
+
+beforeAll(async () => {
+  ownDatabase = await testDatabase()
+  // One connection: whatever a transaction leaves behind, the next one meets.
+  database = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
+})
+
+afterAll(async () => {
+  await database.close()
+  await ownDatabase.drop()
+})
+
+const settingNow = () =>
+  database.outsideTenants(async (transaction) => {
+    const { rows } = await sql<{ tenant: string | null }>`
+      select nullif(current_setting('app.tenant_id', true), '') as tenant
+    `.execute(transaction)
+    return rows[0]?.tenant ?? null
+  })
+
+/** Ends the connection under a transaction, as an operator or a failover does. */
+async function terminate(pid: number): Promise<void> {
+  const other = new pg.Client(ownDatabase.service)
+  await other.connect()
+  await other.query('select pg_terminate_backend($1)', [pid])
+  await other.end()
+  await delay(50)
+}
+
+test('a connection that dies between two statements fails its own request, not the process', async () => {
+  const work = database.inTenant(tenant, async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)
+    await terminate(rows[0]?.pid ?? 0)
+    await sql`select 1`.execute(transaction)
+  })
+  await expect(work).rejects.toThrow(DatabaseUnavailable)
+  expect(await settingNow()).toBeNull()
+})
+
+test('a transaction that the database rolled back is never reported as committed', async () => {
+  const work = database.inTenant(tenant, async (transaction) => {
+    await sql`select 1 / 0`.execute(transaction).catch(() => {})
+    return 'kept'
+  })
+  await expect(work).rejects.toThrow(/rolled back/)
+})
+
+test('nothing of a tenant is left on its connection, whichever way the transaction ended', async () => {
+  await database.inTenant(tenant, async () => {})
+  expect(await settingNow()).toBeNull()
+  await expect(
+    database.inTenant(tenant, async () => {
+      throw new Error('a mistake of ours')
+    }),
+  ).rejects.toThrow('a mistake of ours')
+  expect(await settingNow()).toBeNull()
+  await expect(
+    database.inTenant(tenant, (transaction) => sql`select 1 / 0`.execute(transaction)),
+  ).rejects.toThrow('division by zero')
+  expect(await settingNow()).toBeNull()
+})
