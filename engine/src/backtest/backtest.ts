@@ -95,7 +95,9 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
   const { now, windowDays, floors = {} } = question
   const { leftOut } = prepareEstimator({ quotes: question.quotes, now })
   const out = new Set(leftOut.map(({ laneId }) => laneId))
-  const quotes = question.quotes.filter(({ laneId }) => !out.has(laneId))
+  const quotes = question.quotes
+    .filter(({ laneId }) => !out.has(laneId))
+    .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
   const decided = quotes.filter(isDecided)
   const firstDay = quotes.reduce((least, { quotedAt }) => Math.min(least, dayOf(quotedAt)), dayOf(now))
   const fromDay = Math.max(firstDay + WARM_UP_DAYS, dayOf(now) - windowDays + 1)

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest'
+import { freightLane } from '../estimate/lane-identity.ts'
+import { seededNumbers } from '../statistics/seeded-numbers.ts'
+import { type BacktestQuote, backtest } from './backtest.ts'
+import { backtestSentence } from './backtest-sentence.ts'
+import { dollarEstimate, type PricedQuote, rangeOfSum } from './dollars.ts'
+import { forecastOf, testDays } from './walk-forward.ts'
+
+const DAY = 86_400_000
+const NOW = Date.UTC(2026, 5, 1, 9)
+const TODAY = Math.floor(NOW / DAY)
+const GOING = [150_000, 180_000, 95_000, 240_000, 60_000, 310_000]
+
+const lanes = GOING.map((_, i) =>
+  freightLane({
+    origin: { city: `from ${i}`, state: i < 3 ? 'TX' : 'IL', region: i < 3 ? 'SC' : 'MW' },
+    destination: { city: `to ${i}`, state: 'GA', region: 'SE' },
+    equipment: 'V',
+  }),
+)
+
+/** A broker who quotes within 12 % of the going rate and pays 85 % of it; `chance` of winning by how dear the quote is. */
+function history(options: {
+  quotes: number
+  perDay: number
+  seed?: number
+  chance?: (x: number) => number
+}): BacktestQuote[] {
+  const random = seededNumbers(options.seed ?? 1)
+  const { chance = (x) => 1 / (1 + Math.exp(20 * x)) } = options
+  const days = Math.ceil(options.quotes / options.perDay)
+  return Array.from({ length: options.quotes }, (_, i) => {
+    const which = Math.floor(random() * lanes.length)
+    const going = GOING[which] ?? 0
+    const x = 0.24 * (random() - 0.5)
+    const won = random() < chance(x)
+    const costCents = Math.round(going * (0.85 + 0.06 * (random() - 0.5)))
+    return {
+      laneId: i + 1,
+      rateCents: Math.round(going * Math.exp(x)),
+      costCents,
+      truckCostCents: won ? costCents : null,
+      outcome: won ? 'won' : 'lost',
+      quotedAt: (TODAY - days + Math.floor(i / options.perDay)) * DAY + 15 * 3_600_000,
+      miles: going / 250,
+      lane: lanes[which] ?? freightLane({ origin: end, destination: end, equipment: null }),
+    }
+  })
+}
+
+const end = { city: '', state: '', region: '' }
+const sold = history({ quotes: 600, perDay: 6 })
+
+function enough(quotes: readonly BacktestQuote[], more: { windowDays?: number } = {}) {
+  const found = backtest({ quotes, now: NOW, windowDays: 180, ...more })
+  if (!found.enough) throw new Error(found.why)
+  return found
+}
+
+describe('too few quotes', () => {
+  test('none at all', () => {
+    expect(backtest({ quotes: [], now: NOW, windowDays: 180 })).toEqual({
+      enough: false,
+      why: 'too_few_decided',
+      decided: 0,
+      tested: 0,
+      needed: { decided: 200, tested: 60 },
+    })
+  })
+
+  test('199 decided are too few, 200 are not; quotes nobody answered do not count', () => {
+    const quotes = history({ quotes: 200, perDay: 2 })
+    expect(backtest({ quotes, now: NOW, windowDays: 180 }).enough).toBe(true)
+    const one = quotes.map((quote, i) => (i === 0 ? { ...quote, outcome: 'pending' as const } : quote))
+    expect(backtest({ quotes: one, now: NOW, windowDays: 180 })).toMatchObject({
+      enough: false,
+      why: 'too_few_decided',
+      decided: 199,
+    })
+  })
+
+  test('a brokerage that came a month ago has nothing to be tested on yet', () => {
+    const found = backtest({ quotes: history({ quotes: 580, perDay: 20 }), now: NOW, windowDays: 180 })
+    expect(found).toMatchObject({ enough: false, why: 'too_few_tested', decided: 580, tested: 0 })
+    expect(backtestSentence(found)).toBe(
+      'There are too few recent quotes to test the estimate on: 0 decided quotes in the days tested, and 60 are needed.',
+    )
+  })
+})
+
+describe('what is measured', () => {
+  const found = enough(sold)
+
+  test('the decided quotes from the thirtieth day on, and how many of them', () => {
+    expect(found).toMatchObject({ quotes: 600, decided: 600, tested: 420, leftOut: 0 })
+    expect(found.firstTestedAt).toBe((TODAY - 70) * DAY)
+    expect(found.lastTestedAt).toBe((TODAY - 1) * DAY)
+    for (const quality of Object.values(found.quality)) expect(quality.count).toBe(found.tested)
+    expect(found.reliability.reduce((sum, row) => sum + row.count, 0)).toBe(found.tested)
+  })
+
+  test('only the last days of a shorter window', () => {
+    expect(enough(sold, { windowDays: 30 })).toMatchObject({ tested: 29 * 6, windowDays: 30 })
+  })
+
+  test('where the rate decides, a model that knows it beats those that do not', () => {
+    const { model, lane_rate: laneRate, overall } = found.quality
+    expect(model.brier).toBeLessThan(laneRate.brier - 0.02)
+    expect(model.logLoss).toBeLessThan(overall.logLoss)
+    expect(model.auc).toBeGreaterThan(0.7)
+    const blind = enough(sold.map((quote) => ({ ...quote, rateCents: 100_000 })))
+    expect(model.brier).toBeLessThan(blind.quality.model.brier - 0.02)
+  })
+
+  test('where a coin decides, nothing is known and nothing is claimed', () => {
+    const coin = enough(history({ quotes: 600, perDay: 6, seed: 3, chance: () => 0.4 }))
+    const { model, overall } = coin.quality
+    expect(model.auc).toBeGreaterThan(0.4)
+    expect(model.auc).toBeLessThan(0.6)
+    expect(model.brier).toBeGreaterThan(overall.brier - 0.01)
+  })
+
+  test('all won: no AUC and no slope, and never NaN', () => {
+    const won = enough(history({ quotes: 400, perDay: 6, chance: () => 1 }))
+    expect(won.quality.model).toMatchObject({ auc: null, slope: null })
+    const odd = (_: string, value: unknown) =>
+      typeof value === 'number' && !Number.isFinite(value) ? 'not a number' : value
+    expect(JSON.stringify(won, odd)).not.toContain('not a number')
+  })
+
+  test('quotes no estimate counts are left out and said to be', () => {
+    const [first] = sold
+    if (!first) throw new Error('no quotes')
+    const odd = [
+      { ...first, laneId: 9001, rateCents: 0 },
+      { ...first, laneId: 9002, quotedAt: NOW + 3 * DAY },
+      { ...first, laneId: 9003, rateCents: first.rateCents * 100, quotedAt: NOW - DAY },
+    ]
+    expect(enough([...sold, ...odd])).toEqual({ ...found, leftOut: 3 })
+  })
+
+  test('the order of the quotes does not matter, and the same quotes give the same digits', () => {
+    expect(enough(sold.toReversed())).toEqual(found)
+  })
+
+  test('progress rises to the end', () => {
+    const shares: number[] = []
+    backtest({ quotes: sold, now: NOW, windowDays: 180, onProgress: (share) => shares.push(share) })
+    expect(shares).toEqual(shares.toSorted((one, other) => one - other))
+    expect(shares.at(-1)).toBe(1)
+  })
+})
+
+test('a forecast knows no outcome of its own day or later', () => {
+  const fromDay = TODAY - 20
+  const turned = sold.map((quote) =>
+    Math.floor(quote.quotedAt / DAY) < fromDay
+      ? quote
+      : { ...quote, outcome: quote.outcome === 'won' ? ('lost' as const) : ('won' as const) },
+  )
+  const [one] = testDays(sold, fromDay)
+  const [other] = testDays(turned, fromDay)
+  if (!one || !other) throw new Error('no day to test')
+  expect(one.tests.length).toBe(6)
+  expect(one.tests.map((quote) => forecastOf(one, quote))).toEqual(
+    other.tests.map((quote) => forecastOf(other, quote)),
+  )
+})
+
+describe('the dollar estimate', () => {
+  const found = enough(sold)
+
+  test('sums expected margins, beside what was really earned, with a range around the difference', () => {
+    const { dollars } = found
+    if (!dollars) throw new Error('no dollars')
+    expect(dollars.quotes).toBe(found.tested)
+    expect(dollars.differenceCents).toBeCloseTo(dollars.bestCents - dollars.quotedCents, 6)
+    expect(dollars.range80.lowCents).toBeLessThan(dollars.differenceCents)
+    expect(dollars.range80.highCents).toBeGreaterThan(dollars.differenceCents)
+    expect(dollars.below + dollars.asGood + dollars.above).toBe(dollars.quotes)
+    const earned = sold
+      .filter(({ quotedAt }) => quotedAt >= found.firstTestedAt)
+      .reduce((sum, { outcome, rateCents, costCents }) => {
+        return sum + (outcome === 'won' ? rateCents - (costCents ?? 0) : 0)
+      }, 0)
+    expect(dollars.earnedCents).toBe(earned)
+    // What the model expected of the rates quoted is near what they brought.
+    expect(Math.abs(dollars.quotedCents / earned - 1)).toBeLessThan(0.25)
+  })
+
+  test('keeps the floors: a best rate is never below them', () => {
+    const floored = backtest({ quotes: sold, now: NOW, windowDays: 180, floors: { marginPct: 60 } })
+    if (!floored.enough || !floored.dollars || !found.dollars) throw new Error('no dollars')
+    expect(floored.dollars.bestCents).toBeLessThan(found.dollars.bestCents)
+    expect(floored.dollars.below).toBe(floored.dollars.quotes)
+  })
+
+  test('counts quotes it cannot price, and why', () => {
+    const costs = sold.map((quote, i) =>
+      i % 3 === 0
+        ? { ...quote, costCents: null, truckCostCents: null }
+        : i % 7 === 0
+          ? { ...quote, costCents: 100 * (quote.costCents ?? 0), truckCostCents: null }
+          : quote,
+    )
+    const { dollars, unpriced, tested } = enough(costs)
+    expect(unpriced.without_cost).toBe(140)
+    expect(unpriced.unlikely_cost).toBe(40)
+    expect((dollars?.quotes ?? 0) + 180 + unpriced.without_optimum).toBe(tested)
+    const without = enough(sold.map((quote) => ({ ...quote, truckCostCents: null })))
+    expect(without.dollars).toBeNull()
+    expect(without.unpriced.without_optimum).toBe(without.tested)
+    expect(backtestSentence(without)).toContain('No dollar figure is given')
+  })
+
+  test('is none for 29 quotes, or on four lanes', () => {
+    const quote = (lane: number): PricedQuote => ({
+      lane: `lane ${lane}`,
+      quotedCents: 10_000,
+      bestCents: 12_000,
+      earnedCents: 0,
+      place: 'below',
+      atEdge: false,
+    })
+    const priced = (quotes: number, on: number) => Array.from({ length: quotes }, (_, i) => quote(i % on))
+    expect(dollarEstimate(priced(29, 5))).toBeNull()
+    expect(dollarEstimate(priced(30, 4))).toBeNull()
+    expect(dollarEstimate(priced(30, 5))).toMatchObject({
+      differenceCents: 60_000,
+      range80: { lowCents: 60_000, highCents: 60_000 },
+      below: 30,
+    })
+  })
+
+  // Ten lanes, one of which gains 100: the number drawn of it is binomial (10, .1), with 10 % point 0 and 90 % point 2.
+  test('has the range of a known distribution', () => {
+    expect(rangeOfSum([100, 0, 0, 0, 0, 0, 0, 0, 0, 0])).toEqual({ lowCents: 0, highCents: 200 })
+  })
+
+  test('is called an estimate in the sentence, with its range', () => {
+    const sentence = backtestSentence(found)
+    expect(sentence).toMatch(/^On 420 tested quotes the estimate forecast better than/)
+    expect(sentence).toMatch(/By the model's own estimate, .* an estimated \$[\d,]+ more in expected margin/)
+    expect(sentence).toMatch(/with 80% of redrawn lanes between \$[\d,]+ and \$[\d,]+/)
+  })
+})
