@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makeServiceToken,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const tokensPath = '/api/integrations/tokens'
+const secretsPath = '/api/integrations/secrets'
+const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+
+describe('429', () => {
+  let limited: TestApp
+  let ours: Integration
+  let theirs: Integration
+
+  beforeAll(async () => {
+    limited = await testApp({ rateLimit: 'real' })
+    ;[ours, theirs] = [await makeIntegration(limited), await makeIntegration(limited)]
+  })
+  afterAll(() => limited.close())
+  const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
+
+  test('ten a second for a tenant over all its tokens, exactly: never more, hardly fewer, and nobody else is touched', async () => {
+    await pause(1100)
+    const tokens: string[] = [ours.token]
+    for (let i = 1; i < 20; i++) {
+      tokens.push(await makeServiceToken(limited, ours.tenant.owner))
+      await pause(110)
+    }
+    await pause(1000)
+    // The client's own log: an answer came after its admission, and its request went before it.
+    const log: { began: number; ended: number; status: number; tenant: string }[] = []
+    const start = performance.now()
+    const hammer = tokens.map(async (token) => {
+      while (performance.now() - start < 3000) {
+        const began = performance.now()
+        const { status, headers } = await call(limited, 'GET', readPath, { token })
+        log.push({ began, ended: performance.now(), status, tenant: 'ours' })
+        if (status === 429) {
+          expect(headers.get('Retry-After')).toBe('1')
+          await pause(15)
+        }
+      }
+    })
+    const quiet = (async () => {
+      while (performance.now() - start < 3000) {
+        const began = performance.now()
+        const { status } = await call(limited, 'GET', readPath, { token: theirs.token })
+        log.push({ began, ended: performance.now(), status, tenant: 'theirs' })
+        await pause(130)
+      }
+    })()
+    await Promise.all([...hammer, quiet])
+    const admitted = log.filter(({ tenant, status }) => tenant === 'ours' && status === 200)
+    const refused = log.filter(({ tenant, status }) => tenant === 'ours' && status === 429)
+    expect([...new Set(log.map(({ status }) => status))].sort()).toEqual([200, 429])
+    expect(tokens).toHaveLength(20)
+    // Eleven whose requests all began and ended within one second were certainly admitted within one second.
+    for (const { began } of admitted) {
+      expect(
+        admitted.filter((one) => one.began >= began && one.ended < began + 1000).length,
+      ).toBeLessThanOrEqual(10)
+    }
+    expect(admitted.length).toBeGreaterThanOrEqual(27)
+    expect(admitted.length).toBeLessThanOrEqual(40)
+    expect(refused.length).toBeGreaterThan(100)
+    expect(new Set(log.filter(({ tenant }) => tenant === 'theirs').map(({ status }) => status))).toEqual(
+      new Set([200]),
+    )
+  })
+
+  test('every integration endpoint takes from the same ten, token creation too, and the refusal says when to come back', async () => {
+    await pause(1100)
+    const lane = await makeLane(limited, ours.tenant)
+    const statuses: number[] = []
+    const note = (answer: { status: number }) => statuses.push(answer.status)
+    note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'a' } }))
+    note(await call(limited, 'POST', secretsPath, { token: ours.tenant.owner, body: { name: 'b' } }))
+    note(await call(limited, 'GET', tokensPath, { token: ours.tenant.owner }))
+    note(await call(limited, 'GET', secretsPath, { token: ours.tenant.owner }))
+    note(await call(limited, 'GET', readPath, { token: ours.token }))
+    note(
+      await call(limited, 'GET', `${readPath.replace('/lane?', '/markup?')}&proposed_rate=1`, {
+        token: ours.token,
+      }),
+    )
+    note(await pushUpdate(limited, ours, { lane_ref: lane.lane_ref }))
+    note(await pushUpdate(limited, ours, { lane_ref: 'none' }))
+    note(await pushUpdate(limited, { ...ours, secret: 'wrong' }, { lane_ref: 'none' }))
+    note(await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: {} }))
+    expect(statuses).toEqual([201, 201, 200, 200, 200, 200, 200, 404, 401, 422])
+    const refusals = [
+      await call(limited, 'POST', tokensPath, { token: ours.tenant.owner, body: { name: 'c' } }),
+      await call(limited, 'GET', readPath, { token: ours.token }),
+      await pushUpdate(limited, ours, { lane_ref: lane.lane_ref, customer_rate: 1 }),
+    ]
+    for (const { status, body, headers } of refusals) {
+      expect(status).toBe(429)
+      expect(body).toEqual({
+        type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+        title: 'Too many requests',
+        status: 429,
+        detail: expect.any(String),
+        request_id: headers.get('Request-Id'),
+        'violated-policies': ['tenant'],
+      })
+      expect(headers.get('Retry-After')).toBe('1')
+      expect(headers.get('RateLimit-Policy')).toBe('"tenant";q=10;w=1')
+      expect(headers.get('RateLimit')).toBe('"tenant";r=0;t=1')
+      expect(headers.get('X-RateLimit-Remaining')).toBe('0')
+    }
+    // The dashboard is no integration endpoint.
+    const kept = await call(limited, 'GET', `/api/lanes/${lane.lane_ref}`, { token: ours.tenant.owner })
+    expect([kept.status, kept.body.customer_rate]).toEqual([200, null])
+    await pause(1000)
+    expect((await readOnce(ours)).status).toBe(200)
+  })
+
+  const readOnce = (integration: Integration) => call(limited, 'GET', readPath, { token: integration.token })
+
+  test('a refused request takes no place: hammering on does not keep a tenant out', async () => {
+    await pause(1100)
+    const start = performance.now()
+    let admitted = 0
+    while (performance.now() - start < 2300) if ((await readOnce(ours)).status === 200) admitted++
+    expect(admitted).toBeGreaterThanOrEqual(20)
+    expect(admitted).toBeLessThanOrEqual(30)
+  })
+
+  test('refused callers are slowed by their network, and the right token at the same address is not', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, () => call(limited, 'GET', readPath, { token: 'a.b.c' })),
+    )
+    const statuses = answers.map(({ status }) => status)
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100)
+    expect(statuses).toContain(429)
+    const slowed = answers.find(({ status }) => status === 429)
+    expect([slowed?.body.type, slowed?.headers.get('Retry-After')]).toEqual([
+      '/problems/too-many-attempts',
+      '1',
+    ])
+    expect((await readOnce(theirs)).status).toBe(200)
+  })
+})
