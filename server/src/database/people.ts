@@ -153,19 +153,32 @@ export async function updateTenant(
     .executeTakeFirstOrThrow()
 }
 
+function userNumbered(transaction: TenantTransaction, tenant: TenantId, userId: number) {
+  return transaction
+    .selectFrom('users')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+}
+
 export async function findUser(
   transaction: TenantTransaction,
   tenant: TenantId,
   userId: number,
 ): Promise<UserRow | null> {
-  return (
-    (await transaction
-      .selectFrom('users')
-      .selectAll()
-      .where('tenant_id', '=', tenant)
-      .where('user_id', '=', userId)
-      .executeTakeFirst()) ?? null
-  )
+  return (await userNumbered(transaction, tenant, userId).executeTakeFirst()) ?? null
+}
+
+/**
+ * As findUser, and holds the row until the transaction ends: what is decided from it is still so when it is written. Who
+ * locks the owners too locks them first, so that nobody waits in a ring.
+ */
+export async function lockUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+): Promise<UserRow | null> {
+  return (await userNumbered(transaction, tenant, userId).forNoKeyUpdate().executeTakeFirst()) ?? null
 }
 
 /** Holds every owner's row until the end of the transaction, so that two owners cannot both step down at once. */

@@ -16,7 +16,7 @@ import {
 } from '#contract/sign-in.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../callers.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { type TenantId, type TenantTransaction, tenantId } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
 import { type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
@@ -132,13 +132,14 @@ export function newInvitation(tenant: TenantId, userId: number): { text: string;
   return { text: `lwinv_${tenant}_${userId}_${secret}`, hash: invitationHash(secret) }
 }
 
-function readInvitation(text: string): { tenant: number; userId: number; hash: Buffer } | null {
+/** What an invitation says. Nothing of that tenant is told or changed before its secret has been found to fit. */
+function readInvitation(text: string): { tenant: TenantId; userId: number; hash: Buffer } | null {
   const match = /^lwinv_([1-9]\d{0,9})_([1-9]\d{0,9})_([A-Za-z0-9_-]{32})$/.exec(text)
   if (match?.[3] === undefined) return null
   const [tenant, userId] = [Number(match[1]), Number(match[2])]
   return tenant > 2_147_483_647 || userId > 2_147_483_647
     ? null
-    : { tenant, userId, hash: invitationHash(match[3]) }
+    : { tenant: tenantId(tenant), userId, hash: invitationHash(match[3]) }
 }
 
 export const signInEndpoints: ServedEndpoint[] = [
@@ -184,8 +185,12 @@ export const signInEndpoints: ServedEndpoint[] = [
       parts.signInBackOff.succeeded(account)
       return parts.database.inTenant(known.tenant, async (transaction) => {
         const tenant = await people.findTenant(transaction, known.tenant)
-        if (tenant?.status !== 'active') throw problem('sign-in-failed', 'Sign-in failed')
-        return startSession(transaction, known.tenant, user, parts, now)
+        // Checking took a while: a password changed meanwhile has ended every session, and must not get a new one.
+        const held = await people.lockUser(transaction, known.tenant, known.userId)
+        if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
+          throw problem('sign-in-failed', 'Sign-in failed')
+        }
+        return startSession(transaction, known.tenant, held, parts, now)
       })
     })
   }),
@@ -196,10 +201,10 @@ export const signInEndpoints: ServedEndpoint[] = [
     return attempt(parts, { account, network, now }, async () => {
       const invitation = readInvitation(body.invitation)
       if (invitation === null) throw refused()
-      const tenant = invitation.tenant as TenantId
+      const { tenant } = invitation
       const passwordHash = await hashPassword(body.password)
       return parts.database.inTenant(tenant, async (transaction) => {
-        const user = await people.findUser(transaction, tenant, invitation.userId)
+        const user = await people.lockUser(transaction, tenant, invitation.userId)
         if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
           parts.signInBackOff.failed(account, network, now)
           throw refused()
@@ -246,6 +251,10 @@ export const signInEndpoints: ServedEndpoint[] = [
     refuseGuessable(body.new_password, [user.name, user.email], '/new_password')
     const passwordHash = await hashPassword(body.new_password)
     await parts.database.inTenant(caller.tenant, async (transaction) => {
+      const held = await people.lockUser(transaction, caller.tenant, caller.userId)
+      if (held?.password_hash !== user.password_hash) {
+        throw problem('sign-in-failed', 'The password has been changed meanwhile.')
+      }
       await people.updateUser(transaction, caller.tenant, caller.userId, { password_hash: passwordHash })
       await people.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {
         except: caller.sessionId,

@@ -7,29 +7,31 @@ import * as people from '../database/people.ts'
 import { type PersonCaller, type ServedEndpoint, serve } from './call.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
-async function presentUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
-  const user = await people.findUser(transaction, tenant, userId)
+/** A person who is here, and the owners, all held: two changes of the same people take turns. */
+async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
+  const owners = await people.lockOwners(transaction, tenant)
+  const user = await people.lockUser(transaction, tenant, userId)
   if (user === null || user.status === 'removed') {
     throw problem('not-found', `There is no user ${userId} in this brokerage.`)
   }
-  return user
+  return { user, owners }
 }
 
 /** Owners are made, changed and removed by owners: an admin cannot rise above their own role. */
-function refuseAboveOwnRole(
-  caller: PersonCaller,
-  concerns: { role: people.UserRow['role'] } | undefined,
-): void {
+function refuseAboveOwnRole(caller: PersonCaller, concerns: { role: people.UserRow['role'] } | null): void {
   if (concerns?.role === 'owner' && caller.role !== 'owner') {
     throw problem('role-required', 'Only an owner can make, change or remove an owner.')
   }
 }
 
-async function refuseLastOwner(transaction: TenantTransaction, user: people.UserRow): Promise<void> {
-  const owners = await people.lockOwners(transaction, user.tenant_id as TenantId)
-  if (owners.length === 1 && owners[0] === user.user_id) {
+function refuseLastOwner(user: people.UserRow, owners: readonly number[]): void {
+  if (user.role === 'owner' && owners.every((owner) => owner === user.user_id)) {
     throw problem('last-owner', `${user.name} is the only owner. Make somebody else an owner first.`)
   }
+}
+
+function emailTaken() {
+  return problem('email-taken', 'This e-mail address is in use.')
 }
 
 export const userEndpoints: ServedEndpoint[] = [
@@ -44,9 +46,12 @@ export const userEndpoints: ServedEndpoint[] = [
     const expiresAt = new Date(now + invitationLifetimeDays * 86_400_000)
     return database.inTenant(caller.tenant, async (transaction) => {
       const folded = people.foldedEmail(body.email)
-      const invited = (await people.listUsers(transaction, caller.tenant)).find(
-        (user) => user.status === 'invited' && people.foldedEmail(user.email) === folded,
+      const known = (await people.listUsers(transaction, caller.tenant)).find(
+        (user) => people.foldedEmail(user.email) === folded,
       )
+      const invited =
+        known === undefined ? null : await people.lockUser(transaction, caller.tenant, known.user_id)
+      if (invited !== null && invited.status !== 'invited') throw emailTaken()
       refuseAboveOwnRole(caller, invited)
       const user =
         invited ??
@@ -57,7 +62,7 @@ export const userEndpoints: ServedEndpoint[] = [
           invitation: null,
           now: new Date(now),
         }))
-      if (user === null) throw problem('email-taken', 'This e-mail address is in use.')
+      if (user === null) throw emailTaken()
       const invitation = newInvitation(caller.tenant, user.user_id)
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, {
         name: body.name,
@@ -71,11 +76,11 @@ export const userEndpoints: ServedEndpoint[] = [
 
   serve(updateUser, async ({ caller, params, body, now }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const user = await presentUser(transaction, caller.tenant, params.id)
+      const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       if (body.role !== undefined && body.role !== user.role) {
         refuseAboveOwnRole(caller, user)
         refuseAboveOwnRole(caller, { role: body.role })
-        if (user.role === 'owner') await refuseLastOwner(transaction, user)
+        refuseLastOwner(user, owners)
       }
       if (body.name === undefined && body.role === undefined) return userAnswer(user)
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
@@ -89,9 +94,9 @@ export const userEndpoints: ServedEndpoint[] = [
 
   serve(removeUser, async ({ caller, params, query, now }, { database }) =>
     database.inTenant(caller.tenant, async (transaction) => {
-      const user = await presentUser(transaction, caller.tenant, params.id)
+      const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       refuseAboveOwnRole(caller, user)
-      if (user.role === 'owner') await refuseLastOwner(transaction, user)
+      refuseLastOwner(user, owners)
       const at = new Date(now)
       const live = await liveTokensOf(transaction, caller.tenant, user.user_id, at)
       if (live.length > 0) {

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TenantTransaction, tenantId } from '#server/database/open-database.ts'
+import { endSessions, removeUser, updateUser } from '#server/database/people.ts'
+import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+/** Makes a request while a change to the same people is made and not yet committed. */
+async function whileChanging(
+  of: MadeTenant,
+  change: (transaction: TenantTransaction) => Promise<unknown>,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  let answer: Promise<Answer> | undefined
+  await app.database.inTenant(tenantId(of.id), async (transaction) => {
+    await change(transaction)
+    answer = request()
+    await delay(400)
+  })
+  if (answer === undefined) throw new Error('Nothing was asked.')
+  return answer
+}
+
+const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
+
+test('an invitation that is accepted while its person is being removed brings nobody back', async () => {
+  const acme = await makeTenant(app)
+  const invited = await call(app, 'POST', '/api/users', {
+    token: acme.owner,
+    body: { name: 'Sam Reyes', email: `sam-${crypto.randomUUID()}@example.com`, role: 'member' },
+  })
+  const answer = await whileChanging(
+    acme,
+    (transaction) =>
+      removeUser(transaction, tenantId(acme.id), {
+        ...invited.body.user,
+        tenant_id: acme.id,
+        user_id: invited.body.user.id,
+      }),
+    () =>
+      call(app, 'POST', '/api/auth/accept-invitation', {
+        body: { invitation: invited.body.invitation, password },
+      }),
+  )
+  expect([answer.status, codeOf(answer)]).toEqual([401, 'token-invalid'])
+})
+
+test('a person who is being made the only owner is not removed as the admin they were', async () => {
+  const acme = await makeTenant(app)
+  const ownTenant = tenantId(acme.id)
+  const me = await call(app, 'GET', '/api/me', { token: acme.owner })
+  const admin = await makePerson(app, acme, 'admin')
+  const answer = await whileChanging(
+    acme,
+    async (transaction) => {
+      await updateUser(transaction, ownTenant, admin.id, { role: 'owner' })
+      await updateUser(transaction, ownTenant, me.body.user.id, { role: 'admin' })
+    },
+    () => call(app, 'DELETE', `/api/users/${admin.id}`, { token: acme.owner }),
+  )
+  expect([answer.status, codeOf(answer)]).toEqual([409, 'last-owner'])
+})
+
+test('a password that is being changed opens no session that outlives the change', async () => {
+  const acme = await makeTenant(app)
+  const ownTenant = tenantId(acme.id)
+  const me = await call(app, 'GET', '/api/me', { token: acme.owner })
+  const answer = await whileChanging(
+    acme,
+    async (transaction) => {
+      await updateUser(transaction, ownTenant, me.body.user.id, { password_hash: 'another' })
+      await endSessions(transaction, ownTenant, me.body.user.id, new Date(app.now))
+    },
+    () => call(app, 'POST', '/api/auth/sign-in', { body: { email: acme.email, password } }),
+  )
+  expect([answer.status, codeOf(answer)]).toEqual([401, 'sign-in-failed'])
+})
