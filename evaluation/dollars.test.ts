@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { testDays } from '#engine/backtest/walk-forward.ts'
+import { dayOf } from '#engine/estimate/day.ts'
+import { priceWeight, referenceRateCents } from '#engine/estimate/estimator.ts'
+import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
+import { simulateTenant } from './src/simulation.ts'
+
+const COST_SHARE = 0.86
+/** So near to today that the market of today, which the simulation tells, is the market of the quote. */
+const TESTED_DAYS = 10
+
+/** What better rates were worth over the last days of a simulated broker: as the model says, and as it truly was. Cents. */
+function gains(seed: number): { estimated: number; true: number } {
+  const tenant = simulateTenant({ seed, laneSizes: [8, 15, 60, 60], days: 120, shape: 'probit' })
+  const lanes = new Map(tenant.lanes.map((lane) => [lane.identity.key, lane]))
+  const sum = { estimated: 0, true: 0 }
+  for (const day of testDays(tenant.quotes, dayOf(tenant.now) - TESTED_DAYS)) {
+    for (const quote of day.tests) {
+      const lane = lanes.get(quote.lane.key)
+      const referenceCents = referenceRateCents(day.model, quote.lane, null)
+      if (!lane || referenceCents === null) continue
+      const costCents = COST_SHARE * Math.exp(lane.logMarket)
+      const curve = {
+        posterior: day.posteriorFor(quote),
+        referenceCents,
+        priceWeight: priceWeight(day.model, quote.lane),
+        costCents,
+      }
+      const best = bestRate({ ...curve, miles: null, floors: {} })
+      const truly = (rateCents: number) => lane.truth(Math.log(rateCents)) * (rateCents - costCents)
+      sum.estimated += best.expectedMarginCents - expectedMarginCents(curve, quote.rateCents)
+      sum.true += truly(best.rateCents) - truly(quote.rateCents)
+    }
+  }
+  return sum
+}
+
+test('where the truth is known, the model’s own estimate of the dollars is near it, and the best rates do earn more', () => {
+  const all = [1, 2, 3].map(gains)
+  const estimated = all.reduce((sum, one) => sum + one.estimated, 0)
+  const truth = all.reduce((sum, one) => sum + one.true, 0)
+  expect(truth).toBeGreaterThan(0)
+  expect(estimated / truth).toBeGreaterThan(0.8)
+  expect(estimated / truth).toBeLessThan(1.25)
+}, 60_000)
