@@ -899,6 +899,11 @@ describe('the order of checks: of two failures the earlier one answers', () => {
   })
 })
 
+test('one endpoint is signed: a signature covers neither path nor method, so a second one needs a secret of its own', () => {
+  const signed = allEndpoints.filter(({ who }) => who.kind === 'service' && who.signed)
+  expect(signed.map(({ method, path }) => [method, path])).toEqual([['POST', updatePath]])
+})
+
 describe('the exact bytes', () => {
   test('a chunked body is the same body: its bytes are signed, chunk extensions and trailers are not', async () => {
     const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Chunked Freight é' })

@@ -132,6 +132,20 @@ describe('429', () => {
     expect(admitted).toBeLessThanOrEqual(30)
   })
 
+  test('a caller that names another address in X-Forwarded-For is no other caller', async () => {
+    await pause(1100)
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        call(limited, 'GET', readPath, {
+          token: 'a.b.c',
+          headers: { 'X-Forwarded-For': `198.51.100.${index}`, Forwarded: `for=198.51.100.${index}` },
+        }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toContain(429)
+    await pause(1100)
+  })
+
   test('refused callers are slowed by their network, and the right token at the same address is not', async () => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, () => call(limited, 'GET', readPath, { token: 'a.b.c' })),
