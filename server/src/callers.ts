@@ -3,16 +3,17 @@ import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
 import {
   findLiveServiceToken,
-  listServiceTokens,
   liveSigningSecrets,
   recordSecretUse,
   recordTokenUse,
+  wasIssued,
 } from './database/credentials.ts'
 import { type Database, type TenantId, tenantId } from './database/open-database.ts'
 import { findSession } from './database/people.ts'
 import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { type SecretKey, unseal } from './security/sealed-secret.ts'
 import { bearerToken, invalidToken, type Tokens } from './security/token.ts'
+import { turns } from './security/turns.ts'
 
 export const sessionCookie = '__Host-lanewise'
 /** A header that no form and no simple cross-origin request can carry. */
@@ -54,25 +55,6 @@ function forgiving(now: number): Date {
 /** One tenant's flood may not hold the connections that the others need. */
 const lookUpsAtOnceMax = 4
 
-/** Lets a few pieces of work of one tenant run at once; the others wait their turn. */
-function turns() {
-  const tenants = new Map<TenantId, { running: number; readonly waiting: (() => void)[] }>()
-  return async <T>(tenant: TenantId, work: () => Promise<T>): Promise<T> => {
-    const turn = tenants.get(tenant) ?? { running: 0, waiting: [] }
-    tenants.set(tenant, turn)
-    if (turn.running >= lookUpsAtOnceMax) await new Promise<void>((resume) => turn.waiting.push(resume))
-    else turn.running++
-    try {
-      return await work()
-    } finally {
-      // The place goes to the next in line, or is given back.
-      const next = turn.waiting.shift()
-      if (next !== undefined) next()
-      else if (--turn.running === 0) tenants.delete(tenant)
-    }
-  }
-}
-
 /** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
 export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
@@ -85,7 +67,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
 
-  const inTurn = turns()
+  const inTurn = turns<TenantId>(lookUpsAtOnceMax)
 
   return {
     async service(authorization, now, network, refuseSpent) {
@@ -93,14 +75,12 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
       const tenant = tenantId(claims.tenant_id)
       const live = await inTurn(tenant, async () => {
         refuseSpent(tenant)
-        return database.inTenant(tenant, (transaction) =>
-          findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now)),
-        )
+        return database.inTenant(tenant, async (transaction) => {
+          const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
+          if (found !== null) return found
+          throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
+        })
       })
-      if (live === null) {
-        const known = await database.inTenant(tenant, (transaction) => listServiceTokens(transaction, tenant))
-        throw known.some(({ jti }) => jti === claims.jti) ? revoked() : invalidToken()
-      }
       if (stale(live.last_used_at, now) || live.last_used_from !== network) {
         inBackground(
           database.inTenant(tenant, (transaction) =>

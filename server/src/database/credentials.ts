@@ -119,6 +119,21 @@ export async function findLiveServiceToken(
   )
 }
 
+/** True when a token of this jti was ever issued here, whatever became of it. */
+export async function wasIssued(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  jti: string,
+): Promise<boolean> {
+  const row = await transaction
+    .selectFrom('service_tokens')
+    .select('token_id')
+    .where('tenant_id', '=', tenant)
+    .where('jti', '=', jti)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function recordTokenUse(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -1,26 +1,15 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2'
+import { turns } from './turns.ts'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. About 30 ms a hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Two at once: sign-ins may not take the cores that answer prices. */
 const hashesAtOnceMax = 2
-let running = 0
-const waiting: (() => void)[] = []
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= hashesAtOnceMax) await new Promise<void>((resume) => waiting.push(resume))
-  running++
-  try {
-    return await work()
-  } finally {
-    running--
-    waiting.shift()?.()
-  }
-}
+const inTurn = turns<'hash'>(hashesAtOnceMax)
 
 export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password.normalize('NFC'), parameters))
+  return inTurn('hash', () => hash(password.normalize('NFC'), parameters))
 }
 
 /** A hash of a password nobody has, so that an unknown address costs the same work as a known one. */
@@ -30,7 +19,7 @@ let noPassword: Promise<string> | undefined
 export async function isPassword(hashed: string | null, password: string): Promise<boolean> {
   noPassword ??= hashPassword(crypto.randomUUID())
   const against = hashed ?? (await noPassword)
-  const fits = await inTurn(() => verify(against, password.normalize('NFC')))
+  const fits = await inTurn('hash', () => verify(against, password.normalize('NFC')))
   return fits && hashed !== null
 }
 
