@@ -30,11 +30,21 @@ export async function atTenant<Result>(
   named: string | undefined,
   work: (database: Database, tenant: NamedTenant) => Promise<Result>,
 ): Promise<Result> {
+  return atDatabase(around, async (database, owner) =>
+    work(database, await chooseTenant(named, owner, database)),
+  )
+}
+
+/** Does a command's work in the database of the configuration. `owner` is null when only the service's way in is known. */
+export async function atDatabase<Result>(
+  around: CommandDatabase,
+  work: (database: Database, owner: pg.ClientConfig | null) => Promise<Result>,
+): Promise<Result> {
   const connected = await connect(around)
   try {
     const database = await openDatabase({ connection: connected.service })
     try {
-      return await work(database, await chooseTenant(named, connected.owner, database))
+      return await work(database, connected.owner)
     } finally {
       await database.close()
     }

@@ -40,7 +40,7 @@ function greeting(address: string, sample: SampleAccess | null): string {
     '',
     `Lanewise is ready at ${address}    (API reference: ${address}/docs)`,
     ...(sample === null
-      ? []
+      ? ['Lost a password? npm run reset-password -- EMAIL']
       : [
           '',
           `A sample brokerage, ${sample.company}, with ${sample.laneCount.toLocaleString('en-US')} quotes. Shown once:`,
