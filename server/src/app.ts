@@ -181,7 +181,17 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
       return problem('unsupported-media-type', 'Send Content-Type: application/json, in UTF-8.')
+    case 'ECONNRESET':
+      // The caller went away. Nobody reads this answer; the log says what happened, and it is no error of ours.
+      return problem('malformed-request', 'The connection was closed before the body had arrived.')
     default:
+      // A file that may not be served is not there, and anything else that a library refuses is the request's fault.
+      if (error.statusCode === 403 || error.statusCode === 404) {
+        return problem('route-not-found', 'There is nothing at this address.')
+      }
+      if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+        return problem('malformed-request', 'The request could not be read.')
+      }
       return asProblem(error)
   }
 }

@@ -600,6 +600,26 @@ describe('404', () => {
   })
 })
 
+describe('an address beside the files of the reference page', () => {
+  test.each([
+    '/docs/static/../../../package.json',
+    '/docs/static/%2e%2e/%2e%2e/package.json',
+    '/docs/static/..%2f..%2fpackage.json',
+    '/docs/static/.git/config',
+    '/docs/static/none.js',
+  ])('is not there: %s', async (path) => {
+    const [answer] = await sendRaw(
+      app,
+      head(`GET ${path} HTTP/1.1`, [
+        ['Host', 'x'],
+        ['Connection', 'close'],
+      ]),
+    )
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'route-not-found')
+  })
+})
+
 describe('405', () => {
   test.each(['PUT', 'PATCH', 'DELETE', 'TRACE', 'OPTIONS', 'POST'])(
     '%s on a read names the methods there are',
@@ -976,6 +996,19 @@ describe('logs', () => {
     }
     expect(log).toContain('"route":"/api/integrations/tms/shipment-update"')
   })
+})
+
+test('a caller that goes away in the middle of a body is no error of ours', async () => {
+  const errors = () => app.logLines.filter((line) => line.includes('"level":50')).length
+  const before = errors()
+  const start = head(`POST ${updatePath} HTTP/1.1`, [
+    ['Host', 'x'],
+    ...headerList('{}'),
+    ['Content-Length', '100'],
+  ])
+  await sendRaw(app, `${start}{"a`, 100)
+  await expect.poll(() => app.logLines.slice(-3).join('')).toContain('malformed-request')
+  expect(errors()).toBe(before)
 })
 
 describe('408', () => {
