@@ -46,7 +46,7 @@ describe.each(pages)('%s', (page) => {
   })
 
   test('names only npm scripts that there are', () => {
-    const named = [...text.matchAll(/`npm (?:run )?([a-z]+)/g)].flatMap((match) => match[1] ?? [])
+    const named = [...text.matchAll(/`npm (?:run )?([a-z-]+)/g)].flatMap((match) => match[1] ?? [])
     expect(named.filter((name) => !scripts.includes(name) && name !== 'ci')).toEqual([])
   })
 })
