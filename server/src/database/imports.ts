@@ -251,8 +251,8 @@ export async function findImported(
 const importLock = 0x6c616e65
 
 /**
- * Makes the batches of a brokerage's imports take turns until the end of the transaction: between looking for a row and
- * adding it, no other import can add it.
+ * Makes what a brokerage's imports do take turns until the end of the transaction: between looking for a row and adding
+ * it, no other import can add it, and an undo does not lock the lanes of a batch in another order.
  */
 export async function lockImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await sql`select pg_advisory_xact_lock((${importLock}::bigint << 32) + ${tenant}::bigint)`.execute(
@@ -312,6 +312,7 @@ async function removeLanes(
   after: number,
 ): Promise<{ removed: number; kept: number; last: number | null }> {
   factsChanged(transaction)
+  await lockImports(transaction, tenant)
   // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
   const lanes = await transaction
     .selectFrom('lanes')
@@ -388,6 +389,7 @@ async function rollBackBookings(
   for (let start = 0; start < refs.length; start += bookingsPerUndo) {
     const chunk = refs.slice(start, start + bookingsPerUndo)
     await database.inTenant(tenant, async (transaction) => {
+      await lockImports(transaction, tenant)
       for (const { lane_ref } of chunk) {
         const result = await rollBackLane(transaction, tenant, importId, lane_ref, by)
         rolledBack += result.rolledBack

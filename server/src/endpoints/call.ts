@@ -33,6 +33,8 @@ export interface Log {
 
 /** Runs imports after their request was answered, and lets them finish or stop when the service drains. */
 export interface ImportRunner {
+  /** False while the files that run and wait fill the memory that is set apart for them. */
+  hasRoomFor(bytes: number): boolean
   start(
     tenant: TenantId,
     importId: number,

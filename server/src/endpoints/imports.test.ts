@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
+import { tenantId } from '#server/database/open-database.ts'
+import { nextTenantNumber } from '#server/database/people.ts'
 import {
   type Answer,
   call,
@@ -224,6 +226,20 @@ describe('409', () => {
     expect(undone.status).toBe(409)
     await call(app, 'POST', `/api/imports/${body.import_id}/stop`, { token: tenant.owner })
     await ended(tenant, body.import_id)
+  })
+
+  it('takes one of two files that are sent at once', async () => {
+    const tenant = await makeTenant(app)
+    let both: Promise<Answer>[] = []
+    // Neither gets its number before both have looked for one that runs.
+    await app.database.inTenant(tenantId(tenant.id), async (transaction) => {
+      await nextTenantNumber(transaction, tenantId(tenant.id), 'import')
+      both = ['Macon', 'Savannah'].map((city) => send(tenant, header + rowTo(city).repeat(5_000)))
+      await delay(400)
+    })
+    const sent = await Promise.all(both)
+    expect(sent.map(({ status }) => status).sort()).toEqual([202, 409])
+    for (const { body } of sent.filter(({ status }) => status === 202)) await ended(tenant, body.import_id)
   })
 
   it('undoes no dry run', async () => {

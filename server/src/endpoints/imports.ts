@@ -74,8 +74,15 @@ export const importEndpoints: ServedEndpoint[] = [
     const file = await openImport(body, query.map).catch((error: unknown) => {
       throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
     })
+    if (!runner.hasRoomFor(file.csv.bytes.length)) {
+      throw problem('unavailable', 'Too many imports are waiting. Send the file again in a minute.', {
+        headers: { 'Retry-After': '60' },
+      })
+    }
     const at = new Date(now)
     const row = await database.inTenant(caller.tenant, async (transaction) => {
+      // Of two files sent at once the second looks after the first is on record.
+      await imports.lockImports(transaction, caller.tenant)
       const running = await imports.findRunningImport(transaction, caller.tenant, at)
       if (running !== null) {
         throw problem(

@@ -5,17 +5,23 @@ import { importFile, openImport } from './import-file.ts'
 
 /** Imports that work at the same time, over all tenants: the rest of the database and of the processor is for requests. */
 const runningMax = 2
+/** Bytes of the files that run and wait: each is held in memory. */
+const bytesHeldMax = 512 * 1024 * 1024
 /** Well under the silence after which an import counts as abandoned. */
 const touchEveryMs = 10_000
 
 interface Waiting {
   readonly tenant: TenantId
   readonly importId: number
+  readonly bytes: number
   readonly work: () => Promise<void>
 }
 
 /** Runs imports behind their requests: one of a tenant at a time, two in all, the others in the order they came. */
-export function importRunner(parts: Pick<Parts, 'database' | 'clock' | 'log'>): ImportRunner {
+export function importRunner(
+  parts: Pick<Parts, 'database' | 'clock' | 'log'>,
+  limits = { bytesHeldMax },
+): ImportRunner {
   const { database, clock, log } = parts
   const waiting: Waiting[] = []
   const running = new Map<Waiting, Promise<void>>()
@@ -46,6 +52,10 @@ export function importRunner(parts: Pick<Parts, 'database' | 'clock' | 'log'>): 
   touching.unref()
 
   return {
+    hasRoomFor(bytes) {
+      const held = [...running.keys(), ...waiting].reduce((sum, one) => sum + one.bytes, 0)
+      return held + bytes <= limits.bytesHeldMax
+    },
     start(tenant, importId, file, options) {
       const work = async () => {
         try {
@@ -69,7 +79,7 @@ export function importRunner(parts: Pick<Parts, 'database' | 'clock' | 'log'>): 
           log.error({ err: error, import_id: importId }, 'an import failed')
         }
       }
-      waiting.push({ tenant, importId, work })
+      waiting.push({ tenant, importId, bytes: file.length, work })
       startNext()
     },
     async drain() {
