@@ -95,7 +95,8 @@ export function backtestRunner(
       )
     } catch (error) {
       keep(tenant, { kind: 'failed', error, endedAt: clock() })
-      log.error({ err: error }, 'a backtest failed')
+      if (stopping.signal.aborted) log.info({}, 'a backtest was stopped')
+      else log.error({ err: error }, 'a backtest failed')
     }
   }
 

@@ -107,6 +107,26 @@ describe('200', () => {
     expect(second.body.result.quality).not.toEqual(before.quality)
   })
 
+  it('walks two brokerages at a time; a third waits, and stopping the service ends all', async () => {
+    const busy = await testApp({
+      now,
+      backtestThread: new URL('../../testing/hanging-thread.ts', import.meta.url),
+    })
+    const tenants = [await makeTenant(busy), await makeTenant(busy), await makeTenant(busy)]
+    const progress = () =>
+      Promise.all(
+        tenants.map(
+          async ({ owner }) => (await call(busy, 'GET', '/api/backtest', { token: owner })).body.progress,
+        ),
+      )
+    // One after the other, so that the third is the one that waits.
+    for (const { owner } of tenants) await call(busy, 'GET', '/api/backtest', { token: owner })
+    while ((await progress()).filter((share) => share === 0.5).length < 2) await delay(25)
+    await delay(200)
+    expect(await progress()).toEqual([0.5, 0.5, 0])
+    await busy.close()
+  })
+
   it('lets nobody wait while it walks', async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile({ ...history, quotes: 1500, hours: 2 }))
