@@ -198,7 +198,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   if (answer.status >= 500) {
-    parts.log.error({ request_id: request.id, code: answer.code, err: describe(answer.cause) }, answer.code)
+    parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
   } else {
     parts.log.info({ request_id: request.id, code: answer.code }, 'refused')
   }
@@ -207,16 +207,6 @@ function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyR
     .headers({ ...standardHeaders, 'Request-Id': request.id, ...answer.headers })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
-}
-
-/** What the operator's log keeps of an error: its words, its stack, its cause. Never a request. */
-function describe(error: unknown): unknown {
-  if (!(error instanceof Error)) return error === undefined ? undefined : String(error)
-  return {
-    message: error.message,
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: describe(error.cause) }),
-  }
 }
 
 /** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */

@@ -62,7 +62,7 @@ export function secretPlace(tenant: number, secretId: number): string {
 
 export function callers(database: Database, tokens: Tokens, secretKey: SecretKey, log: Log): Callers {
   const inBackground = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => log.warn({ err: String(error) }, 'last use could not be recorded'))
+    work.catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
   }
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs

@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
-import { pino } from 'pino'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
@@ -17,6 +16,7 @@ import { secretKeyOf } from './secret-key-file.ts'
 import { type SecretKey, seal, unseal } from './security/sealed-secret.ts'
 import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
+import { serviceLog } from './service-log.ts'
 import { tenantModels } from './tenant-models.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
@@ -35,13 +35,6 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-const logged = {
-  level: 'info',
-  base: null,
-  timestamp: pino.stdTimeFunctions.isoTime,
-  formatters: { level: (label: string) => ({ level: label }) },
-}
-
 /** Starts the service: database, migrations, walls, sample brokerage, HTTP. Anything that fails undoes what came before. */
 export async function startService(
   config: Config,
@@ -52,7 +45,7 @@ export async function startService(
   } = {},
 ): Promise<RunningService> {
   const { clock = Date.now, say = () => {} } = options
-  const logger = pino({ ...logged, level: config.logLevel })
+  const logger = serviceLog(config.logLevel)
   const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -61,7 +54,7 @@ export async function startService(
     const { connection, secretKey } = await connect(config, undo, options.onDatabaseExit, say)
     const database = await openDatabase({
       connection,
-      onIdleError: (error) => logger.warn({ err: error.message }, 'an idle database connection was lost'),
+      onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
     undo.push(() => database.close())
     const walls = await missingWalls(database)

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { pino } from 'pino'
 import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { type Config, readConfig } from '#server/config.ts'
@@ -10,6 +9,7 @@ import { importRunner } from '#server/imports/import-runner.ts'
 import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
+import { serviceLog } from '#server/service-log.ts'
 import { tenantModels } from '#server/tenant-models.ts'
 import { type TestDatabase, testDatabase } from './test-database.ts'
 
@@ -48,7 +48,7 @@ export async function testApp(
   const opened = await openDatabase({ connection: ownDatabase.service })
   const database = options.wrapDatabase?.(opened) ?? opened
   const logLines: string[] = []
-  const logger = pino({ level: 'info' }, { write: (line: string) => logLines.push(line) })
+  const logger = serviceLog('info', { write: (line) => logLines.push(line) })
   let stepping = 0
   const app: TestApp = {
     url: '',
