@@ -212,7 +212,7 @@ describe('a failed write leaves nothing behind', () => {
 
 describe('409', () => {
   // Expected to fail while the time-out of a lock is no shorter than that of a statement, which then answers 503 first.
-  test.fails('an update of a lane that somebody else holds is told to come back', async () => {
+  test('an update of a lane that somebody else holds is told to come back', async () => {
     const holder = new pg.Client(app.testDatabase.owner)
     await holder.connect()
     try {

@@ -61,7 +61,8 @@ const statementTimeoutMs = 2_000
 const answerTimeoutMs = 2_500
 /** Waiting for a free connection, or making a new one: a busy machine needs some hundred milliseconds for the latter. */
 const poolWaitMs = 1_000
-const lockTimeoutMs = 2_000
+/** Under the statement time-out, so that a wait for a lock is told apart from a slow statement. */
+const lockTimeoutMs = 1_500
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
