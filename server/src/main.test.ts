@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, signedHeaders } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
+import { findPlace } from './database/embedded/place.ts'
+import { clusterProcesses } from './database/embedded/postmaster.ts'
 import { stopAbandonedPostgres } from './database/embedded-postgres.ts'
 
 const run = promisify(execFile)
@@ -68,6 +71,28 @@ describe('the first start', () => {
   test('a second service on the same folder is refused in one clear line, and the first goes on', async () => {
     await expect(runService(dataDirectory)).rejects.toThrow(/is in use by process \d+/)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
+  })
+})
+
+describe('a stop during the start', () => {
+  test('ends the database too', async () => {
+    const started = join(folder, 'stopped-early')
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+      env: { ...process.env, DATA_DIR: started, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'exit')
+    let printed = ''
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      printed += chunk
+      // The database runs by now, and nobody listens yet.
+      if (printed.includes('migrated 0001') && !child.killed) child.kill('SIGTERM')
+    }
+    expect(await ended).toEqual([0, null])
+    expect(printed).not.toContain('is ready')
+    const place = findPlace(started)
+    expect(place === null ? null : clusterProcesses(place.cluster)).toEqual([])
+    for (const left of await stopAbandonedPostgres(started)) rmSync(left, { recursive: true, force: true })
   })
 })
 

@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env)
   const say = (line: string) => process.stdout.write(`lanewise: ${line}\n`)
   let stopping: Promise<void> | undefined
-  const service = await startService(config, {
+  const starting = startService(config, {
     say,
     onDatabaseExit: (reason) => {
       process.stderr.write(`lanewise: the embedded database has ended: ${reason}\n`)
@@ -75,17 +75,21 @@ async function main(): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {
     if (stopping !== undefined) return
     say(`${signal}: answering what has begun, then stopping`)
-    stopping = service.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`lanewise: ${String(error)}\n`)
-        process.exit(1)
-      },
-    )
+    stopping = starting
+      .then((service) => service.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          process.stderr.write(`lanewise: ${describe(error)}\n`)
+          process.exit(1)
+        },
+      )
   }
+  // Before the start is over: the embedded database runs in a session of its own, and would be left behind.
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-  process.stdout.write(`${greeting(service.address, service.sample)}\n`)
+  const service = await starting
+  if (stopping === undefined) process.stdout.write(`${greeting(service.address, service.sample)}\n`)
 }
 
 main().catch((error: unknown) => {

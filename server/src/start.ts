@@ -48,7 +48,10 @@ export async function startService(
   const logger = serviceLog(config.logLevel)
   const undo: (() => Promise<unknown>)[] = []
   const stop = async () => {
-    for (const step of undo.splice(0).reverse()) await step()
+    const failed: unknown[] = []
+    // A step that fails keeps none of the others from being taken: the database is the last of them.
+    for (const step of undo.splice(0).reverse()) await step().catch((error: unknown) => failed.push(error))
+    if (failed.length > 0) throw failed[0]
   }
   try {
     const { connection, secretKey } = await connect(config, undo, options.onDatabaseExit, say)
@@ -96,7 +99,9 @@ export async function startService(
     undo.push(() => app.close())
     return { address, sample, stop }
   } catch (error) {
-    await stop()
+    await stop().catch((failed: unknown) =>
+      logger.error({ err: failed }, 'a failed start could not be undone'),
+    )
     throw error
   }
 }
