@@ -10,7 +10,7 @@ function newPassword(description: string) {
     Type.String({
       description,
       writeOnly: true,
-      'x-expected': `a password of ${passwordLengthMin} to ${passwordLengthMax} characters`,
+      'x-expected': `${passwordLengthMin} to ${passwordLengthMax} characters long`,
     }),
     (value) => {
       const length = [...value].length
