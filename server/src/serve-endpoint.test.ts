@@ -555,7 +555,6 @@ describe('403', () => {
 
 describe('404', () => {
   test.each([
-    '/',
     '/api',
     '/api/integrations',
     '/API/integrations/insights/markup',

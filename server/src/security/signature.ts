@@ -20,8 +20,9 @@ export function readSignatureHeaders(headers: SignatureHeaders): { timestamp: st
     const missing = [
       ...(timestamp === undefined ? ['X-Service-Timestamp'] : []),
       ...(signature === undefined ? ['X-Service-Signature'] : []),
-    ].join(' and ')
-    throw problem('signature-missing', `The header ${missing} is missing; writes are signed.`, {
+    ]
+    const words = missing.length === 1 ? `header ${missing[0]} is` : `headers ${missing.join(' and ')} are`
+    throw problem('signature-missing', `The ${words} missing; writes are signed.`, {
       headers: { 'WWW-Authenticate': 'HMAC-SHA256 realm="integrations"' },
     })
   }

@@ -214,4 +214,11 @@ describe('the Authorization header', () => {
   ])('%j is malformed', (text) => {
     expect(codeOf(() => bearerToken(text))).toBe('token-malformed')
   })
+
+  test('a token is accepted in the one spelling it was issued in', () => {
+    const token = ours.sign('service', claims)
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    const accepted = [...alphabet].filter((last) => verify(token.slice(0, -1) + last) === 'accepted')
+    expect(accepted).toEqual([token.at(-1)])
+  })
 })
