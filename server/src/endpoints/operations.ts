@@ -12,6 +12,7 @@ export const version: string = (
 
 /** Their addresses, all read with GET. */
 export const operationPaths = [
+  '/',
   '/healthz',
   '/readyz',
   '/openapi.json',
