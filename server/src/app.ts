@@ -38,6 +38,7 @@ import { signInEndpoints } from './endpoints/sign-in.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
+import { trustedProxies } from './security/trusted-proxies.ts'
 import { asProblem, serveEndpoint, tooLarge } from './serve-endpoint.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [
@@ -64,11 +65,12 @@ const standardHeaders = {
 
 /** The service as a function of its parts: every route, and every error in one place. */
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+  const isProxy = trustedProxies(parts.config.trustProxy)
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    trustProxy: parts.config.trustProxy.length === 0 ? false : [...parts.config.trustProxy],
+    trustProxy: isProxy,
     bodyLimit: bodyBytesMax,
     // A path parameter may be as long as the address: an odd lane_ref is "no lane", not "no route".
     routerOptions: { maxParamLength: uriBytesMax },
@@ -135,7 +137,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   if (unserved.length > 0) throw new Error(`No code serves ${unserved.map(({ name }) => name).join(', ')}.`)
   await app.register(operationRoutes(parts))
 
-  limitSockets(app)
+  limitSockets(app, isProxy)
   answerEarly(app)
   return app
 }
@@ -235,12 +237,14 @@ function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n${head.join('')}\r\n${body}`)
 }
 
-/** One network cannot take all sockets. The addresses of this machine are exempt: a proxy stands there. */
-function limitSockets(app: FastifyInstance): void {
+/** One network cannot take all sockets. Proxies are exempt, for they bring everybody's, and so is this machine. */
+function limitSockets(app: FastifyInstance, isProxy: (address: string) => boolean): void {
+  const isThisMachine = trustedProxies(['loopback'])
   const open = new Map<string, number>()
   app.server.on('connection', (socket) => {
-    const network = callerNetwork(socket.remoteAddress ?? '')
-    if (network === '127.0.0.1' || network === '0:0:0:0::/64') return
+    const { remoteAddress = '' } = socket
+    if (isThisMachine(remoteAddress) || isProxy(remoteAddress)) return
+    const network = callerNetwork(remoteAddress)
     const count = (open.get(network) ?? 0) + 1
     if (count > socketsPerNetworkMax) {
       socket.destroy()

@@ -1,4 +1,5 @@
 import { type SecretKey, secretKey } from './security/sealed-secret.ts'
+import { isNetwork } from './security/trusted-proxies.ts'
 
 /** Everything an operator can set. Made from the environment in one go: all that is wrong is said at once. */
 export interface Config {
@@ -86,7 +87,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     .map((part) => part.trim())
     .filter((part) => part !== '')
   for (const network of trustProxy) {
-    if (!/^(loopback|linklocal|uniquelocal|[0-9a-fA-F.:]+(\/\d{1,3})?)$/.test(network)) {
+    if (!isNetwork(network)) {
       problems.push(
         `TRUST_PROXY must be a comma list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
       )

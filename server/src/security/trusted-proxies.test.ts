@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { ConfigError, readConfig } from '../config.ts'
+import { isNetwork, trustedProxies } from './trusted-proxies.ts'
+
+test('an address belongs to a network that was named, in either of its forms, and to no other', () => {
+  const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::9', '127.0.0.1', '::1']) {
+    expect([address, isProxy(address)]).toEqual([address, true])
+  }
+  for (const address of ['11.0.0.1', '192.0.2.8', '2001:db9::1', '169.254.1.1', '', 'unix', '10.1.2']) {
+    expect([address, isProxy(address)]).toEqual([address, false])
+  }
+})
+
+test('nobody is a proxy when none was named', () => {
+  expect(trustedProxies([])('127.0.0.1')).toBe(false)
+})
+
+test('what is no network is reported with the rest of the configuration, before anything starts', () => {
+  for (const text of [
+    '10.0.0.0/33',
+    '300.1.1.1',
+    '10.0.0',
+    '::/129',
+    '10.0.0.0/8/8',
+    'constructor',
+    '10.0.0.0/',
+  ]) {
+    expect([text, isNetwork(text)]).toEqual([text, false])
+  }
+  expect(() => readConfig({ TRUST_PROXY: 'loopback,10.0.0.0/33' })).toThrow(ConfigError)
+  expect(readConfig({ TRUST_PROXY: 'loopback, fc00::/7' }).trustProxy).toEqual(['loopback', 'fc00::/7'])
+})

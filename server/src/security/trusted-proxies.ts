@@ -1,0 +1,41 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Networks that operators call by a name. */
+const named: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+
+/** True for an address, a network such as `10.0.0.0/8`, or the name of some. */
+export function isNetwork(text: string): boolean {
+  if (Object.hasOwn(named, text)) return true
+  const { address, prefix } = parts(text)
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : 0
+  return bits > 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+}
+
+function parts(network: string): { address: string; prefix: string | undefined } {
+  const [address = '', prefix, ...rest] = network.split('/')
+  return { address: rest.length > 0 ? '' : address, prefix }
+}
+
+/**
+ * Whether an address is that of a proxy whose X-Forwarded-For is believed. An IPv4 address counts in its IPv6 form too.
+ *
+ * @param networks each of which `isNetwork`
+ * @example trustedProxies(['10.0.0.0/8'])('::ffff:10.1.2.3') // true
+ */
+export function trustedProxies(networks: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const network of networks.flatMap((text) => named[text] ?? [text])) {
+    const { address, prefix } = parts(network)
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    if (prefix === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(prefix), family)
+  }
+  return (address) => {
+    const version = isIP(address)
+    return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  }
+}
