@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makeServiceToken,
+  pushUpdate,
+} from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -99,6 +106,26 @@ describe('include=estimate', () => {
     expect(body).toMatchObject({ found: false, confidence: 'none' })
     expect(body.estimate).toMatchObject({ decided: 0, borrowed_share: 1 })
     expect(body.estimate.flags).toContain('unseen_lane')
+  })
+
+  test('says that quotes too old to weigh are there', async () => {
+    const own = await makeIntegration(app)
+    await makeLane(app, own.tenant, { rate: 2000, outcome: 'won' })
+    const then = app.now
+    app.now += 700 * 86_400_000
+    try {
+      const signIn = await call(app, 'POST', '/api/auth/sign-in', {
+        body: { email: own.tenant.email, password: own.tenant.password },
+      })
+      const tenant = { ...own.tenant, owner: signIn.body.token }
+      const token = await makeServiceToken(app, tenant.owner)
+      await makeLane(app, tenant, { rate: 2500, origin: 'Houston, TX', outcome: 'lost' })
+      const { estimate } = (await markup({ include: 'estimate' }, { ...own, token })).body
+      expect(estimate.flags).toContain('only_old_quotes')
+      expect(estimate.sentence).toContain('too old')
+    } finally {
+      app.now = then
+    }
   })
 
   test('gives nulls and a flag to a brokerage without any quote', async () => {

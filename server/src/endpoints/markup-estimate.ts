@@ -89,8 +89,10 @@ export function estimatedOffer(
     expectedCostCents: cost?.costCents ?? null,
     floors,
   })
+  // The engine has not seen quotes older than its reach; the broker has, and would wonder where they went.
+  const onlyOld = history.length > 0 && estimate.flags.includes('unseen_lane')
   const flags: string[] = [
-    ...estimate.flags,
+    ...estimate.flags.map((flag) => (onlyOld && flag === 'unseen_lane' ? 'only_old_quotes' : flag)),
     ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
     ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
   ]
@@ -117,7 +119,7 @@ export function estimatedOffer(
       })),
       would_change_answer: estimate.wouldChangeAnswer.map((changed) => ({ ...changed })),
       at_other_rates: others,
-      sentence: sentence(estimate, offer.proposedRateCents),
+      sentence: sentence(estimate, offer.proposedRateCents, onlyOld),
     },
     curve: estimate.curve.map((point) => ({
       rate: dollars(point.rateCents),
@@ -189,14 +191,14 @@ function spokenRange({ low, high }: Interval): string {
 }
 
 /** One sentence from the estimate's own fields. An estimate is called one, with its range and what it rests on. */
-function sentence(estimate: OfferEstimate, offerCents: number): string {
+function sentence(estimate: OfferEstimate, offerCents: number, onlyOld: boolean): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
     return 'There is no estimate: this brokerage has no quotes to learn from yet.'
   }
   const basis =
     decided === 0
-      ? 'entirely from your other lanes'
+      ? `entirely from your other lanes${onlyOld ? ", because this lane's own quotes are too old to weigh anything" : ''}`
       : `from ${decided} decided ${decided === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
   return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}.`
 }
