@@ -5,7 +5,10 @@ import { regionOf } from '#engine/regions.ts'
 import { factsVersion, readTenantQuotes, type TenantQuote } from './database/histories.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
 
-/** A tenant's quotes, prepared for estimates: thrown away and rebuilt from the facts whenever they change. */
+/**
+ * A tenant's quotes, prepared for estimates: thrown away and rebuilt from the facts whenever they change. Each half is
+ * prepared when it is first asked for: quoting a lane needs the costs alone, and makes the model old.
+ */
 export interface TenantModel {
   readonly estimator: Estimator
   readonly costs: CostModel
@@ -40,12 +43,23 @@ export function laneIdentity(lane: {
   })
 }
 
+interface Prepared {
+  readonly model: TenantModel
+  /** The newest estimator that was prepared on the way to this model: the next one has little to redo. */
+  readonly lastEstimator: () => Estimator | undefined
+}
+
+interface Kept extends Prepared {
+  readonly version: number
+  readonly day: number
+}
+
 /**
  * Keeps the models of the tenants asked for last. A kept model answers only while the version of the tenant's facts, read
  * in the same transaction, is the one it was made from; so a push is in the next answer, in every process.
  */
 export function tenantModels(): TenantModels {
-  const kept = new Map<TenantId, { version: number; day: number; model: TenantModel }>()
+  const kept = new Map<TenantId, Kept>()
 
   return {
     async of(transaction, tenant, now) {
@@ -59,11 +73,11 @@ export function tenantModels(): TenantModels {
         return before.model
       }
       const quotes = await readTenantQuotes(transaction, tenant, new Date(now - reachDays * dayMs), quotesMax)
-      const model = prepare(quotes, now, before?.day === day ? before.model.estimator : undefined)
+      const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
       kept.delete(tenant)
-      kept.set(tenant, { version, day, model })
+      kept.set(tenant, { version, day, ...prepared })
       forgetOldest(kept)
-      return model
+      return prepared.model
     },
   }
 }
@@ -82,19 +96,36 @@ export function withLanes<Quote extends TenantQuote>(
   })
 }
 
-function prepare(quotes: readonly TenantQuote[], now: number, previous: Estimator | undefined): TenantModel {
-  const identified = withLanes(quotes)
+function prepare(facts: readonly TenantQuote[], now: number, previous: Estimator | undefined): Prepared {
+  const quotes = withLanes(facts)
+  let estimator: Estimator | undefined
+  let earlier = previous
+  let costs: CostModel | undefined
   return {
-    quotes,
-    estimator: prepareEstimator({ quotes: identified, now, ...(previous === undefined ? {} : { previous }) }),
-    costs: prepareCosts(
-      identified.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
-        truckCostCents === null || miles === null
-          ? []
-          : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
-      ),
-      now,
-    ),
+    lastEstimator: () => estimator ?? earlier,
+    model: {
+      quotes,
+      get estimator() {
+        estimator ??= prepareEstimator({
+          quotes,
+          now,
+          ...(earlier === undefined ? {} : { previous: earlier }),
+        })
+        earlier = undefined
+        return estimator
+      },
+      get costs() {
+        costs ??= prepareCosts(
+          quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
+            truckCostCents === null || miles === null
+              ? []
+              : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+          ),
+          now,
+        )
+        return costs
+      },
+    },
   }
 }
 
