@@ -52,11 +52,15 @@ export interface HistoryQuote extends PastQuote {
   readonly destinationKey: string
 }
 
-/** The quotes of a lane or a wider scope, oldest first, each with the rate and the cost that count. */
+/** The newest quotes of a scope that are read: more would take the database past its time-out, and hold up other answers. */
+const historyQuotesMax = 100_000
+
+/** The newest quotes of a lane or a wider scope, at most `max`, oldest first, each with the rate and the cost that count. */
 export async function readHistory(
   transaction: TenantTransaction,
   tenant: TenantId,
   of: HistoryOf,
+  max: number = historyQuotesMax,
 ): Promise<HistoryQuote[]> {
   let query = transaction
     .selectFrom('lanes')
@@ -87,8 +91,8 @@ export async function readHistory(
       .where('destination_market', '=', of.markets.destination)
   }
   if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
-  const rows = await query.orderBy('created_at').orderBy('lane_id').execute()
-  return rows.map(counted)
+  const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()
+  return rows.reverse().map(counted)
 }
 
 /** Wins and decided quotes of a whole tenant: what a lane is compared with. */
