@@ -13,7 +13,9 @@ const ExpectedCost = Type.Object({
   amount: Type.Number(),
   low: Type.Number({ description: 'The range from low to high holds 4 costs in 5' }),
   high: Type.Number(),
-  own_loads: Type.Integer({ description: 'Loads of this lane and equipment whose cost is known' }),
+  own_loads: Type.Integer({
+    description: 'Quotes of this lane and equipment whose cost is known, booked or estimated',
+  }),
   own_curve: Type.Boolean({
     description: 'false: the length-of-haul curve is a default, not drawn from your loads',
   }),

@@ -186,20 +186,27 @@ export const updateTenant = endpoint({
   body: Type.Object({
     name: Type.Optional(label('Name of the brokerage')),
     win_probability_method: Type.Optional(oneOf('How win_probability is counted', winProbabilityMethods)),
-    floor_margin_pct: Type.Optional(
-      Type.Number({
-        description: 'Least margin as a share of the rate, in percent; 0 is no floor',
-        minimum: 0,
-        maximum: 90,
-        'x-expected': 'a number of percent from 0 to 90',
-      }),
+    floors: Type.Optional(
+      Type.Object(
+        {
+          margin_pct: Type.Optional(
+            Type.Number({
+              description: 'Least margin as a share of the rate, in percent; 0 is no floor',
+              minimum: 0,
+              maximum: 90,
+              'x-expected': 'a number of percent from 0 to 90',
+            }),
+          ),
+          margin: Type.Optional(dollars('Least margin of a load in dollars; 0 is no floor')),
+          rate_per_mile: Type.Optional(dollars('Least rate per loaded mile in dollars; 0 is no floor')),
+        },
+        { description: 'Floors that recommended rates keep; one left out stays as it is' },
+      ),
     ),
-    floor_margin: Type.Optional(dollars('Least margin of a load in dollars; 0 is no floor')),
-    floor_rate_per_mile: Type.Optional(dollars('Least rate per loaded mile in dollars; 0 is no floor')),
   }),
   status: 200,
   answer: Tenant,
-  examples: { body: { win_probability_method: 'at_or_below', floor_margin_pct: 8 } },
+  examples: { body: { win_probability_method: 'at_or_below', floors: { margin_pct: 8 } } },
 })
 
 export const listUsers = endpoint({

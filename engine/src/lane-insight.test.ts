@@ -36,6 +36,16 @@ const some = (daysAgo: number, won: number, lost: number, pending = 0) => [
 const GROWING = [...some(100, 0, 1, 1), ...some(70, 1, 2), ...some(40, 2, 1, 1), ...some(10, 4, 1, 1)]
 
 describe('describeLane', () => {
+  it('says when the last quote was, where all are too old to judge by', () => {
+    expect(describeQuotes(some(3_000, 3, 0)).summary).toBe(
+      'On this lane with this equipment you won all 3 decided quotes (100.0%) over 1 month at an average rate of $2,000: the last quote was in March 2018, too long ago to judge by.',
+    )
+  })
+
+  it('speaks of no average rate where no quote carries one', () => {
+    expect(describeQuotes([past(3, 'won', 0)]).summary).not.toContain('average rate')
+  })
+
   it('puts history, scores, signals and evidence together', () => {
     const insight = describeQuotes(GROWING, { parent: { wins: 7, decided: 12 } })
     expect(insight.scope).toBe('equipment')

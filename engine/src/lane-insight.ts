@@ -94,6 +94,7 @@ export function describeLane(question: LaneQuestion): LaneInsight {
       monthsActive: history.monthsActive,
       avgRateCents: history.avgRateCents,
       signals,
+      ...(buckets.length === 0 && older > 0 ? { lastQuoteMonth: lastMonth(quotes) } : {}),
     }),
     evidence: {
       ...scored.basis,
@@ -108,6 +109,27 @@ export function describeLane(question: LaneQuestion): LaneInsight {
 /** The plain mean of the rates above zero, 0 when there is none. */
 function plainAverageRate(quotes: readonly PastQuote[]): number {
   return mean(quotes.map((quote) => quote.rateCents).filter((rateCents) => rateCents > 0)) ?? 0
+}
+
+const MONTHS = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+] as const
+
+/** The month of the newest quote, as a reader says it. @example 'December 2017' */
+function lastMonth(quotes: readonly PastQuote[]): string {
+  const month = monthOf(quotes.reduce((last, quote) => Math.max(last, quote.quotedAt), 0))
+  return `${MONTHS[month % 12]} ${Math.floor(month / 12)}`
 }
 
 /** A calendar month in UTC as one number, so that equal months are equal. */

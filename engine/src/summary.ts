@@ -14,6 +14,8 @@ export interface SummaryFacts {
   readonly monthsActive: number
   readonly avgRateCents: number
   readonly signals: LaneSignals
+  /** The month of the last quote, such as "December 2017", where all are too old for the scores. */
+  readonly lastQuoteMonth?: string
 }
 
 /**
@@ -30,7 +32,8 @@ export function summary(facts: SummaryFacts): string {
     facts.used === facts.asked
       ? `On ${PLACE[facts.used]}`
       : `With too little history on ${PLACE[facts.asked]}, this looks at ${PLACE[facts.used]}, where`
-  const span = `over ${counted(facts.monthsActive, 'month')} at an average rate of ${formatDollars(facts.avgRateCents)}`
+  const rate = facts.avgRateCents > 0 ? ` at an average rate of ${formatDollars(facts.avgRateCents)}` : ''
+  const span = `over ${counted(facts.monthsActive, 'month')}${rate}`
   if (facts.decided === 0) {
     const decision = facts.quotes === 1 ? 'it is not decided yet' : 'none of them is decided yet'
     return `${place} you sent ${counted(facts.quotes, 'quote')} ${span}, and ${decision}.`
@@ -78,7 +81,9 @@ const TIMING: Readonly<Record<LaneSignals['timing'], string | null>> = {
   unknown: null,
 }
 
-function describeSignals({ signals, used }: SummaryFacts): string[] {
+function describeSignals({ signals, used, lastQuoteMonth }: SummaryFacts): string[] {
+  if (lastQuoteMonth !== undefined)
+    return [`the last quote was in ${lastQuoteMonth}, too long ago to judge by`]
   return [
     // Over all lanes there is no other lane to be strong against.
     used === 'tenant' ? null : STRENGTH[signals.strength],

@@ -57,6 +57,9 @@ function comparison({ proposedRateCents, reference, markupPct }: VerdictFacts): 
   return `${proposed} is ${distance} ${side} ${against}`
 }
 
+/** From here on the evened-out share is another story than the raw one, and the sentence tells both. */
+const FAR_FROM_RAW = 0.15
+
 function shareWon({ win, method }: VerdictFacts, probability: number): string {
   const share = percent(probability)
   if (win.flags.includes('above_ceiling')) {
@@ -68,7 +71,14 @@ function shareWon({ win, method }: VerdictFacts, probability: number): string {
         return `it is below every rate decided here, so the share you won at your lowest rates stands in (${share})`
       }
       const won = wonOf(win.winsAtOrBelow, win.decidedAtOrBelow)
-      const smoothed = percent(win.rawShare) === share ? share : `smoothed to ${share}`
+      const raw = percent(win.rawShare)
+      const farFromRaw = Math.abs(probability - win.rawShare) > FAR_FROM_RAW
+      const smoothed =
+        raw === share
+          ? share
+          : win.pooled && farFromRaw
+            ? `${raw}; evened out with your dearer quotes, which did better, ${share}`
+            : `smoothed to ${share}`
       return `you ${won} at this rate or lower (${smoothed})`
     }
     case 'literal':

@@ -20,6 +20,8 @@ async function main(): Promise<number> {
     stopping = true
     remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is kept by half.')
   }
+  // A reader that has seen enough (| head) closes the pipe: that is no error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   return runImportCommand(command, {

@@ -20,7 +20,7 @@ export interface TenantModels {
 }
 
 const dayMs = 86_400_000
-/** Weights halve in 60 days: what is older than this weighs less than a thousandth. */
+/** Weights halve in 60 days: quotes older than this weigh less than a thousandth. */
 export const reachDays = 600
 /** The newest quotes of a tenant that a model is made of; more than these would hold up other answers. */
 export const quotesMax = 100_000
@@ -72,7 +72,7 @@ export function tenantModels(): TenantModels {
         kept.set(tenant, before)
         return before.model
       }
-      const quotes = await readTenantQuotes(transaction, tenant, new Date(now - reachDays * dayMs), quotesMax)
+      const quotes = await readTenantQuotes(transaction, tenant, null, quotesMax)
       const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
       kept.delete(tenant)
       kept.set(tenant, { version, day, ...prepared })
@@ -116,10 +116,10 @@ function prepare(facts: readonly TenantQuote[], now: number, previous: Estimator
       },
       get costs() {
         costs ??= prepareCosts(
-          quotes.flatMap(({ laneId, truckCostCents, miles, quotedAt, lane }) =>
-            truckCostCents === null || miles === null
+          quotes.flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
+            costCents === null || miles === null
               ? []
-              : [{ laneId, costCents: truckCostCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+              : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
           ),
           now,
         )

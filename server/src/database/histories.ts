@@ -117,7 +117,7 @@ export interface TenantQuote extends PastQuote {
   readonly originState: string
   readonly destinationState: string
   readonly equipmentCode: string
-  /** AP alone: an estimate teaches nobody what trucks cost. */
+  /** AP alone, without the estimate. */
   readonly truckCostCents: number | null
 }
 
@@ -131,14 +131,14 @@ export async function factsVersion(transaction: TenantTransaction, tenant: Tenan
   return row?.facts_version ?? 0
 }
 
-/** The newest quotes of a tenant since a time, at most `max`, oldest first. */
+/** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
 export async function readTenantQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
-  since: Date,
+  since: Date | null,
   max: number,
 ): Promise<TenantQuote[]> {
-  const rows = await transaction
+  let query = transaction
     .selectFrom('lanes')
     .select([
       'lane_id as laneId',
@@ -152,10 +152,7 @@ export async function readTenantQuotes(
       'equipment_code as equipmentCode',
     ])
     .where('tenant_id', '=', tenant)
-    .where('created_at', '>=', since)
-    .orderBy('created_at', 'desc')
-    .orderBy('lane_id', 'desc')
-    .limit(max)
-    .execute()
+  if (since !== null) query = query.where('created_at', '>=', since)
+  const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()
   return rows.reverse().map((row) => ({ ...counted(row), truckCostCents: row.truckCostCents }))
 }

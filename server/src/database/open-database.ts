@@ -212,8 +212,9 @@ function sqlState(error: unknown): string | undefined {
 
 function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error)
-  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code.startsWith('08') || code.startsWith('57P')
+  // Before the look at SQLSTATEs: EPIPE has five letters, too.
   if (code !== undefined && networkErrors.has(code)) return true
+  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code.startsWith('08') || code.startsWith('57P')
   const message = error instanceof Error ? error.message : ''
   return /^(Connection terminated|Query read timeout|Client has encountered a connection error|timeout exceeded)/.test(
     message,

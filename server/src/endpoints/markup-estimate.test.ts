@@ -108,7 +108,7 @@ describe('include=estimate', () => {
     expect(body.estimate.flags).toContain('unseen_lane')
   })
 
-  test('says that quotes too old to weigh are there', async () => {
+  test('says when all the lane’s own quotes are very old', async () => {
     const own = await makeIntegration(app)
     await makeLane(app, own.tenant, { rate: 2000, outcome: 'won' })
     const then = app.now
@@ -122,7 +122,7 @@ describe('include=estimate', () => {
       await makeLane(app, tenant, { rate: 2500, origin: 'Houston, TX', outcome: 'lost' })
       const { estimate } = (await markup({ include: 'estimate' }, { ...own, token })).body
       expect(estimate.flags).toContain('only_old_quotes')
-      expect(estimate.sentence).toContain('too old')
+      expect(estimate.sentence).toContain('so old that they weigh next to nothing')
     } finally {
       app.now = then
     }
@@ -176,14 +176,28 @@ describe('include=optimum', () => {
     expect(optimum.at_stake).toBeCloseTo(optimum.expected_margin - estimate.expected_margin, 1)
   })
 
+  test('is flagged where no quote of the lane is behind it', async () => {
+    const own = await makeIntegration(app)
+    for (const rate of [2000, 2010, 2020]) {
+      const lane = await makeLane(app, own.tenant, { rate, outcome: 'won' })
+      await pushUpdate(app, own, { lane_ref: lane.lane_ref, customer_rate: rate, truck_cost: 1700 })
+    }
+    const { estimate, optimum } = (await markup({ include: 'estimate,optimum' }, own)).body
+    expect(optimum.rate).toBeGreaterThan(2020)
+    expect(estimate.flags).toContain('optimum_beyond_quotes')
+  })
+
   test('keeps the brokerage’s floor and shows both numbers', async () => {
-    await call(app, 'PATCH', '/api/tenant', { token: broker.tenant.owner, body: { floor_margin_pct: 40 } })
+    await call(app, 'PATCH', '/api/tenant', {
+      token: broker.tenant.owner,
+      body: { floors: { margin_pct: 40 } },
+    })
     const { optimum } = (await markup({ include: 'optimum' })).body
     expect(optimum.floored_rate).toBe(optimum.floor)
     expect(optimum.floored_rate).toBeGreaterThan(optimum.rate)
     const cleared = await call(app, 'PATCH', '/api/tenant', {
       token: broker.tenant.owner,
-      body: { floor_margin_pct: 0 },
+      body: { floors: { margin_pct: 0 } },
     })
     expect(cleared.body.floors.margin_pct).toBeNull()
   })
@@ -264,6 +278,30 @@ describe('the rate that counts', () => {
 })
 
 describe('expected cost', () => {
+  test('is learned from estimates where no truck cost was ever booked', async () => {
+    const own = await makeIntegration(app)
+    const quote = () =>
+      call(app, 'POST', '/api/quote-requests', {
+        token: own.tenant.owner,
+        body: {
+          customer_name: 'Harvest Table Foods',
+          lanes: [
+            {
+              origin: 'Dallas, TX',
+              destination: 'Atlanta, GA',
+              equipment: 'V',
+              quoted_rate: 2000,
+              estimated_cost: 1700,
+            },
+          ],
+        },
+      })
+    for (let count = 0; count < 5; count++) await quote()
+    const [lane] = (await quote()).body.lanes
+    expect(lane.expected_cost.amount).toBeGreaterThan(1500)
+    expect(lane.expected_cost.amount).toBeLessThan(1900)
+  })
+
   test('is shown on a new quote of a lane with AP history, with its range', async () => {
     const lane = await makeLane(app, broker.tenant, { rate: 2050 })
     expect(lane.expected_cost.amount).toBeGreaterThan(1500)

@@ -13,7 +13,7 @@ import { locate } from '#geography/locate.ts'
 import type { HistoryQuote } from '../database/histories.ts'
 import type { TenantRow } from '../database/people.ts'
 import { knownOrFolded } from '../lane-places.ts'
-import { laneIdentity, type TenantModel } from '../tenant-models.ts'
+import { laneIdentity, reachDays, type TenantModel } from '../tenant-models.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 const shortHaulMiles = 250
@@ -52,7 +52,7 @@ function milesOf(offer: Offer, history: readonly HistoryQuote[]): number | null 
   const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
   if (stated.length > 0) return median(stated)
   const [from, to] = [locate(offer.origin), locate(offer.destination)]
-  return from === null || to === null ? null : roadMiles(from, to)
+  return from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
 }
 
 /** The tenant's floors as the optimum takes them. */
@@ -68,7 +68,7 @@ export function estimatedOffer(
   model: TenantModel,
   offer: Offer,
   history: readonly HistoryQuote[],
-  floors: RateFloors,
+  { floors, now }: { floors: RateFloors; now: number },
 ): EstimatedOffer {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
@@ -89,10 +89,12 @@ export function estimatedOffer(
     expectedCostCents: cost?.costCents ?? null,
     floors,
   })
-  // The engine has not seen quotes older than its reach; the broker has, and would wonder where they went.
-  const onlyOld = history.length > 0 && estimate.flags.includes('unseen_lane')
+  const newest = history.at(-1)
+  const onlyOld = newest !== undefined && newest.quotedAt < now - reachDays * 86_400_000
   const flags: string[] = [
-    ...estimate.flags.map((flag) => (onlyOld && flag === 'unseen_lane' ? 'only_old_quotes' : flag)),
+    ...estimate.flags,
+    ...(onlyOld ? ['only_old_quotes'] : []),
+    ...(isBeyondQuotes(estimate.optimum, history) ? ['optimum_beyond_quotes'] : []),
     ...(miles === null ? ['miles_unknown'] : miles < shortHaulMiles ? ['short_haul'] : []),
     ...(cost !== null && !cost.ownCurve ? ['default_cost_curve'] : []),
   ]
@@ -157,6 +159,16 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
   }
 }
 
+/** The best rate lies where the lane was never quoted: the curve goes on there, but no quote of the lane is behind it. */
+function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly HistoryQuote[]): boolean {
+  const priced = history.filter(({ rateCents }) => rateCents > 0)
+  if (optimum === null || priced.length === 0) return false
+  return (
+    priced.every(({ rateCents }) => rateCents < optimum.rateCents) ||
+    priced.every(({ rateCents }) => rateCents > optimum.rateCents)
+  )
+}
+
 /** The curve's points about 3 % below and above the offer: what a cheaper or dearer quote would do. */
 function atOtherRates(estimate: OfferEstimate, offerCents: number) {
   const { probability } = estimate
@@ -198,9 +210,10 @@ function sentence(estimate: OfferEstimate, offerCents: number, onlyOld: boolean)
   }
   const basis =
     decided === 0
-      ? `entirely from your other lanes${onlyOld ? ", because this lane's own quotes are too old to weigh anything" : ''}`
+      ? 'entirely from your other lanes'
       : `from ${decided} decided ${decided === 1 ? 'quote' : 'quotes'} on this lane, ${percent(borrowedShare ?? 1)} borrowed from your other lanes`
-  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}.`
+  const age = onlyOld ? "; this lane's own quotes are all so old that they weigh next to nothing" : ''
+  return `An estimated ${percent(probability)} of quotes at ${formatDollars(offerCents)} win, ${spokenRange(interval80)} with 80% confidence, ${basis}${age}.`
 }
 
 const leftOutWords: Readonly<Record<string, string>> = {
@@ -226,7 +239,9 @@ export function evidenceQuotes(
     const estimated = model !== null && known.has(quote.laneId) && reason === undefined
     const why = (): string => {
       if (model === null) return 'no estimate was asked for'
-      return reason === undefined ? 'it is too old to weigh anything' : (leftOutWords[reason] ?? reason)
+      return reason === undefined
+        ? 'newer quotes of the brokerage fill the model'
+        : (leftOutWords[reason] ?? reason)
     }
     return {
       lane_ref: quote.laneRef,

@@ -42,7 +42,9 @@ export const markupEndpoint = serve(markup, async ({ caller, query, now }, { dat
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const offer = { origin, destination, equipmentCode, proposedRateCents }
   const estimate =
-    model === null || tenant === null ? null : estimatedOffer(model, offer, history, floorsOf(tenant))
+    model === null || tenant === null
+      ? null
+      : estimatedOffer(model, offer, history, { floors: floorsOf(tenant), now })
   const extras =
     estimate === null
       ? {}

@@ -284,9 +284,9 @@ export const signInEndpoints: ServedEndpoint[] = [
     const values = {
       name: body.name,
       win_probability_method: body.win_probability_method,
-      floor_margin_pct: floor(body.floor_margin_pct, (percent) => percent),
-      floor_margin_cents: floor(body.floor_margin, centsFromDollars),
-      floor_rate_per_mile_cents: floor(body.floor_rate_per_mile, centsFromDollars),
+      floor_margin_pct: floor(body.floors?.margin_pct, (percent) => percent),
+      floor_margin_cents: floor(body.floors?.margin, centsFromDollars),
+      floor_rate_per_mile_cents: floor(body.floors?.rate_per_mile, centsFromDollars),
     }
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
     return parts.database.inTenant(caller.tenant, async (transaction) =>
