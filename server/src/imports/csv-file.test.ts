@@ -61,6 +61,14 @@ describe('reading a file', () => {
     ])
   })
 
+  it.each(['"a"b,c\n', '"a\n', '"a"b\n'])('is done with a file of nothing but %j in a moment', (row) => {
+    const begun = performance.now()
+    const rows = rowsOf(`a,b\n${row.repeat(50_000)}`)
+    // Asked again from each wrong quote on, a parser takes minutes, and nobody else is answered meanwhile.
+    expect(performance.now() - begun).toBeLessThan(2_000)
+    expect(rows.filter(({ malformed }) => malformed)).toHaveLength(50_000)
+  })
+
   it('goes on after a quote that is never closed in a large file', () => {
     const rows = rowsOf(`a,b\n1,"open\n${'x,y\n'.repeat(100_000)}`)
     expect(rows).toHaveLength(100_001)

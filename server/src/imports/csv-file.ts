@@ -75,7 +75,7 @@ export function openCsv(bytes: Buffer): CsvFile {
   const badLine = firstBadLine(bytes, newline)
   // The header of a file with bad bytes is still read, to name the column: no byte is lost as Latin-1.
   const head = bytes.subarray(start, start + headBytesMax).toString(badLine === null ? 'utf8' : 'latin1')
-  const separator = /^sep=(.)\r?[\n\r]/i.exec(head)
+  const separator = /^sep=([^"])\r?[\n\r]/i.exec(head)
   const skipped = separator?.[0].length ?? 0
   const delimiter = separator?.[1] ?? likelyDelimiter(head)
   const parser = new Papa.Parser({ delimiter, newline, preview: blankLinesMax })
@@ -109,8 +109,6 @@ const columnsMax = 1_000
 
 interface Parsed {
   readonly data: string[][]
-  readonly errors: readonly { readonly row: number; readonly code: string }[]
-  readonly meta: { readonly cursor: number }
 }
 
 function refuseOtherKinds(bytes: Buffer): void {
@@ -234,7 +232,10 @@ export function* csvPieces(file: CsvFile): Generator<CsvPiece> {
   }
 }
 
-/** The whole rows of a text; unless it is the last of the file, what follows the last line ending is left for later. */
+/**
+ * The whole rows of a text; unless it is the last of the file, what follows the last line ending is left for later. Every
+ * row is looked at once: a parser that is asked again after each wrong quote takes hours over a file that is full of them.
+ */
 function rowsOf(
   text: string,
   { file, line: firstLine, isLast }: { file: CsvFile; line: number; isLast: boolean },
@@ -243,30 +244,60 @@ function rowsOf(
   const rows: CsvRow[] = []
   let line = firstLine
   let used = 0
-  for (;;) {
-    const part = text.slice(used)
-    const { data, errors, meta } = new Papa.Parser({ delimiter, newline }).parse(part, 0, !isLast) as Parsed
-    const endless = !isLast && part.length - meta.cursor > rowLengthMax
-    // A wrong quote in the unfinished row at the end is judged when the row is whole.
-    const wrong = Math.min(
-      ...errors.map((error) => error.row).filter((row) => row < data.length),
-      endless ? data.length : Number.POSITIVE_INFINITY,
-    )
+  while (used < text.length) {
+    const { end, wrong } = wellFormed(text, used, { delimiter, newline, isLast })
+    const part = text.slice(used, end)
     const hasQuotes = part.includes('"')
-    for (const cells of data.slice(0, wrong)) {
+    // What ends with a line ending is followed by an empty row, which is none.
+    const { data } = new Papa.Parser({ delimiter, newline }).parse(part, 0, part.endsWith(newline)) as Parsed
+    for (const cells of part === '' ? [] : data) {
       if (!isBlank(cells)) rows.push({ line, cells, malformed: false })
       line += hasQuotes ? linesOf([cells], newline) : 1
     }
-    if (!Number.isFinite(wrong)) return { rows, used: used + meta.cursor, nextLine: line }
+    used = end
+    if (end === text.length) break
+    const lineEnd = text.indexOf(newline, end)
+    // What is not whole yet is judged when it is, unless it is too long to be a row.
+    const isWhole = isLast || text.length - end > rowLengthMax || (wrong && lineEnd >= 0)
+    if (!isWhole) break
     rows.push({ line, cells: [], malformed: true })
     line++
-    const end = part.indexOf(newline, startOfRow(wrong, part, { delimiter, newline }))
-    used = end < 0 ? text.length : used + end + 1
+    used = lineEnd < 0 ? text.length : lineEnd + 1
   }
+  return { rows, used, nextLine: line }
 }
 
-function startOfRow(index: number, text: string, form: { delimiter: string; newline: '\n' | '\r' }): number {
-  if (index === 0) return 0
-  const before = new Papa.Parser({ ...form, preview: index }).parse(text, 0, false) as Parsed
-  return before.meta.cursor
+interface Form {
+  readonly delimiter: string
+  readonly newline: string
+  readonly isLast: boolean
+}
+
+/** Where the whole and well-formed rows from `start` on end, and whether what follows has a wrong quote. */
+function wellFormed(text: string, start: number, form: Form): { end: number; wrong: boolean } {
+  const { delimiter, newline, isLast } = form
+  let end = start
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '"') {
+      const after = afterQuotes(text, at, form)
+      if (typeof after === 'string') return { end, wrong: after === 'wrong' }
+      at = after
+    }
+    while (at < text.length && text[at] !== delimiter && text[at] !== newline) at++
+    if (text[at] === newline) end = at + 1
+  }
+  return { end: isLast ? text.length : end, wrong: false }
+}
+
+/** The place after a value between double quotes: its separator or line ending. */
+function afterQuotes(text: string, open: number, { delimiter, newline, isLast }: Form) {
+  let close = text.indexOf('"', open + 1)
+  while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
+  if (close < 0) return 'unfinished'
+  if (isLast && close === text.length - 1) return text.length
+  let after = close + 1
+  // White space before the separator is no harm: a carriage return stands there in most files.
+  while (text[after] !== delimiter && text[after] !== newline && text[after]?.trim() === '') after++
+  if (after === text.length) return 'unfinished'
+  return text[after] === delimiter || text[after] === newline ? after : 'wrong'
 }
