@@ -31,6 +31,18 @@ function errorsOf(cells: Record<string, string>) {
   return read.kind === 'refused' ? read.errors : []
 }
 
+it('refuses a cell that is far too long for any value in a moment', () => {
+  const spaces = `1${' '.repeat(60_000)}x`
+  const begun = performance.now()
+  const errors = errorsOf({ ...good, quoted_rate: spaces, miles: spaces, pickup_date: spaces })
+  expect(performance.now() - begun).toBeLessThan(500)
+  expect(errors.map(({ detail }) => detail.slice(0, 52))).toEqual([
+    'quoted_rate must be at most 1000 characters long; it',
+    'miles must be at most 1000 characters long; it is "1',
+    'pickup_date must be at most 1000 characters long; it',
+  ])
+})
+
 describe('amounts', () => {
   it.each([
     ['1850', 185000],

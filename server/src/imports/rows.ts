@@ -73,6 +73,9 @@ export interface RowContext {
 export const customerNotGiven = 'Customer not given'
 const dayMs = 24 * 60 * 60 * 1000
 
+/** No value of a field is longer; the forms of amounts and dates take seconds over a cell of 60,000 spaces. */
+const cellLengthMax = 1_000
+
 /** The cells of one row by field, and the errors found while reading them. */
 class RowReader {
   readonly #errors: (CellError & { readonly position: number })[] = []
@@ -97,7 +100,8 @@ class RowReader {
   read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
     const text = this.text(field)
     if (text === null) return null
-    const cell = reader(text)
+    const cell: Cell<T> =
+      text.length > cellLengthMax ? { wrong: `at most ${cellLengthMax} characters long` } : reader(text)
     if ('value' in cell) return cell.value
     this.wrong(field, `must be ${cell.wrong}; it is ${quoted(text)}`)
     return null
