@@ -133,8 +133,12 @@ function missingFields(
     )
   }
   const used = new Set(Object.values(positions))
-  const free = headers.filter((_, position) => !used.has(position))
-  return needs.filter(([ok]) => !ok).map(([, fields, what]) => missing(fields, what, free))
+  const missed = needs.filter(([ok]) => !ok)
+  if (missed.length === 0) return []
+  const free = headers
+    .filter((_, position) => !used.has(position))
+    .map((name) => ({ name, closest: closestField(name) }))
+  return missed.map(([, fields, what]) => missing(fields, what, free))
 }
 
 /** Where the time of a quote may come from, best first. */
@@ -151,24 +155,28 @@ const bookingFields = [
   'customer_name',
 ] as const
 
-function missing(fields: readonly ImportFieldName[], what: string, free: readonly string[]): ColumnProblem {
+function missing(
+  fields: readonly ImportFieldName[],
+  what: string,
+  free: readonly { readonly name: string; readonly closest: ImportFieldName | null }[],
+): ColumnProblem {
   const [field = 'origin'] = fields
   const close =
     free.find(
-      (name) => ambiguousHeaders.get(foldedHeader(name))?.some((one) => fields.includes(one)) ?? false,
-    ) ?? free.find((name) => fields.some((one) => closestField(name) === one))
+      ({ name }) => ambiguousHeaders.get(foldedHeader(name))?.some((one) => fields.includes(one)) ?? false,
+    ) ?? free.find(({ closest }) => closest !== null && fields.includes(closest))
   const start = what.startsWith('A ') ? `${what}:` : `No column holds ${what}:`
   const wanted = `${start} it must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
   )}.`
-  const which = close === undefined ? undefined : (fields.find((one) => closestField(close) === one) ?? field)
+  const which = fields.find((one) => close?.closest === one) ?? field
   return {
     code: 'header',
-    column: close ?? field,
+    column: close?.name ?? field,
     detail:
       close === undefined
         ? `${wanted} Or say which column it is with the map ${field}=COLUMN.`
-        : `${wanted} If the column "${close}" is it, say so with the map ${which}=${close}.`,
+        : `${wanted} If the column "${close.name}" is it, say so with the map ${which}=${close.name}.`,
   }
 }
 
@@ -177,7 +185,10 @@ function closestField(header: string): ImportFieldName | null {
   const name = foldedHeader(header)
   if (name.length < 4) return null
   for (const [alias, field] of fieldOfHeader) {
-    if (alias.length >= 4 && editDistance(name, alias) <= (alias.length >= 8 ? 2 : 1)) return field
+    const lettersMax = alias.length >= 8 ? 2 : 1
+    // A name that is longer or shorter by more is not compared letter by letter.
+    if (alias.length < 4 || Math.abs(alias.length - name.length) > lettersMax) continue
+    if (editDistance(name, alias) <= lettersMax) return field
   }
   return null
 }
