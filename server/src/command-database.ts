@@ -6,8 +6,9 @@ import {
   startEmbeddedPostgres,
 } from './database/embedded-postgres.ts'
 import { migrate, missingMigrations } from './database/migrate.ts'
-import { type Database, openDatabase, type TenantId, tenantId } from './database/open-database.ts'
+import { type Database, openDatabase, tenantId } from './database/open-database.ts'
 import { listTenants, type NamedTenant } from './database/operators.ts'
+import { findTenant } from './database/people.ts'
 
 /** A reason why a command cannot do its work, fit to be shown as it is. */
 export class CommandRefused extends Error {}
@@ -107,7 +108,7 @@ async function chooseTenant(
         'Name the brokerage by its number (--tenant NUMBER): its name can be looked up only with MIGRATION_DATABASE_URL set.',
       )
     }
-    return tenantByNumber(database, tenantId(Number(named)))
+    return tenantByNumber(database, Number(named))
   }
   const tenants = await listTenants(owner)
   const choices = tenants.map(({ tenant, name }) => `  ${name}  (${tenant})`).join('\n')
@@ -129,10 +130,11 @@ async function chooseTenant(
   )
 }
 
-async function tenantByNumber(database: Database, tenant: TenantId): Promise<NamedTenant> {
-  const row = await database.inTenant(tenant, (transaction) =>
-    transaction.selectFrom('tenants').select('name').where('tenant_id', '=', tenant).executeTakeFirst(),
-  )
-  if (row === undefined) throw new CommandRefused(`There is no brokerage ${tenant}.`)
+async function tenantByNumber(database: Database, number: number): Promise<NamedTenant> {
+  const unknown = new CommandRefused(`There is no brokerage ${number}.`)
+  if (number < 1 || number > 2_147_483_647) throw unknown
+  const tenant = tenantId(number)
+  const row = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
+  if (row === null) throw unknown
   return { tenant, name: row.name }
 }
