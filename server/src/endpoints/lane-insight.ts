@@ -11,6 +11,7 @@ import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { type KnownPlace, knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { serve } from './call.ts'
+import { shortHaulMiles } from './markup-estimate.ts'
 
 interface AskedLane {
   readonly origin: KnownPlace
@@ -142,10 +143,12 @@ export const laneInsightEndpoint = serve(
       ...(query.include === undefined
         ? {}
         : {
-            evidence: answeredEvidence({ ...insight.evidence, levels: answer.levels }) as Record<
-              string,
-              unknown
-            >,
+            evidence: answeredEvidence({
+              ...insight.evidence,
+              levels: answer.levels,
+              miles,
+              shortHaul: miles !== null && miles < shortHaulMiles,
+            }) as Record<string, unknown>,
           }),
     }
   },

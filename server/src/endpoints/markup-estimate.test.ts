@@ -148,6 +148,13 @@ describe('include=estimate', () => {
     const { body } = await markup({ include: 'estimate', destination: 'Waco, TX', proposed_rate: 700 })
     expect(body.estimate.flags).toContain('short_haul')
     expect(body.estimate.miles).toBeLessThan(250)
+    const insight = await call(
+      app,
+      'GET',
+      '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Waco,%20TX&include=evidence',
+      { token: broker.token },
+    )
+    expect(insight.body.evidence.short_haul).toBe(true)
   })
 })
 

@@ -16,7 +16,7 @@ import { knownOrFolded } from '../lane-places.ts'
 import { laneIdentity, reachDays, type TenantModel } from '../tenant-models.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
-const shortHaulMiles = 250
+export const shortHaulMiles = 250
 /** What is shown as a lower and a higher rate: about this far from the offer. */
 const otherRateShare = 0.03
 
