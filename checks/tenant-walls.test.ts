@@ -129,3 +129,25 @@ test('there are no views: a view would look with the rights of its owner', async
     where c.relkind in ('v', 'm') and c.relnamespace = 'public'::regnamespace`)
   expect(views).toEqual([])
 })
+
+test('the service can neither change the key of the identifiers nor claim an address for another tenant', async () => {
+  const service = new pg.Client(database.service)
+  await service.connect()
+  try {
+    await expect(service.query(`update installation set id_key = id_key`)).rejects.toThrow(
+      'permission denied',
+    )
+    await service.query('begin')
+    await service.query(`select set_config('app.tenant_id', '7', true)`)
+    const claim = async (tenant: number) =>
+      (
+        await service.query<{ claimed: boolean }>(
+          `select claim_sign_in('a@example.com', ${tenant}, 1) as claimed`,
+        )
+      ).rows[0]?.claimed
+    expect(await claim(8)).toBe(false)
+    expect(await claim(7)).toBe(true)
+  } finally {
+    await service.end()
+  }
+})

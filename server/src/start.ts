@@ -164,13 +164,15 @@ async function firstStart(
   }
   const keyCheck = seal(secretKey, keyCheckPlace, keyCheckText)
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
-    await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
-    return null
+    const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
+    // Another first start was quicker: its key is the one that counts.
+    return first ? null : firstStart(database, config, signer, secretKey, now, say)
   }
   say('making a sample brokerage with two years of quotes')
   const maker = sampleMaker(database, signer, secretKey)
   return database.inTenant(maker.tenant, async (transaction) => {
-    await writeKeyCheck(transaction, keyCheck)
+    if (!(await writeKeyCheck(transaction, keyCheck)))
+      throw new StartRefused('Another first start is under way.')
     return maker.insert(transaction, now)
   })
 }

@@ -9,6 +9,12 @@ export async function readKeyCheck(transaction: TenantTransaction): Promise<Buff
   return key_check
 }
 
-export async function writeKeyCheck(transaction: TenantTransaction, sealed: Buffer): Promise<void> {
-  await transaction.updateTable('installation').set({ key_check: sealed }).execute()
+/** Notes which secret key the database belongs to; false when that is noted already, and nothing is changed. */
+export async function writeKeyCheck(transaction: TenantTransaction, sealed: Buffer): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('installation')
+    .set({ key_check: sealed })
+    .where('key_check', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
