@@ -29,6 +29,11 @@ export function dollarsFromCents(cents: number): number {
   return roundToCent(cents) / 100
 }
 
+/** As `dollarsFromCents`; an amount nobody knows stays null. @example dollarsIfKnown(null) // null */
+export function dollarsIfKnown(cents: number | null): number | null {
+  return cents === null ? null : dollarsFromCents(cents)
+}
+
 /**
  * Dollars as a person reads them: thousands separated, cents only where there are some.
  *

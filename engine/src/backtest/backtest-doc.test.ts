@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { docTable } from '../../testing/doc-table.ts'
 import { addQuote, emptyKnots } from '../estimate/knots.ts'
 import { bestRate, expectedMarginCents } from '../estimate/optimum.ts'
 import { posteriorOf } from '../estimate/posterior.ts'
@@ -10,20 +11,7 @@ import { quality } from './measures.ts'
 const page = readFileSync(new URL('../../../docs/backtest.md', import.meta.url), 'utf8')
 const words = page.replaceAll(/\s+/g, ' ')
 
-/** The rows under a marker of the page, the first included. */
-function tableOf(name: string): string[][] {
-  const [, after = ''] = page.split(`<!-- table: ${name} -->\n`)
-  const [block = ''] = after.split('\n\n')
-  return block
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !line.startsWith('|---'))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
-}
+const tableOf = (name: string) => docTable(page, name)
 
 const short = (value: number, digits: number) => value.toFixed(digits).replace(/^0\./, '.')
 

@@ -1,3 +1,5 @@
+import { median } from '../statistics/median.ts'
+
 /** Why a quote does not count in the estimate. It is still shown. */
 export type LeftOutReason = 'bad_rate' | 'future' | 'outlier'
 
@@ -7,13 +9,6 @@ const LANE_RATES_MIN = 3
 /** On a lane with fewer rates, twenty times off the tenant's median (for its miles), once the tenant has 20 rates. */
 const TENANT_FACTOR = 20
 const TENANT_RATES_MIN = 20
-
-function median(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort()
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
-}
 
 /**
  * Which rates cannot be meant, such as a price in cents sent as dollars: a hundred times off, they would move the
@@ -31,7 +26,7 @@ export function outliers(rates: readonly { lane: string; logRate: number }[]): b
   }
   const laneMedians = new Map<string, number>()
   for (const [lane, logRates] of lanes) {
-    if (logRates.length >= LANE_RATES_MIN) laneMedians.set(lane, median(logRates))
+    if (logRates.length >= LANE_RATES_MIN) laneMedians.set(lane, median(logRates) ?? Number.NaN)
   }
   const tenantMedian = rates.length >= TENANT_RATES_MIN ? median(rates.map((rate) => rate.logRate)) : null
   return rates.map(({ lane, logRate }) => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { docTable } from '../../testing/doc-table.ts'
 import { greatCircleMiles, roadMiles } from '../miles.ts'
 import { bankLogLikelihood } from './curve-bank.ts'
 import { chainResidual } from './expected-cost.ts'
@@ -15,20 +16,7 @@ import { addInto, difference } from './vector.ts'
 
 const page = readFileSync(new URL('../../../docs/model-estimate.md', import.meta.url), 'utf8')
 
-/** The cells of the table under a marker of the page, with its head as the first row. */
-function tableOf(name: string): string[][] {
-  const [, after = ''] = page.split(`<!-- table: ${name} -->\n`)
-  const [block = ''] = after.split('\n\n')
-  return block
-    .split('\n')
-    .filter((line) => line.startsWith('|') && !line.startsWith('|---'))
-    .map((line) =>
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    )
-}
+const tableOf = (name: string) => docTable(page, name)
 
 /** A found number printed with as many digits as the page prints. */
 function asPrinted(value: number, printed: string): string {

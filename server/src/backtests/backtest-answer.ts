@@ -6,7 +6,6 @@ import { dollarsFromCents } from '#engine/money.ts'
 
 type Done = Extract<AnswerOf<typeof getBacktest>, { status: 'done' }>['result']
 
-const dollars = (cents: number) => dollarsFromCents(Math.round(cents))
 const day = (moment: number) => new Date(moment).toISOString().slice(0, 10)
 
 function qualityAnswer({ auc, brier, logLoss, slope, calibrationError }: MeasuredQuality) {
@@ -53,11 +52,14 @@ export function backtestAnswer(found: BacktestResult | TooFewQuotes): Done {
         : {
             quotes: money.quotes,
             lanes: money.lanes,
-            expected_margin_quoted: dollars(money.quotedCents),
-            margin_earned: dollars(money.earnedCents),
-            expected_margin_best: dollars(money.bestCents),
-            difference: dollars(money.differenceCents),
-            difference_80: { low: dollars(money.range80.lowCents), high: dollars(money.range80.highCents) },
+            expected_margin_quoted: dollarsFromCents(money.quotedCents),
+            margin_earned: dollarsFromCents(money.earnedCents),
+            expected_margin_best: dollarsFromCents(money.bestCents),
+            difference: dollarsFromCents(money.differenceCents),
+            difference_80: {
+              low: dollarsFromCents(money.range80.lowCents),
+              high: dollarsFromCents(money.range80.highCents),
+            },
             quoted_below: money.below,
             quoted_as_good: money.asGood,
             quoted_above: money.above,

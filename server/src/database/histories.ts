@@ -11,8 +11,14 @@ export interface HistoryOf {
   readonly equipmentCode?: string
 }
 
-/** What was quoted and what was booked; which of the two counts is the engine's to say. */
-const countedColumns = [
+/** A quote and its lane. Of what was quoted and what was booked, it is the engine's to say which counts. */
+const quoteColumns = [
+  'lane_id as laneId',
+  'outcome',
+  'miles',
+  'origin_key as originKey',
+  'destination_key as destinationKey',
+  'equipment_code as equipmentCode',
   'quoted_rate_cents as quotedRateCents',
   'customer_rate_cents as customerRateCents',
   'estimated_cost_cents as estimatedCostCents',
@@ -64,16 +70,7 @@ export async function readHistory(
 ): Promise<HistoryQuote[]> {
   let query = transaction
     .selectFrom('lanes')
-    .select([
-      'lane_id as laneId',
-      ...countedColumns,
-      'outcome',
-      'miles',
-      'lane_ref as laneRef',
-      'origin_key as originKey',
-      'destination_key as destinationKey',
-      'equipment_code as equipmentCode',
-    ])
+    .select([...quoteColumns, 'lane_ref as laneRef'])
     .where('tenant_id', '=', tenant)
   if (of.corridor !== undefined) {
     query = query
@@ -140,17 +137,7 @@ export async function readTenantQuotes(
 ): Promise<TenantQuote[]> {
   let query = transaction
     .selectFrom('lanes')
-    .select([
-      'lane_id as laneId',
-      ...countedColumns,
-      'outcome',
-      'miles',
-      'origin_key as originKey',
-      'destination_key as destinationKey',
-      'origin_state as originState',
-      'destination_state as destinationState',
-      'equipment_code as equipmentCode',
-    ])
+    .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
     .where('tenant_id', '=', tenant)
   if (since !== null) query = query.where('created_at', '>=', since)
   const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()

@@ -135,7 +135,7 @@ export const laneInsightEndpoint = serve(
         losses: history.losses,
         win_rate_pct: history.winRatePct,
         months_active: history.monthsActive,
-        avg_rate_usd: dollarsFromCents(Math.round(history.avgRateCents)),
+        avg_rate_usd: dollarsFromCents(history.avgRateCents),
       },
       scores: insight.scores,
       signals: insight.signals,

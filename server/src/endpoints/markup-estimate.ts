@@ -5,14 +5,12 @@ import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.
 import type { Interval } from '#engine/estimate/interval.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import { isDecided } from '#engine/history.ts'
-import { roadMiles } from '#engine/miles.ts'
-import { dollarsFromCents, formatDollars } from '#engine/money.ts'
+import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
-import { locate } from '#geography/locate.ts'
 import type { HistoryQuote } from '../database/histories.ts'
 import type { TenantRow } from '../database/people.ts'
-import { knownOrFolded } from '../lane-places.ts'
+import { knownOrFolded, lanePlaces } from '../lane-places.ts'
 import { laneIdentity, reachDays, type TenantModel } from '../tenant-models.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
@@ -35,8 +33,6 @@ export interface EstimatedOffer {
   readonly optimum: Static<typeof Optimum> | null
 }
 
-const dollars = (cents: number) => dollarsFromCents(Math.round(cents))
-const maybeDollars = (cents: number | null) => (cents === null ? null : dollars(cents))
 const interval = ({ low, high }: Interval) => ({ low, high })
 
 /** Without an equipment the estimate is for the type that is quoted most on the city pair. */
@@ -51,8 +47,7 @@ function commonestEquipment(history: readonly HistoryQuote[]): string | null {
 function milesOf(offer: Offer, history: readonly HistoryQuote[]): number | null {
   const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
   if (stated.length > 0) return median(stated)
-  const [from, to] = [locate(offer.origin), locate(offer.destination)]
-  return from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
+  return lanePlaces(offer.origin, offer.destination, null).miles ?? null
 }
 
 /** The tenant's floors as the optimum takes them. */
@@ -104,7 +99,7 @@ export function estimatedOffer(
       probability: estimate.probability,
       interval_80: estimate.interval80 === null ? null : interval(estimate.interval80),
       interval_95: estimate.interval95 === null ? null : interval(estimate.interval95),
-      reference_rate: maybeDollars(estimate.referenceRateCents),
+      reference_rate: dollarsIfKnown(estimate.referenceRateCents),
       equipment: equipmentCode,
       miles,
       decided: estimate.decided,
@@ -112,7 +107,7 @@ export function estimatedOffer(
       borrowed_share: estimate.borrowedShare,
       borrowed_from: estimate.borrowedFrom.map((from) => ({ ...from })),
       expected_cost: cost === null ? null : costAnswer(cost),
-      expected_margin: maybeDollars(estimate.expectedMarginCents),
+      expected_margin: dollarsIfKnown(estimate.expectedMarginCents),
       flags,
       would_raise_confidence: estimate.wouldRaiseConfidence.map((raised) => ({
         more_decided_quotes: raised.moreDecidedQuotes,
@@ -124,7 +119,7 @@ export function estimatedOffer(
       sentence: sentence(estimate, offer.proposedRateCents, onlyOld),
     },
     curve: estimate.curve.map((point) => ({
-      rate: dollars(point.rateCents),
+      rate: dollarsFromCents(point.rateCents),
       probability: point.probability,
       interval_80: interval(point.interval80),
       interval_95: interval(point.interval95),
@@ -136,9 +131,9 @@ export function estimatedOffer(
 
 function costAnswer(cost: ExpectedCost): NonNullable<Static<typeof Estimate>['expected_cost']> {
   return {
-    amount: dollars(cost.costCents),
-    low: dollars(cost.lowCents),
-    high: dollars(cost.highCents),
+    amount: dollarsFromCents(cost.costCents),
+    low: dollarsFromCents(cost.lowCents),
+    high: dollarsFromCents(cost.highCents),
     own_loads: cost.ownLoads,
     own_curve: cost.ownCurve,
   }
@@ -147,15 +142,18 @@ function costAnswer(cost: ExpectedCost): NonNullable<Static<typeof Estimate>['ex
 function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof Optimum> | null {
   if (optimum === null) return null
   return {
-    rate: dollars(optimum.rateCents),
+    rate: dollarsFromCents(optimum.rateCents),
     win_probability: optimum.winProbability,
-    expected_margin: dollars(optimum.expectedMarginCents),
-    flat_zone: { low: dollars(optimum.flatZone.lowCents), high: dollars(optimum.flatZone.highCents) },
+    expected_margin: dollarsFromCents(optimum.expectedMarginCents),
+    flat_zone: {
+      low: dollarsFromCents(optimum.flatZone.lowCents),
+      high: dollarsFromCents(optimum.flatZone.highCents),
+    },
     at_edge: optimum.atEdge,
-    floor: maybeDollars(optimum.floorCents),
-    floored_rate: dollars(optimum.flooredRateCents),
-    floored_expected_margin: dollars(optimum.flooredExpectedMarginCents),
-    at_stake: dollars(atStakeCents ?? 0),
+    floor: dollarsIfKnown(optimum.floorCents),
+    floored_rate: dollarsFromCents(optimum.flooredRateCents),
+    floored_expected_margin: dollarsFromCents(optimum.flooredExpectedMarginCents),
+    at_stake: dollarsFromCents(atStakeCents ?? 0),
   }
 }
 
@@ -183,10 +181,10 @@ function atOtherRates(estimate: OfferEstimate, offerCents: number) {
     .filter((point) => point !== undefined)
     .filter((point) => (point === lower ? point.rateCents < offerCents : point.rateCents > offerCents))
     .map((point) => ({
-      rate: dollars(point.rateCents),
+      rate: dollarsFromCents(point.rateCents),
       probability: point.probability,
       points: Math.round((point.probability - probability) * 1000) / 10,
-      dollars: dollars(Math.round(point.rateCents) - offerCents),
+      dollars: dollarsFromCents(Math.round(point.rateCents) - offerCents),
     }))
 }
 

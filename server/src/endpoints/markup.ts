@@ -3,17 +3,13 @@ import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
 import { adviseMarkup } from '#engine/markup.ts'
-import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { readHistory } from '../database/histories.ts'
 import { findTenant } from '../database/people.ts'
 import { knownOrFolded, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
-
-function dollars(cents: number | null): number | null {
-  return cents === null ? null : dollarsFromCents(Math.round(cents))
-}
 
 /** The extras that need the model of the whole tenant. */
 const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
@@ -75,11 +71,11 @@ export const markupEndpoint = serve(markup, async ({ caller, query, now }, { dat
     win_probability: advice.winProbability,
     confidence: advice.confidence,
     markup_pct: advice.markupPct,
-    suggested_rate: dollars(advice.suggestedRateCents),
+    suggested_rate: dollarsIfKnown(advice.suggestedRateCents),
     rate_band: {
-      floor: dollars(advice.rateBand.floorCents),
-      median: dollars(advice.rateBand.medianCents),
-      ceiling: dollars(advice.rateBand.ceilingCents),
+      floor: dollarsIfKnown(advice.rateBand.floorCents),
+      median: dollarsIfKnown(advice.rateBand.medianCents),
+      ceiling: dollarsIfKnown(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
     ...extras,

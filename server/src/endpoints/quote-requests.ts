@@ -15,7 +15,7 @@ import {
   rollback,
   setOutcome,
 } from '#contract/quote-requests.ts'
-import { centsFromDollars, dollarsFromCents } from '#engine/money.ts'
+import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { roundHalfAway } from '#engine/statistics/round-half-away.ts'
 import * as changes from '../database/lane-changes.ts'
 import * as lanes from '../database/lanes.ts'
@@ -23,10 +23,6 @@ import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { costExpected } from '../expected-costs.ts'
 import { readEquipment, readLanePlaces, readPlaceKey } from '../lane-places.ts'
 import { type ServedEndpoint, serve } from './call.ts'
-
-function dollars(cents: number | null): number | null {
-  return cents === null ? null : dollarsFromCents(cents)
-}
 
 /**
  * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
@@ -58,15 +54,15 @@ export function laneAnswer(lane: lanes.LaneRow): Static<typeof Lane> {
     equipment: lane.equipment,
     customer_name: lane.customer_name ?? lane.quoted_customer_name,
     quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
-    customer_rate: dollars(ar),
-    estimated_cost: dollars(lane.estimated_cost_cents),
+    customer_rate: dollarsIfKnown(ar),
+    estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
     expected_cost: expectedCostAnswer(lane),
-    truck_cost: dollars(ap),
+    truck_cost: dollarsIfKnown(ap),
     margin: marginCents === null ? null : marginCents / 100,
     margin_pct: marginCents === null ? null : marginPct(marginCents, ar ?? 0),
     carrier_name: lane.carrier_name,
     carrier_notes: lane.carrier_notes,
-    market_rate: dollars(lane.market_rate_cents),
+    market_rate: dollarsIfKnown(lane.market_rate_cents),
     miles: lane.miles,
     pickup_date: lane.pickup_date,
     outcome: lane.outcome,
