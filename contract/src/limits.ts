@@ -31,9 +31,20 @@ export const dollarsMax = 9_999_999.99
 
 export const serviceTokenLifetimeDays = 365
 export const dashboardTokenLifetimeHours = 12
+/** The bearer that a page gets for a moment: long enough to work with a form, short enough to be worth little when leaked. */
+export const sessionTokenLifetimeSeconds = 300
 export const invitationLifetimeDays = 7
 /** Clock difference between our own processes that a token check forgives. */
 export const tokenLeewaySeconds = 30
+
+/** The log of calls to the integration interface: enough to look back over a bad weekend, and a few megabytes at most. */
+export const callsKeptPerTenantMax = 5_000
+export const callsKeptDaysMax = 7
+
+/** Each check tries some fifty signatures of a body of up to 64 KiB for each of a few secrets: tens of milliseconds. */
+export const signatureChecksPerMinuteMax = 30
+/** A body of 64 KiB inside a JSON text: each of its bytes may need up to six there. */
+export const signatureCheckBytesMax = 400 * 1024
 
 export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24
@@ -46,6 +57,16 @@ export const passwordLengthMax = 128
 export const lanesPerRequestMax = 100
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
+
+/** What is offered while somebody types: a list that is read at a glance. */
+export const suggestionsDefault = 8
+export const suggestionsMax = 50
+/** A tenant's newest lanes say which places it quotes; older ones would be slower to read and less apt. */
+export const lanesOfUsedPlacesMax = 2_000
+/** Dots that a chart of one lane can show; the months beside them count every quote. */
+export const lanePointsMax = 2_000
+/** A cursor holds where a page ended: at most a customer's name of 200 code points, in base64. */
+export const cursorLengthMax = 1_500
 
 /** Rejected requests from one address (an IPv4 address or an IPv6 /64) in one second before we answer 429. */
 export const refusedPerAddressPerSecondMax = 100

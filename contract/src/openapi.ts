@@ -63,10 +63,12 @@ export function openApiDocument(version: string): Json {
 
 const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Integration: 'What a TMS, a load board or a quoting tool calls, with a service token.',
-  Credentials: 'Service tokens and signing secrets: made, listed, rotated and revoked by an admin or owner.',
+  Credentials:
+    'Service tokens and signing secrets: made, listed, rotated and revoked by an admin or owner; and what was called with them.',
   'Sign-in': 'Brokerages, sign-in and sessions.',
   People: 'The people of a brokerage, their roles, and its settings.',
-  Quotes: 'Quote requests, lanes, outcomes, shipments, and who changed what.',
+  Quotes: 'Quote requests, lanes, outcomes, shipments, who changed what, and advice for people.',
+  Performance: 'Win rate and margin by lane, customer, rep, equipment and month.',
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 
@@ -90,6 +92,7 @@ const problemSchema = {
           parameter: { type: 'string' },
           code: { type: 'string' },
           detail: { type: 'string' },
+          suggestions: { type: 'array', items: { type: 'string' } },
         },
       },
     },
@@ -160,7 +163,7 @@ function operation(endpoint: Endpoint): Json {
         description: endpoint.summary,
         headers: { 'Request-Id': { schema: { type: 'string' } }, ...limitHeaders(endpoint) },
         content: {
-          'application/json': {
+          [endpoint.answerKind === 'csv' ? 'text/csv' : 'application/json']: {
             schema: endpoint.answer,
             ...(endpoint.examples?.answer === undefined ? {} : { example: endpoint.examples.answer }),
           },
