@@ -221,6 +221,8 @@ export interface FieldError {
   readonly parameter?: string
   readonly code: string
   readonly detail: string
+  /** What may have been meant, best first, each to be sent as it is: for a form to offer. */
+  readonly suggestions?: readonly string[]
 }
 
 /** The body of every error answer, as `application/problem+json`. */

@@ -88,3 +88,16 @@ export const laneInsight = endpoint({
     },
   },
 })
+
+const { cacheSeconds: _, ...uncached } = laneInsight
+
+/** Lane insight for people. Nothing of it is cached: who has just marked a lane sees what that changed. */
+export const laneAdvice = endpoint({
+  ...uncached,
+  name: 'lane-advice',
+  path: '/api/advice/lane',
+  summary: 'What we know about a lane, for the dashboard',
+  description: `The dashboard's way to the same answer as ${laneInsight.path}, for a signed-in person. ${laneInsight.description}`,
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+})

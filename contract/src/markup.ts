@@ -102,3 +102,16 @@ export const markup = endpoint({
     },
   },
 })
+
+const { cacheSeconds: _, ...uncached } = markup
+
+/** Markup for people. Nothing of it is cached: who has just marked a lane sees what that changed. */
+export const quoteAdvice = endpoint({
+  ...uncached,
+  name: 'quote-advice',
+  path: '/api/advice/markup',
+  summary: 'Advice on a rate, for the quote desk',
+  description: `The dashboard's way to the same answer as ${markup.path}, for a signed-in person. ${markup.description}`,
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+})

@@ -143,6 +143,24 @@ export const signOut = endpoint({
   examples: { body: { everywhere: true } },
 })
 
+export const sessionToken = endpoint({
+  name: 'session-token',
+  method: 'POST',
+  path: '/api/auth/session-token',
+  summary: 'A short-lived token of this session',
+  description:
+    'A dashboard JWT of the session that asks, for addresses that read no cookie. It is valid for 5 minutes, never longer than what it was asked with, and ends with the session.',
+  tag: 'Sign-in',
+  who: { kind: 'dashboard', role: 'viewer' },
+  body: Type.Object({}),
+  status: 200,
+  answer: Type.Object({
+    token: Type.String({ description: 'The dashboard JWT; keep it in memory only' }),
+    expires_at: Type.String({ format: 'date-time' }),
+  }),
+  examples: { body: {} },
+})
+
 export const me = endpoint({
   name: 'me',
   method: 'GET',

@@ -1,0 +1,23 @@
+import Type from 'typebox'
+import { endpoint } from './endpoint.ts'
+
+export const firstSteps = endpoint({
+  name: 'first-steps',
+  method: 'GET',
+  path: '/api/first-steps',
+  summary: 'What a new brokerage has done so far',
+  description: 'One yes or no a step, for the guidance of those who have just signed up.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'viewer' },
+  status: 200,
+  answer: Type.Object({
+    quotes: Type.Boolean({ description: 'Something was quoted' }),
+    outcomes: Type.Boolean({ description: 'A quote was won or lost' }),
+    imports: Type.Boolean({ description: 'Past quotes were imported' }),
+    team: Type.Boolean({ description: 'Somebody beside you is active or invited' }),
+    token: Type.Boolean({ description: 'A service token is live' }),
+    secret: Type.Boolean({ description: 'A signing secret is live' }),
+    first_read: Type.Boolean({ description: 'A service token was used' }),
+    booking: Type.Boolean({ description: 'A signed update was taken in' }),
+  }),
+})
