@@ -35,7 +35,7 @@ export interface Endpoint<
   readonly path: string
   readonly summary: string
   readonly description: string
-  readonly tag: 'Integration' | 'Credentials' | 'Sign-in' | 'People' | 'Quotes' | 'Imports'
+  readonly tag: 'Integration' | 'Credentials' | 'Sign-in' | 'People' | 'Quotes' | 'Performance' | 'Imports'
   readonly who: Who
   readonly params?: Params
   readonly query?: Query
@@ -46,6 +46,8 @@ export interface Endpoint<
   readonly bodyKeysMax?: number
   readonly status: 200 | 201 | 202
   readonly answer: Answer
+  /** `json` (the default) or a CSV file, sent as it is made. */
+  readonly answerKind?: 'json' | 'csv'
   /** Response headers beside those every answer has. */
   readonly cacheSeconds?: number
   /** Problems of its own, beside those that follow from `who`, `query` and `body`. */

@@ -16,7 +16,15 @@ export const Lane = Type.Object({
   origin: Type.String(),
   destination: Type.String(),
   equipment: Type.String(),
-  customer_name: Type.String(),
+  customer_name: Type.String({
+    description: 'Who is billed: the TMS may have replaced the name on the quote',
+  }),
+  quoted_customer_name: Type.String({ description: 'The customer named on the quote' }),
+  reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
+  quoted_by: {
+    ...nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
+    description: 'The rep who quoted it; null for an imported lane',
+  },
   quoted_rate: Type.Number({ description: 'What was quoted, in dollars' }),
   customer_rate: { ...money, description: 'AR: what the customer pays, once booked' },
   estimated_cost: { ...money, description: 'The truck cost expected when the rate was quoted' },
@@ -26,6 +34,10 @@ export const Lane = Type.Object({
       'What the truck was expected to cost when quoted, from AP history, with the range that holds 4 in 5',
   },
   truck_cost: { ...money, description: 'AP: what the carrier is paid, once booked' },
+  truck_cost_source: {
+    ...nullable(Type.Enum([...changeSources])),
+    description: 'Where the truck cost came from; null while there is none',
+  },
   margin: { ...money, description: 'customer_rate minus truck_cost, when both are known' },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
   carrier_name: nullable(Type.String()),

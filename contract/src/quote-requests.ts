@@ -14,6 +14,7 @@ import {
 } from './fields.ts'
 import { changeSources, Lane, outcomeReasons, outcomes } from './lane.ts'
 import {
+  cursorLengthMax,
   lanesPerRequestMax,
   pageSizeDefault,
   pageSizeMax,
@@ -109,11 +110,26 @@ export const getQuoteRequest = endpoint({
   problems: ['not-found'],
 })
 
+const laneSorts = [
+  'newest',
+  'oldest',
+  'updated',
+  'rate_high',
+  'rate_low',
+  'margin_high',
+  'margin_low',
+  'customer',
+] as const
+const shipmentSorts = [...laneSorts, 'booked'] as const
+
+const sortedBy =
+  'newest (by the time of the quote) when absent. rate: the booked customer rate, else the quoted one. Lanes without a margin or a booking time come last.'
+
 const page = {
   cursor: Type.Optional(
     Type.String({
-      description: 'next_cursor of the page before',
-      maxLength: 200,
+      description: 'next_cursor of the page before, of the same sort',
+      maxLength: cursorLengthMax,
       'x-expected': 'the next_cursor of the page before',
     }),
   ),
@@ -125,28 +141,55 @@ const laneFilters = {
   destination: Type.Optional(place('Only lanes to this place')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   customer: Type.Optional(text('Only lanes of this customer, any case')),
+  quoted_by: Type.Optional(wholeNumber('Only lanes that this user quoted', 1, 2_147_483_647)),
+  reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
   q: Type.Optional(text('Words found in lane_ref, customer, carrier, origin or destination')),
   from: Type.Optional(time('Only lanes quoted at or after this time')),
   to: Type.Optional(time('Only lanes quoted before this time')),
 }
 
-const LanePage = Type.Object({ lanes: Type.Array(Lane), next_cursor: nullable(Type.String()) })
+const lanePage = {
+  lanes: Type.Array(Lane),
+  next_cursor: nullable(Type.String()),
+  total: {
+    ...nullable(Type.Integer()),
+    description: 'Lanes of the whole selection: on the first page, null on those after it',
+  },
+}
+
+const outcomeFilter = { outcome: Type.Optional(oneOf('Only lanes with this outcome', outcomes)) }
 
 export const listLanes = endpoint({
   name: 'list-lanes',
   method: 'GET',
   path: '/api/lanes',
   summary: 'List lanes',
-  description: 'Newest first, in pages: pass next_cursor as cursor to go on.',
+  description: 'In pages: pass next_cursor as cursor, with the same sort and filters, to go on.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
-    outcome: Type.Optional(oneOf('Only lanes with this outcome', outcomes)),
+    ...outcomeFilter,
     ...laneFilters,
+    sort: Type.Optional(oneOf(`Order; ${sortedBy}`, laneSorts)),
     ...page,
   }),
   status: 200,
-  answer: LanePage,
+  answer: Type.Object(lanePage),
+})
+
+export const exportLanes = endpoint({
+  name: 'export-lanes',
+  method: 'GET',
+  path: '/api/lanes/export',
+  summary: 'Lanes as a CSV file',
+  description:
+    'All lanes of the selection, newest first, however many. A cell that a spreadsheet would read as a formula begins with an apostrophe. The import takes the file as it is.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object({ ...outcomeFilter, ...laneFilters }),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({ description: 'A header line, then a line a lane; UTF-8 with its mark' }),
 })
 
 export const getLane = endpoint({
@@ -168,22 +211,51 @@ export const listShipments = endpoint({
   method: 'GET',
   path: '/api/shipments',
   summary: 'List shipments',
-  description: 'Lanes that have a booking, newest first, with the totals of the whole selection.',
+  description: 'Lanes that have a booking, in pages, with the totals of the whole selection.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ ...laneFilters, ...page }),
+  query: Type.Object({
+    ...laneFilters,
+    sort: Type.Optional(oneOf(`Order; ${sortedBy}`, shipmentSorts)),
+    ...page,
+  }),
   status: 200,
   answer: Type.Object({
-    lanes: Type.Array(Lane),
-    next_cursor: nullable(Type.String()),
+    ...lanePage,
     totals: Type.Object({
       shipments: Type.Integer(),
       customer_rate: Type.Number({ description: 'AR over the shipments where it is known' }),
       truck_cost: Type.Number({ description: 'AP over the shipments where it is known' }),
       margin: Type.Number({ description: 'Over the shipments where both are known' }),
       margin_pct: nullable(Type.Number()),
+      shipments_with_margin: Type.Integer({ description: 'Shipments whose AR and AP are both known' }),
+      quoted_margin: Type.Number({
+        description:
+          'Quoted rate minus the truck cost expected when it was quoted, over the shipments where both are known',
+      }),
+      shipments_with_quoted_margin: Type.Integer(),
+      landed_vs_quoted: Type.Number({
+        description: 'margin minus quoted margin, over the shipments where both are known',
+      }),
+      comparable_shipments: Type.Integer({
+        description: 'Shipments where margin and quoted margin are both known',
+      }),
     }),
   }),
+})
+
+export const exportShipments = endpoint({
+  name: 'export-shipments',
+  method: 'GET',
+  path: '/api/shipments/export',
+  summary: 'Shipments as a CSV file',
+  description: 'All lanes of the selection that have a booking, newest first, as export-lanes gives them.',
+  tag: 'Quotes',
+  who: { kind: 'dashboard', role: 'viewer' },
+  query: Type.Object(laneFilters),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({ description: 'A header line, then a line a shipment; UTF-8 with its mark' }),
 })
 
 export const requote = endpoint({
