@@ -5,6 +5,8 @@ import { laneInsight } from './lane-insight.ts'
 import { markup } from './markup.ts'
 import {
   createQuoteRequest,
+  exportLanes,
+  exportShipments,
   getLane,
   getQuoteRequest,
   listChanges,
@@ -62,8 +64,10 @@ export const allEndpoints = [
   createQuoteRequest,
   getQuoteRequest,
   listLanes,
+  exportLanes,
   getLane,
   listShipments,
+  exportShipments,
   requote,
   setOutcome,
   listChanges,

@@ -30,6 +30,7 @@ import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
 import { importEndpoints } from './endpoints/imports.ts'
 import { laneInsightEndpoint } from './endpoints/lane-insight.ts'
+import { laneListEndpoints } from './endpoints/lane-lists.ts'
 import { markupEndpoint } from './endpoints/markup.ts'
 import { operationPaths, operationRoutes } from './endpoints/operations.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
@@ -49,6 +50,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   ...userEndpoints,
   ...quoteEndpoints,
+  ...laneListEndpoints,
   ...importEndpoints,
   backtestEndpoint,
 ]

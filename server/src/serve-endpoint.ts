@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { invalid, Problem, problem, problemContentType } from '#contract/errors.ts'
@@ -17,6 +18,7 @@ import type { Callers } from './callers.ts'
 import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
 import {
   type Call,
+  type CsvFile,
   type Parts,
   type PersonCaller,
   Reply,
@@ -103,6 +105,7 @@ export function serveEndpoint(
       }
       reportIgnored(request, reply, ignored)
       const result = await served.handler(call as never, parts)
+      if (endpoint.answerKind === 'csv') return sendCsv(result as CsvFile, request, reply)
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
       if (endpoint.cacheSeconds !== undefined) {
@@ -183,6 +186,36 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
+  }
+}
+
+/**
+ * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that
+ * a database that cannot answer is refused as ever. A failure later on ends the connection without the end of the
+ * body: nobody can take a cut file for a whole one.
+ */
+async function sendCsv(file: CsvFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const first = await file.text.next()
+  reply
+    .code(200)
+    .type('text/csv; charset=utf-8')
+    .header('Content-Disposition', `attachment; filename="${file.fileName}"`)
+  if (request.method === 'HEAD') {
+    await file.text.return()
+    return reply.send(Readable.from([]))
+  }
+  return reply.send(Readable.from(withFirst(first, file.text)))
+}
+
+async function* withFirst(
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
+  try {
+    if (first.done !== true) yield first.value
+    yield* rest
+  } finally {
+    await rest.return()
   }
 }
 

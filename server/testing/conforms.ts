@@ -4,16 +4,22 @@ import { problems } from '#contract/errors.ts'
 import { problemsOf } from '#contract/openapi.ts'
 import { shape } from '#contract/shape.ts'
 
-const known = (allEndpoints as readonly Endpoint[]).map((endpoint) => ({
-  endpoint,
-  form: new RegExp(`^${endpoint.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  answer: shape(endpoint.answer, 'body'),
-  statuses: new Set<number>([endpoint.status, ...problemsOf(endpoint).map((code) => problems[code].status)]),
-}))
+/** An address without parameters goes before one that would take its last part for a parameter, as in the service. */
+const known = (allEndpoints as readonly Endpoint[])
+  .toSorted((one, other) => Number(one.path.includes('{')) - Number(other.path.includes('{')))
+  .map((endpoint) => ({
+    endpoint,
+    form: new RegExp(`^${endpoint.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    answer: shape(endpoint.answer, 'body'),
+    statuses: new Set<number>([
+      endpoint.status,
+      ...problemsOf(endpoint).map((code) => problems[code].status),
+    ]),
+  }))
 
 /**
  * Every answer that any test gets through `call` is held against the contract: a status the document names, and a body
- * of the shape it gives. Throws with what does not fit.
+ * of the shape it gives (of a CSV file, its text). Throws with what does not fit.
  */
 export function holdAgainstContract(method: string, path: string, status: number, body: unknown): void {
   const route = path.split('?')[0] ?? path

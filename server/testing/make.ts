@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
-/** An answer as a client sees it, its JSON read. */
+/** An answer as a client sees it: its JSON read, a CSV file as text. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -27,7 +27,8 @@ export async function call(
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   })
   const text = await response.text()
-  const body = text === '' ? null : JSON.parse(text)
+  const isCsv = response.headers.get('content-type')?.startsWith('text/csv') === true
+  const body = isCsv ? text : text === '' ? null : JSON.parse(text)
   holdAgainstContract(method, path, response.status, body)
   return { status: response.status, headers: response.headers, body }
 }

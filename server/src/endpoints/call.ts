@@ -116,11 +116,18 @@ export class Reply<Body> {
   }
 }
 
+/** A CSV file as an answer: its name, and its text piece by piece, made while it is being sent. */
+export interface CsvFile {
+  readonly fileName: string
+  readonly text: AsyncGenerator<string, void>
+}
+
+type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
+  ? CsvFile
+  : AnswerOf<E> | Reply<AnswerOf<E>>
+
 /** An endpoint's code: parse, fetch, decide, store, answer. */
-export type Handler<E extends Endpoint> = (
-  call: Call<E>,
-  parts: Parts,
-) => Promise<AnswerOf<E> | Reply<AnswerOf<E>>>
+export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
 export interface ServedEndpoint {
   readonly endpoint: Endpoint

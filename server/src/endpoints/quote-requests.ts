@@ -1,28 +1,23 @@
-import type { Static } from 'typebox'
-import type { BodyOf, QueryOf } from '#contract/endpoint.ts'
+import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
-import { isDisplayText, readTime } from '#contract/fields.ts'
-import type { Lane } from '#contract/lane.ts'
-import { pageSizeDefault } from '#contract/limits.ts'
+import { isDisplayText } from '#contract/fields.ts'
 import {
   createQuoteRequest,
   getLane,
   getQuoteRequest,
   listChanges,
-  listLanes,
-  listShipments,
   requote,
   rollback,
   setOutcome,
 } from '#contract/quote-requests.ts'
-import { centsFromDollars, dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
-import { roundHalfAway } from '#engine/statistics/round-half-away.ts'
+import { centsFromDollars } from '#engine/money.ts'
 import * as changes from '../database/lane-changes.ts'
 import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { costExpected } from '../expected-costs.ts'
-import { readEquipment, readLanePlaces, readPlaceKey } from '../lane-places.ts'
+import { readEquipment, readLanePlaces } from '../lane-places.ts'
 import { type ServedEndpoint, serve } from './call.ts'
+import { laneAnswer, laneAnswers } from './lane-answer.ts'
 
 /**
  * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
@@ -39,51 +34,6 @@ function decidedInTime(lane: lanes.LaneRow, values: lanes.LaneValues, at: Date):
 /** Dollars that a contract has checked, as cents; absent is null. */
 function cents(amount: number | undefined): number | null {
   return amount === undefined ? null : centsFromDollars(amount)
-}
-
-/** A lane as the API shows it: the rate and the cost that are booked, and the margin that landed. */
-export function laneAnswer(lane: lanes.LaneRow): Static<typeof Lane> {
-  const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
-  const marginCents = ar === null || ap === null ? null : ar - ap
-  return {
-    lane_ref: lane.lane_ref,
-    lane_id: lane.lane_id,
-    request_id: lane.request_id,
-    origin: lane.origin,
-    destination: lane.destination,
-    equipment: lane.equipment,
-    customer_name: lane.customer_name ?? lane.quoted_customer_name,
-    quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
-    customer_rate: dollarsIfKnown(ar),
-    estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
-    expected_cost: expectedCostAnswer(lane),
-    truck_cost: dollarsIfKnown(ap),
-    margin: marginCents === null ? null : marginCents / 100,
-    margin_pct: marginCents === null ? null : marginPct(marginCents, ar ?? 0),
-    carrier_name: lane.carrier_name,
-    carrier_notes: lane.carrier_notes,
-    market_rate: dollarsIfKnown(lane.market_rate_cents),
-    miles: lane.miles,
-    pickup_date: lane.pickup_date,
-    outcome: lane.outcome,
-    outcome_reason: lane.outcome_reason,
-    outcome_source: lane.outcome_source,
-    decided_at: lane.decided_at?.toISOString() ?? null,
-    booked_at: lane.booked_at?.toISOString() ?? null,
-    created_at: lane.created_at.toISOString(),
-    updated_at: lane.updated_at.toISOString(),
-  }
-}
-
-function expectedCostAnswer(lane: lanes.LaneRow) {
-  const { expected_cost_cents: amount, expected_cost_low_cents: low, expected_cost_high_cents: high } = lane
-  if (amount === null || low === null || high === null) return null
-  return { amount: amount / 100, low: low / 100, high: high / 100 }
-}
-
-/** Margin as a share of what the customer pays, in percent with one decimal; null of nothing. */
-function marginPct(marginCents: number, customerRateCents: number): number | null {
-  return customerRateCents === 0 ? null : roundHalfAway((1000 * marginCents) / customerRateCents, 0) / 10
 }
 
 /** The 404 of a lane: the same for another tenant's and for none, whatever the text. */
@@ -130,66 +80,6 @@ function newLane(
   }
 }
 
-type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
-
-function laneFilter(query: LaneQuery): lanes.LaneFilter {
-  const errors: FieldError[] = []
-  const place = (parameter: 'origin' | 'destination') => {
-    const text = query[parameter]
-    return text === undefined ? null : readPlaceKey(text, { parameter }, errors)
-  }
-  const [originKey, destinationKey] = [place('origin'), place('destination')]
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (errors.length > 0) throw invalid(errors)
-  const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
-  const [from, to] = [moment(query.from), moment(query.to)]
-  return {
-    ...('outcome' in query && query.outcome !== undefined ? { outcome: query.outcome } : {}),
-    ...(originKey === null ? {} : { originKey }),
-    ...(destinationKey === null ? {} : { destinationKey }),
-    ...(equipmentCode === null ? {} : { equipmentCode }),
-    ...(query.customer === undefined ? {} : { customer: query.customer }),
-    ...(query.q === undefined ? {} : { words: query.q }),
-    ...(from === null ? {} : { from: new Date(from) }),
-    ...(to === null ? {} : { to: new Date(to) }),
-  }
-}
-
-function cursorText(lane: lanes.LaneRow): string {
-  return Buffer.from(`${lane.created_at.getTime()}.${lane.lane_id}`).toString('base64url')
-}
-
-function readCursor(text: string | undefined): lanes.LaneCursor | null {
-  if (text === undefined) return null
-  const match = /^(\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString('latin1'))
-  if (match === null) {
-    throw invalid([
-      { parameter: 'cursor', code: 'invalid', detail: 'cursor must be the next_cursor of the page before.' },
-    ])
-  }
-  return { createdAt: new Date(Number(match[1])), laneId: Number(match[2]) }
-}
-
-async function lanePage(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  query: LaneQuery,
-  filter: lanes.LaneFilter,
-) {
-  const limit = query.limit ?? pageSizeDefault
-  const rows = await lanes.listLanes(transaction, tenant, filter, {
-    cursor: readCursor(query.cursor),
-    limit: limit + 1,
-  })
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    lanes: page.map(laneAnswer),
-    next_cursor: rows.length > limit && last !== undefined ? cursorText(last) : null,
-  }
-}
-
 export const quoteEndpoints: ServedEndpoint[] = [
   serve(createQuoteRequest, async ({ caller, body, now }, { database, models }) => {
     const errors: FieldError[] = []
@@ -198,9 +88,9 @@ export const quoteEndpoints: ServedEndpoint[] = [
     )
     if (errors.length > 0) throw invalid(errors)
     const createdAt = new Date(now)
-    const rows = await database.inTenant(caller.tenant, async (transaction) => {
+    const answered = await database.inTenant(caller.tenant, async (transaction) => {
       const { costs } = await models.of(transaction, caller.tenant, now)
-      return lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
+      const rows = await lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
         {
           customerName: body.customer_name,
           reference: body.reference ?? null,
@@ -212,63 +102,39 @@ export const quoteEndpoints: ServedEndpoint[] = [
             .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
         },
       ])
+      return laneAnswers(transaction, caller.tenant, rows)
     })
     return {
-      request_id: rows[0]?.request_id ?? 0,
+      request_id: answered[0]?.request_id ?? 0,
       customer_name: body.customer_name,
       reference: body.reference ?? null,
       created_at: createdAt.toISOString(),
-      lanes: rows.map(laneAnswer),
+      lanes: answered,
     }
   }),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
-    const found = await database.inTenant(caller.tenant, (transaction) =>
-      lanes.findQuoteRequest(transaction, caller.tenant, params.request_id),
-    )
-    if (found === null)
-      throw problem('not-found', `There is no quote request ${params.request_id} in this brokerage.`)
-    const { request } = found
-    return {
-      request_id: request.request_id,
-      customer_name: request.customer_name,
-      reference: request.reference,
-      created_at: request.created_at.toISOString(),
-      lanes: found.lanes.map(laneAnswer),
-    }
-  }),
-
-  serve(listLanes, async ({ caller, query }, { database }) => {
-    const filter = laneFilter(query)
-    return database.inTenant(caller.tenant, (transaction) =>
-      lanePage(transaction, caller.tenant, query, filter),
-    )
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const found = await lanes.findQuoteRequest(transaction, caller.tenant, params.request_id)
+      if (found === null)
+        throw problem('not-found', `There is no quote request ${params.request_id} in this brokerage.`)
+      const { request } = found
+      return {
+        request_id: request.request_id,
+        customer_name: request.customer_name,
+        reference: request.reference,
+        created_at: request.created_at.toISOString(),
+        lanes: await laneAnswers(transaction, caller.tenant, found.lanes),
+      }
+    })
   }),
 
   serve(getLane, async ({ caller, params }, { database }) => {
     const ref = askedRef(params.lane_ref)
-    const lane = await database.inTenant(caller.tenant, (transaction) =>
-      lanes.findLane(transaction, caller.tenant, ref),
-    )
-    if (lane === null) throw noLane(ref)
-    return laneAnswer(lane)
-  }),
-
-  serve(listShipments, async ({ caller, query }, { database }) => {
-    const filter = { ...laneFilter(query), booked: true }
     return database.inTenant(caller.tenant, async (transaction) => {
-      const page = await lanePage(transaction, caller.tenant, query, filter)
-      const totals = await lanes.shipmentTotals(transaction, caller.tenant, filter)
-      return {
-        ...page,
-        totals: {
-          shipments: totals.shipments,
-          customer_rate: totals.customerRateCents / 100,
-          truck_cost: totals.truckCostCents / 100,
-          margin: totals.marginCents / 100,
-          margin_pct: marginPct(totals.marginCents, totals.marginBaseCents),
-        },
-      }
+      const lane = await lanes.findLane(transaction, caller.tenant, ref)
+      if (lane === null) throw noLane(ref)
+      return laneAnswer(transaction, caller.tenant, lane)
     })
   }),
 
@@ -277,6 +143,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
       const { costs } = await models.of(transaction, caller.tenant, now)
       return laneAnswer(
+        transaction,
+        caller.tenant,
         await lanes.insertRequote(transaction, caller.tenant, database.identifiers, quoted, {
           quoted_rate_cents: cents(body.quoted_rate) ?? 0,
           estimated_cost_cents: cents(body.estimated_cost) ?? quoted.estimated_cost_cents,
@@ -307,7 +175,11 @@ export const quoteEndpoints: ServedEndpoint[] = [
           body.outcome === 'pending' ? null : lane.outcome === body.outcome ? (lane.decided_at ?? at) : at,
       } as const
       const origin = { source: 'dashboard', userId: caller.userId } as const
-      return laneAnswer(await changes.changeLane(transaction, caller.tenant, lane, next, origin, at))
+      return laneAnswer(
+        transaction,
+        caller.tenant,
+        await changes.changeLane(transaction, caller.tenant, lane, next, origin, at),
+      )
     })
   }),
 
@@ -339,6 +211,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
       const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)
       return laneAnswer(
+        transaction,
+        caller.tenant,
         await changes.changeLane(
           transaction,
           caller.tenant,

@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { findImport, insertImport, requestStop, undoImport } from '../database/imports.ts'
 import { changeLane, listChanges } from '../database/lane-changes.ts'
-import { type LaneRow, listLanes } from '../database/lanes.ts'
+import { listLanes } from '../database/lane-lists.ts'
+import type { LaneRow } from '../database/lanes.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -89,7 +90,7 @@ async function runImport(
 
 async function lanesOf(tenant: TenantId): Promise<LaneRow[]> {
   return database.inTenant(tenant, (transaction) =>
-    listLanes(transaction, tenant, {}, { cursor: null, limit: 10_000 }),
+    listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 10_000 }),
   )
 }
 

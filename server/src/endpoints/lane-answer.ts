@@ -1,0 +1,70 @@
+import type { Lane } from '#contract/lane.ts'
+import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { percentOf } from '#engine/statistics/percent-of.ts'
+import { type QuoteOrigin, quoteOrigins } from '../database/lane-lists.ts'
+import type { LaneRow } from '../database/lanes.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+
+/** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
+export async function laneAnswers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanes: readonly LaneRow[],
+): Promise<Lane[]> {
+  const origins = await quoteOrigins(transaction, tenant, lanes)
+  return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id)))
+}
+
+/** As `laneAnswers`, for one lane. */
+export async function laneAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lane: LaneRow,
+): Promise<Lane> {
+  const origins = await quoteOrigins(transaction, tenant, [lane])
+  return shownLane(lane, origins.get(lane.lane_id))
+}
+
+function shownLane(lane: LaneRow, origin: QuoteOrigin | undefined): Lane {
+  const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
+  const marginCents = ar === null || ap === null ? null : ar - ap
+  const quotedBy = origin?.quotedBy ?? null
+  return {
+    lane_ref: lane.lane_ref,
+    lane_id: lane.lane_id,
+    request_id: lane.request_id,
+    origin: lane.origin,
+    destination: lane.destination,
+    equipment: lane.equipment,
+    customer_name: lane.customer_name ?? lane.quoted_customer_name,
+    quoted_customer_name: lane.quoted_customer_name,
+    reference: origin?.reference ?? null,
+    quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
+    quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
+    customer_rate: dollarsIfKnown(ar),
+    estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
+    expected_cost: expectedCost(lane),
+    truck_cost: dollarsIfKnown(ap),
+    truck_cost_source: ap === null ? null : lane.truck_cost_source,
+    margin: dollarsIfKnown(marginCents),
+    margin_pct: marginCents === null ? null : percentOf(marginCents, ar ?? 0),
+    carrier_name: lane.carrier_name,
+    carrier_notes: lane.carrier_notes,
+    market_rate: dollarsIfKnown(lane.market_rate_cents),
+    miles: lane.miles,
+    pickup_date: lane.pickup_date,
+    outcome: lane.outcome,
+    outcome_reason: lane.outcome_reason,
+    outcome_source: lane.outcome_source,
+    decided_at: lane.decided_at?.toISOString() ?? null,
+    booked_at: lane.booked_at?.toISOString() ?? null,
+    created_at: lane.created_at.toISOString(),
+    updated_at: lane.updated_at.toISOString(),
+  }
+}
+
+function expectedCost(lane: LaneRow) {
+  const { expected_cost_cents: amount, expected_cost_low_cents: low, expected_cost_high_cents: high } = lane
+  if (amount === null || low === null || high === null) return null
+  return { amount: amount / 100, low: low / 100, high: high / 100 }
+}

@@ -1,0 +1,163 @@
+import type { QueryOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { pageSizeDefault } from '#contract/limits.ts'
+import { exportLanes, exportShipments, listLanes, listShipments } from '#contract/quote-requests.ts'
+import { dollarsFromCents } from '#engine/money.ts'
+import { percentOf } from '#engine/statistics/percent-of.ts'
+import * as lists from '../database/lane-lists.ts'
+import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import { readEquipment, readPlaceKey } from '../lane-places.ts'
+import { type CsvFile, type ServedEndpoint, serve } from './call.ts'
+import { laneAnswers } from './lane-answer.ts'
+import { laneCsvHead, laneCsvLines } from './lane-csv.ts'
+import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
+
+type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
+type LaneSelection = QueryOf<typeof exportLanes>
+
+function laneFilter(query: LaneSelection): lists.LaneFilter {
+  const errors: FieldError[] = []
+  const place = (parameter: 'origin' | 'destination') => {
+    const text = query[parameter]
+    return text === undefined ? null : readPlaceKey(text, { parameter }, errors)
+  }
+  const [originKey, destinationKey] = [place('origin'), place('destination')]
+  const equipmentCode =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (errors.length > 0) throw invalid(errors)
+  const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
+  const [from, to] = [moment(query.from), moment(query.to)]
+  return {
+    ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
+    ...(query.reason === undefined ? {} : { reason: query.reason }),
+    ...(originKey === null ? {} : { originKey }),
+    ...(destinationKey === null ? {} : { destinationKey }),
+    ...(equipmentCode === null ? {} : { equipmentCode }),
+    ...(query.customer === undefined ? {} : { customer: query.customer }),
+    ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
+    ...(query.q === undefined ? {} : { words: query.q }),
+    ...(from === null ? {} : { from: new Date(from) }),
+    ...(to === null ? {} : { to: new Date(to) }),
+  }
+}
+
+const keyForms = {
+  time: (key: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(key) && readTime(key) !== null,
+  cents: (key: string) => /^-?\d{1,12}$/.test(key),
+  text: (key: string) => !key.includes('\0'),
+} as const
+
+function readLaneCursor(text: string | undefined, sort: lists.LaneSort): lists.LaneCursor | null {
+  if (text === undefined) return null
+  const [of, key, laneId] = cursorPosition(text) ?? []
+  const fits = key === null || (typeof key === 'string' && keyForms[lists.sortKeyKind(sort)](key))
+  if (of !== sort || !fits || typeof laneId !== 'number' || !Number.isSafeInteger(laneId)) throw wrongCursor()
+  return { key, laneId }
+}
+
+async function lanePage(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  query: LaneQuery,
+  filter: lists.LaneFilter,
+) {
+  const limit = query.limit ?? pageSizeDefault
+  const sort = query.sort ?? 'newest'
+  const cursor = readLaneCursor(query.cursor, sort)
+  const rows = await lists.listLanes(transaction, tenant, filter, { sort, cursor, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  const isWhole = cursor === null && rows.length <= limit
+  return {
+    lanes: await laneAnswers(transaction, tenant, page),
+    next_cursor:
+      rows.length > limit && last !== undefined ? cursorText([sort, last.sort_key, last.lane_id]) : null,
+    total: isWhole
+      ? rows.length
+      : cursor === null
+        ? await lists.countLanes(transaction, tenant, filter)
+        : null,
+  }
+}
+
+/** Lanes read and written at a time: an export holds no more of them, however many there are. */
+const exportedAtOnce = 1_000
+
+/**
+ * A selection of lanes as CSV, newest first. Each piece is a transaction of its own, so that a slow reader holds no
+ * connection: a lane changed meanwhile is exported as it was or as it is, and none is left out or comes twice.
+ */
+async function* csvOf(
+  database: Database,
+  tenant: TenantId,
+  filter: lists.LaneFilter,
+): AsyncGenerator<string, void> {
+  let head = laneCsvHead
+  let cursor: lists.LaneCursor | null = null
+  for (;;) {
+    const page: { lines: string; next: lists.LaneCursor | null } = await database.inTenant(
+      tenant,
+      async (transaction) => {
+        const rows = await lists.listLanes(transaction, tenant, filter, {
+          sort: 'newest',
+          cursor,
+          limit: exportedAtOnce,
+        })
+        const last = rows.length < exportedAtOnce ? undefined : rows.at(-1)
+        return {
+          lines: laneCsvLines(await laneAnswers(transaction, tenant, rows)),
+          next: last === undefined ? null : { key: last.sort_key, laneId: last.lane_id },
+        }
+      },
+    )
+    yield head + page.lines
+    if (page.next === null) return
+    head = ''
+    cursor = page.next
+  }
+}
+
+function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number): CsvFile {
+  return { fileName: `lanewise-${what}-${new Date(now).toISOString().slice(0, 10)}.csv`, text }
+}
+
+export const laneListEndpoints: ServedEndpoint[] = [
+  serve(listLanes, async ({ caller, query }, { database }) => {
+    const filter = laneFilter(query)
+    return database.inTenant(caller.tenant, (transaction) =>
+      lanePage(transaction, caller.tenant, query, filter),
+    )
+  }),
+
+  serve(exportLanes, async ({ caller, query, now }, { database }) =>
+    csvFile('lanes', csvOf(database, caller.tenant, laneFilter(query)), now),
+  ),
+
+  serve(listShipments, async ({ caller, query }, { database }) => {
+    const filter = { ...laneFilter(query), booked: true }
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const page = await lanePage(transaction, caller.tenant, query, filter)
+      const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
+      return {
+        ...page,
+        totals: {
+          shipments: totals.shipments,
+          customer_rate: dollarsFromCents(totals.customerRateCents),
+          truck_cost: dollarsFromCents(totals.truckCostCents),
+          margin: dollarsFromCents(totals.marginCents),
+          margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
+          shipments_with_margin: totals.withMargin,
+          quoted_margin: dollarsFromCents(totals.quotedMarginCents),
+          shipments_with_quoted_margin: totals.withQuotedMargin,
+          landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
+          comparable_shipments: totals.comparable,
+        },
+      }
+    })
+  }),
+
+  serve(exportShipments, async ({ caller, query, now }, { database }) =>
+    csvFile('shipments', csvOf(database, caller.tenant, { ...laneFilter(query), booked: true }), now),
+  ),
+]
