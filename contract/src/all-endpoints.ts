@@ -1,8 +1,10 @@
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
+import { firstSteps } from './first-steps.ts'
 import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
-import { laneInsight } from './lane-insight.ts'
-import { markup } from './markup.ts'
+import { laneAdvice, laneInsight } from './lane-insight.ts'
+import { laneRecord } from './lane-record.ts'
+import { markup, quoteAdvice } from './markup.ts'
 import {
   createQuoteRequest,
   exportLanes,
@@ -25,6 +27,7 @@ import {
   listUsers,
   me,
   removeUser,
+  sessionToken,
   signIn,
   signOut,
   signUp,
@@ -37,6 +40,7 @@ import {
   revokeSigningSecret,
   rotateSigningSecret,
 } from './signing-secret.ts'
+import { suggestCustomers, suggestPlaces } from './suggestions.ts'
 
 /** Every operation of the service, on one page. */
 export const allEndpoints = [
@@ -54,13 +58,20 @@ export const allEndpoints = [
   signIn,
   acceptInvitation,
   signOut,
+  sessionToken,
   changePassword,
   me,
   updateTenant,
+  firstSteps,
   listUsers,
   inviteUser,
   updateUser,
   removeUser,
+  quoteAdvice,
+  laneAdvice,
+  laneRecord,
+  suggestPlaces,
+  suggestCustomers,
   createQuoteRequest,
   getQuoteRequest,
   listLanes,

@@ -15,29 +15,40 @@ export interface PlaceSuggestion {
 const typedLengthMax = 60
 
 /**
- * Places whose names begin as typed, the most populous first; where these are too few, places whose names begin nearly
- * so (one typing error from four letters on, two from eight). `dallas, t` keeps to states that begin with T. An offer
- * to choose from, never a choice made. Nothing typed, nothing offered.
+ * Places whose names begin as typed: those in use first, the most used before the others, then the most populous; where
+ * these are too few, places whose names begin nearly so (one typing error from four letters on, two from eight).
+ * `dallas, t` keeps to states that begin with T. An offer to choose from, never a choice made. Nothing typed: the places
+ * in use alone.
  *
  * @param limit at most this many, best first
+ * @param uses how often each place is quoted, by its key; keys of no known place are passed over
  * @example suggestPlaces('fort w', 1)[0]?.place // 'Fort Worth, TX'
+ * @example suggestPlaces('dal', 1, new Map([['dalton|GA', 3]]))[0]?.place // 'Dalton, GA'
  */
-export function suggestPlaces(text: string, limit: number): PlaceSuggestion[] {
+export function suggestPlaces(
+  text: string,
+  limit: number,
+  uses: ReadonlyMap<string, number> = new Map(),
+): PlaceSuggestion[] {
   const [cityText = '', stateText = ''] = text.slice(0, typedLengthMax).split(',')
   const typed = typedNames(cityText)
   const state = stateText.trim().toUpperCase()
-  if (typed.length === 0 || limit < 1) return []
+  if (limit < 1) return []
 
   const begun = new Set(
-    typed.flatMap((name) => placesBeginning(name)).filter((place) => inState(place, state)),
+    (typed.length === 0 ? placesCalled(uses.keys()) : typed.flatMap((name) => placesBeginning(name))).filter(
+      (place) => inState(place, state),
+    ),
   )
   const exact = new Set(typed)
+  const used = (place: KnownPlace) => uses.get(place.key) ?? 0
   const suggestions = [...begun].sort(
     (a, b) =>
+      used(b) - used(a) ||
       Number(exact.has(b.folded)) * b.population - Number(exact.has(a.folded)) * a.population ||
       byPopulation(a, b),
   )
-  if (suggestions.length < limit) {
+  if (suggestions.length < limit && typed.length > 0) {
     const name = typed[0] ?? ''
     suggestions.push(...placesNearlyBeginning(name, state).filter((place) => !begun.has(place)))
   }
@@ -59,6 +70,11 @@ function typedNames(text: string): string[] {
   const last = (words.pop() ?? '').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
   const unfinished = [foldCity(words.join(' ')), last].filter((part) => part !== '').join(' ')
   return [...new Set([whole, unfinished])].filter((name) => name !== '')
+}
+
+function placesCalled(keys: Iterable<string>): KnownPlace[] {
+  const { byKey } = gazetteer()
+  return [...keys].flatMap((key) => byKey.get(key) ?? [])
 }
 
 /** By bisection in the names' order. */

@@ -28,14 +28,17 @@ import { callers } from './callers.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
+import { firstStepsEndpoint } from './endpoints/first-steps.ts'
 import { importEndpoints } from './endpoints/imports.ts'
-import { laneInsightEndpoint } from './endpoints/lane-insight.ts'
+import { laneAdviceEndpoint, laneInsightEndpoint } from './endpoints/lane-insight.ts'
+import { laneRecordEndpoint } from './endpoints/lane-record.ts'
 import { laneListEndpoints } from './endpoints/lane-lists.ts'
-import { markupEndpoint } from './endpoints/markup.ts'
+import { markupEndpoint, quoteAdviceEndpoint } from './endpoints/markup.ts'
 import { operationPaths, operationRoutes } from './endpoints/operations.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
 import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
 import { signInEndpoints } from './endpoints/sign-in.ts'
+import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
@@ -48,7 +51,12 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   laneInsightEndpoint,
   ...credentialEndpoints,
   ...signInEndpoints,
+  firstStepsEndpoint,
   ...userEndpoints,
+  quoteAdviceEndpoint,
+  laneAdviceEndpoint,
+  laneRecordEndpoint,
+  ...suggestionEndpoints,
   ...quoteEndpoints,
   ...laneListEndpoints,
   ...importEndpoints,

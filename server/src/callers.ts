@@ -111,6 +111,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
         role: session.role,
         sessionId: claims.jti,
         sessionExpiresAt: session.expires_at,
+        tokenExpiresAtSeconds: claims.exp,
       }
     },
 

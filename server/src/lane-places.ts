@@ -117,6 +117,7 @@ export function readLanePlaces(
     errors.push({
       ...at(field),
       code: 'unknown-place',
+      suggestions: meant,
       detail: `${fieldName(at(field))} "${lane[field]}" is not a place we know. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If it is right as it is, send accept_unknown_places: true.`,
     })
     return null

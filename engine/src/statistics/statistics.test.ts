@@ -5,6 +5,7 @@ import { lowerMedian } from './lower-median.ts'
 import { mean } from './mean.ts'
 import { median } from './median.ts'
 import { normalCdf } from './normal-cdf.ts'
+import { percentOf } from './percent-of.ts'
 import { roundHalfAway } from './round-half-away.ts'
 
 describe('mean, median and lower median', () => {
@@ -91,5 +92,12 @@ describe('roundHalfAway', () => {
     expect(roundHalfAway(1.25, 1)).toBe(1.3)
     expect(roundHalfAway(-1.25, 1)).toBe(-1.3)
     expect(Object.is(roundHalfAway(-0.04, 1), 0)).toBe(true)
+  })
+})
+
+describe('percentOf', () => {
+  it('has one decimal, and is null of nothing', () => {
+    expect([percentOf(17, 26), percentOf(-1, 3), percentOf(0, 5)]).toEqual([65.4, -33.3, 0])
+    expect(percentOf(0, 0)).toBeNull()
   })
 })

@@ -68,6 +68,8 @@ export interface PersonCaller {
   readonly role: Role
   readonly sessionId: string
   readonly sessionExpiresAt: Date
+  /** When the token they called with ends: with the session, or before it. Epoch seconds. */
+  readonly tokenExpiresAtSeconds: number
 }
 
 export interface ServiceCaller {
@@ -104,6 +106,11 @@ export interface Call<E extends Endpoint> {
   /** The caller's network: an IPv4 address or an IPv6 /64. */
   readonly network: string
   readonly requestId: string
+}
+
+/** What a read needs to know of a call, whoever may call it: one code for machines and for people. */
+export type ReadCall<E extends Endpoint> = Pick<Call<E>, 'query' | 'now'> & {
+  readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
 }
 
 /** An answer with headers or a cookie beside its body. */

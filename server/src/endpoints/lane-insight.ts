@@ -1,5 +1,6 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { laneInsight } from '#contract/lane-insight.ts'
+import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
 import { isDecided, type PastQuote } from '#engine/history.ts'
 import { describeLane } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
@@ -10,7 +11,7 @@ import { type HistoryOf, readHistory, tenantTotals } from '../database/histories
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { type KnownPlace, knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { serve } from './call.ts'
+import { type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 interface AskedLane {
@@ -91,65 +92,66 @@ function rescaledAverage(
 }
 
 /** The one loop of lane insight: for each scope, most trusted first, fetch its history; enough? describe it. */
-export const laneInsightEndpoint = serve(
-  laneInsight,
-  async ({ caller, query, now }, { database, models }) => {
-    const errors: FieldError[] = []
-    const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-    const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
-    const equipmentCode =
-      query.equipment === undefined
-        ? null
-        : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-    if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+async function insightIntoLane(
+  { caller, query, now }: ReadCall<typeof laneInsight>,
+  { database, models }: Parts,
+): Promise<AnswerOf<typeof laneInsight>> {
+  const errors: FieldError[] = []
+  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
+  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
+  const equipmentCode =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
 
-    const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
-    const asked = { origin: knownOrFolded(origin), destination: knownOrFolded(destination), equipmentCode }
-    const answer = await database.inTenant(caller.tenant, async (transaction) => {
-      const found = await firstEnough(transaction, caller.tenant, asked)
-      if (found === null) return null
-      const haulLog = isOwnLane(found.scope)
-        ? null
-        : (await models.of(transaction, caller.tenant, now)).estimator.haulLog
-      return { ...found, haulLog, totals: await tenantTotals(transaction, caller.tenant) }
-    })
-    if (answer === null) return { found: false as const, query: echo }
+  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
+  const asked = { origin: knownOrFolded(origin), destination: knownOrFolded(destination), equipmentCode }
+  const answer = await database.inTenant(caller.tenant, async (transaction) => {
+    const found = await firstEnough(transaction, caller.tenant, asked)
+    if (found === null) return null
+    const haulLog = isOwnLane(found.scope)
+      ? null
+      : (await models.of(transaction, caller.tenant, now)).estimator.haulLog
+    return { ...found, haulLog, totals: await tenantTotals(transaction, caller.tenant) }
+  })
+  if (answer === null) return { found: false as const, query: echo }
 
-    const miles = lanePlaces(origin, destination, null).miles ?? null
-    const insight = describeLane({
-      quotes: answer.quotes,
-      parent: answer.totals,
-      now,
-      askedScope: equipmentCode === null ? 'corridor' : 'equipment',
-      usedScope: answer.scope,
-      avgRateCents: answer.haulLog === null ? null : rescaledAverage(answer.quotes, miles, answer.haulLog),
-    })
-    const { history } = insight
-    return {
-      found: true as const,
-      query: echo,
-      scope: insight.scope,
-      history: {
-        total_quotes: history.totalQuotes,
-        wins: history.wins,
-        losses: history.losses,
-        win_rate_pct: history.winRatePct,
-        months_active: history.monthsActive,
-        avg_rate_usd: dollarsFromCents(history.avgRateCents),
-      },
-      scores: insight.scores,
-      signals: insight.signals,
-      summary: insight.summary,
-      ...(query.include === undefined
-        ? {}
-        : {
-            evidence: answeredEvidence({
-              ...insight.evidence,
-              levels: answer.levels,
-              miles,
-              shortHaul: miles !== null && miles < shortHaulMiles,
-            }) as Record<string, unknown>,
-          }),
-    }
-  },
-)
+  const miles = lanePlaces(origin, destination, null).miles ?? null
+  const insight = describeLane({
+    quotes: answer.quotes,
+    parent: answer.totals,
+    now,
+    askedScope: equipmentCode === null ? 'corridor' : 'equipment',
+    usedScope: answer.scope,
+    avgRateCents: answer.haulLog === null ? null : rescaledAverage(answer.quotes, miles, answer.haulLog),
+  })
+  const { history } = insight
+  return {
+    found: true as const,
+    query: echo,
+    scope: insight.scope,
+    history: {
+      total_quotes: history.totalQuotes,
+      wins: history.wins,
+      losses: history.losses,
+      win_rate_pct: history.winRatePct,
+      months_active: history.monthsActive,
+      avg_rate_usd: dollarsFromCents(history.avgRateCents),
+    },
+    scores: insight.scores,
+    signals: insight.signals,
+    summary: insight.summary,
+    ...(query.include === undefined
+      ? {}
+      : {
+          evidence: answeredEvidence({
+            ...insight.evidence,
+            levels: answer.levels,
+            miles,
+            shortHaul: miles !== null && miles < shortHaulMiles,
+          }) as Record<string, unknown>,
+        }),
+  }
+}
+
+export const laneInsightEndpoint = serve(laneInsight, insightIntoLane)
+export const laneAdviceEndpoint = serve(laneAdvice, insightIntoLane)

@@ -1,21 +1,25 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { markup } from '#contract/markup.ts'
+import { markup, quoteAdvice } from '#contract/markup.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { readHistory } from '../database/histories.ts'
 import { findTenant } from '../database/people.ts'
 import { knownOrFolded, readEquipment, readPlaceAt } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { serve } from './call.ts'
+import { type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
 
 /** The extras that need the model of the whole tenant. */
 const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
 
 /** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
-export const markupEndpoint = serve(markup, async ({ caller, query, now }, { database, models }) => {
+async function adviceOnRate(
+  { caller, query, now }: ReadCall<typeof markup>,
+  { database, models }: Parts,
+): Promise<AnswerOf<typeof markup>> {
   const errors: FieldError[] = []
   const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
   const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
@@ -88,4 +92,7 @@ export const markupEndpoint = serve(markup, async ({ caller, query, now }, { dat
         }
       : {}),
   }
-})
+}
+
+export const markupEndpoint = serve(markup, adviceOnRate)
+export const quoteAdviceEndpoint = serve(quoteAdvice, adviceOnRate)

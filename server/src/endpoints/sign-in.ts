@@ -2,11 +2,12 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { invalid, problem } from '#contract/errors.ts'
-import { dashboardTokenLifetimeHours } from '#contract/limits.ts'
+import { dashboardTokenLifetimeHours, sessionTokenLifetimeSeconds } from '#contract/limits.ts'
 import {
   acceptInvitation,
   changePassword,
   me,
+  sessionToken,
   signIn,
   signOut,
   signUp,
@@ -235,6 +236,22 @@ export const signInEndpoints: ServedEndpoint[] = [
       ),
     )
     return new Reply({ status: 'ok' as const }, { 'Set-Cookie': sessionCookieOf('', new Date(0)) })
+  }),
+
+  serve(sessionToken, async ({ caller, now }, { tokens }) => {
+    const issuedAt = Math.floor(now / 1000)
+    // A token that was asked for with such a token ends with it: nobody who got hold of one makes it last.
+    const expiresAt = Math.min(issuedAt + sessionTokenLifetimeSeconds, caller.tokenExpiresAtSeconds)
+    const token = tokens.sign('dashboard', {
+      tenant_id: caller.tenant,
+      user_id: caller.userId,
+      role: caller.role,
+      scope: 'dashboard',
+      jti: caller.sessionId,
+      iat: issuedAt,
+      exp: expiresAt,
+    })
+    return { token, expires_at: new Date(expiresAt * 1000).toISOString() }
   }),
 
   serve(changePassword, async ({ body, caller, now, network }, parts) => {

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type Integration, makeIntegration, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+let acme: Integration
+
+beforeAll(async () => {
+  app = await testApp()
+  acme = await makeIntegration(app)
+  for (const [rate, outcome] of [
+    [1800, 'won'],
+    [1900, 'won'],
+    [2000, 'lost'],
+    [2100, 'pending'],
+    [2200, 'won'],
+    [2300, 'lost'],
+  ] as const) {
+    await makeLane(app, acme.tenant, { rate, outcome })
+  }
+})
+afterAll(() => app.close())
+
+const reads = {
+  markup: { people: '/api/advice/markup', machines: '/api/integrations/insights/markup' },
+  lane: { people: '/api/advice/lane', machines: '/api/integrations/insights/lane' },
+}
+
+function ask(path: string, query: Record<string, string>, token: string) {
+  const rate = path.endsWith('markup') ? { proposed_rate: '2000' } : {}
+  const asked = new URLSearchParams({ origin: 'Dallas, TX', destination: 'Atlanta, GA', ...rate, ...query })
+  return call(app, 'GET', `${path}?${asked}`, { token })
+}
+
+describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => {
+  test.each([
+    {},
+    { equipment: 'dry van' },
+    { equipment: 'R' },
+    { include: 'evidence' },
+    { origin: 'Nowhere Atall, TX' },
+    ...(name === 'markup' ? [{ include: 'estimate,curve,optimum', market_rate: '2050' }] : []),
+  ])('people get the very answer that machines get: %j', async (query) => {
+    const [person, machine] = [
+      await ask(people, query, acme.tenant.owner),
+      await ask(machines, query, acme.token),
+    ]
+    expect(person.status).toBe(200)
+    expect(person.body).toEqual(machine.body)
+  })
+
+  test('a viewer may ask, and nothing is cached', async () => {
+    const viewer = await makePerson(app, acme.tenant, 'viewer')
+    const { status, headers } = await ask(people, {}, viewer.token)
+    expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+  })
+
+  test('the limit of the integration interface does not count what people ask', async () => {
+    const { headers } = await ask(people, {}, acme.tenant.owner)
+    expect(headers.get('RateLimit')).toBeNull()
+  })
+
+  test('another brokerage sees nothing of it', async () => {
+    const other = await makeTenant(app)
+    expect((await ask(people, {}, other.owner)).body.found).toBe(false)
+  })
+})
+
+test('who has just marked a lane sees what that changed', async () => {
+  const { owner } = acme.tenant
+  const before = await ask(reads.markup.people, { equipment: 'F' }, owner)
+  expect(before.body.found).toBe(false)
+  await makeLane(app, acme.tenant, { equipment: 'F', rate: 2000, outcome: 'won' })
+  const after = await ask(reads.markup.people, { equipment: 'F' }, owner)
+  expect(after.body).toMatchObject({ found: true, win_probability: 0.75, confidence: 'low' })
+})
+
+describe.each(Object.entries(reads))('%s: 401', (_name, { people }) => {
+  test('without a token, and with the token of a machine', async () => {
+    const none = await call(app, 'GET', `${people}?origin=Dallas,TX&destination=Atlanta,GA`)
+    expect([none.status, none.body.type]).toEqual([401, '/problems/token-missing'])
+    const machine = await ask(people, {}, acme.token)
+    expect([machine.status, machine.body.type]).toEqual([401, '/problems/token-wrong-kind'])
+  })
+})
+
+describe.each(Object.entries(reads))('%s: 422', (_name, { people }) => {
+  test.each([
+    [{ origin: 'Dallas' }, 'origin'],
+    [{ destination: 'Atlanta, ZZ' }, 'destination'],
+    [{ equipment: '!' }, 'equipment'],
+    [{ include: 'everything' }, 'include'],
+  ])('%j names the parameter', async (query, parameter) => {
+    const { status, body } = await ask(people, query, acme.tenant.owner)
+    expect([status, body.errors[0].parameter]).toEqual([422, parameter])
+  })
+})

@@ -1,0 +1,10 @@
+import { firstSteps } from '#contract/first-steps.ts'
+import * as database from '../database/first-steps.ts'
+import { serve } from './call.ts'
+
+/** What a new brokerage has done so far. */
+export const firstStepsEndpoint = serve(firstSteps, async ({ caller, now }, parts) =>
+  parts.database.inTenant(caller.tenant, (transaction) =>
+    database.firstSteps(transaction, caller.tenant, { userId: caller.userId, now: new Date(now) }),
+  ),
+)

@@ -1,0 +1,28 @@
+import { lanesOfUsedPlacesMax, suggestionsDefault } from '#contract/limits.ts'
+import { suggestCustomers, suggestPlaces } from '#contract/suggestions.ts'
+import * as geography from '#geography/suggest-places.ts'
+import { customersCalled, placeUses } from '../database/suggestions.ts'
+import { type ServedEndpoint, serve } from './call.ts'
+
+/** What is offered while somebody types a quote. */
+export const suggestionEndpoints: ServedEndpoint[] = [
+  serve(suggestPlaces, async ({ caller, query }, { database }) => {
+    const uses = await database.inTenant(caller.tenant, (transaction) =>
+      placeUses(transaction, caller.tenant, lanesOfUsedPlacesMax),
+    )
+    return { places: geography.suggestPlaces(query.q ?? '', query.limit ?? suggestionsDefault, uses) }
+  }),
+
+  serve(suggestCustomers, async ({ caller, query }, { database }) => {
+    const customers = await database.inTenant(caller.tenant, (transaction) =>
+      customersCalled(transaction, caller.tenant, (query.q ?? '').trim(), query.limit ?? suggestionsDefault),
+    )
+    return {
+      customers: customers.map(({ name, quotes, lastQuotedAt }) => ({
+        name,
+        quotes,
+        last_quoted_at: lastQuotedAt.toISOString(),
+      })),
+    }
+  }),
+]
