@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
-const tests = globSync('{contract,engine,geography,server,evaluation,checks}/**/*.test.ts')
+const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
+const tests = globSync('{contract,engine,geography,server,evaluation,checks,dashboard}/**/*.test.ts')
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 
@@ -12,16 +13,30 @@ export default defineConfig({
     reporters: ['verbose'],
     projects: [
       {
-        test: { name: 'pure', include: tests.filter((file) => !asksForDatabase(file)), testTimeout: 30_000 },
+        test: {
+          name: 'pure',
+          include: tests.filter((file) => !asksForDatabase(file) && !isInBrowser(file)),
+          testTimeout: 30_000,
+        },
       },
       {
         test: {
           name: 'database',
-          include: tests.filter(asksForDatabase),
+          include: tests.filter((file) => asksForDatabase(file) && !isInBrowser(file)),
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // People's journeys through the built dashboard, in a real browser.
+          name: 'browser',
+          include: tests.filter(isInBrowser),
+          globalSetup: ['server/testing/database-cluster.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
         },
       },
     ],

@@ -19,25 +19,27 @@ import {
   keepAliveSeconds,
   refusedPerAddressPerSecondMax,
   socketsPerNetworkMax,
-  tenantRequestsPerWindowMax,
-  tenantWindowSeconds,
   uploadArrivalSecondsMax,
   uriBytesMax,
 } from '#contract/limits.ts'
+import { pagePaths } from '#contract/pages.ts'
 import { callers } from './callers.ts'
+import { asksForPage, builtDashboard } from './dashboard-files.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
 import { firstStepsEndpoint } from './endpoints/first-steps.ts'
 import { importEndpoints } from './endpoints/imports.ts'
+import { integrationCallEndpoints } from './endpoints/integration-calls.ts'
 import { laneAdviceEndpoint, laneInsightEndpoint } from './endpoints/lane-insight.ts'
-import { laneRecordEndpoint } from './endpoints/lane-record.ts'
 import { laneListEndpoints } from './endpoints/lane-lists.ts'
+import { laneRecordEndpoint } from './endpoints/lane-record.ts'
 import { markupEndpoint, quoteAdviceEndpoint } from './endpoints/markup.ts'
 import { operationPaths, operationRoutes } from './endpoints/operations.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
 import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
 import { signInEndpoints } from './endpoints/sign-in.ts'
+import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { callerNetwork } from './security/caller-network.ts'
@@ -50,6 +52,8 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   markupEndpoint,
   laneInsightEndpoint,
   ...credentialEndpoints,
+  ...integrationCallEndpoints,
+  signatureCheckEndpoint,
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
@@ -116,6 +120,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     }
   })
   app.addHook('onResponse', async (request, reply) => {
+    const { statusCode: status, headersSent: answered } = reply.raw
+    parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
     parts.log.info(
       {
         request_id: request.id,
@@ -131,12 +137,14 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   app.setErrorHandler((error: FastifyError, request, reply) => {
     answerProblem(fromFramework(error, request.routeOptions.bodyLimit ?? bodyBytesMax), request, reply, parts)
   })
+  const dashboard = builtDashboard()
   app.setNotFoundHandler((request, reply) => {
+    // Who mistypes the address of a page is told by a page.
+    if (dashboard !== null && asksForPage(request)) return dashboard.sendPage(reply.code(404))
     answerProblem(notFound(request), request, reply, parts)
   })
 
   const gates = {
-    tenantLimit: slidingWindow(tenantRequestsPerWindowMax, tenantWindowSeconds * 1000),
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
     callers: callers(parts.database, parts.tokens, parts.secretKey, parts.log),
   }
@@ -146,6 +154,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   )
   if (unserved.length > 0) throw new Error(`No code serves ${unserved.map(({ name }) => name).join(', ')}.`)
   await app.register(operationRoutes(parts))
+  if (dashboard === null) app.get('/', async (_request, reply) => reply.redirect('/docs/'))
+  else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
   answerEarly(app)
@@ -159,7 +169,8 @@ function pathOf(url: string): string {
   return parsed === null ? '/' : `${parsed.pathname}${parsed.search}`
 }
 
-const paths = [...allEndpoints, ...operationPaths.map((path) => ({ path, method: 'GET' as const }))].map(
+const readPaths = [...operationPaths, ...Object.values(pagePaths)]
+const paths = [...allEndpoints, ...readPaths.map((path) => ({ path, method: 'GET' as const }))].map(
   ({ path, method }) => ({
     method,
     form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
@@ -209,6 +220,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 }
 
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  parts.calls.refuse(request, answer)
   if (answer.status >= 500) {
     parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
   } else {

@@ -53,21 +53,22 @@ export async function makeTenant(app: TestApp): Promise<MadeTenant> {
   return { id: answer.body.tenant.id, email, password, owner: answer.body.token }
 }
 
-/** A person of a role in a brokerage, signed in: their dashboard token and id. */
+/** A person of a role in a brokerage, signed in: their dashboard token and id, and what they sign in with. */
 export async function makePerson(
   app: TestApp,
   tenant: MadeTenant,
   role: 'viewer' | 'member' | 'admin' | 'owner',
-): Promise<{ id: number; token: string }> {
+): Promise<{ id: number; token: string; email: string; password: string }> {
+  const email = `${role}-${randomUUID()}@example.com`
   const invited = await call(app, 'POST', '/api/users', {
     token: tenant.owner,
-    body: { name: `A ${role}`, email: `${role}-${randomUUID()}@example.com`, role },
+    body: { name: `A ${role}`, email, role },
   })
   const accepted = await call(app, 'POST', '/api/auth/accept-invitation', {
     body: { invitation: invited.body.invitation, password },
   })
   if (accepted.status !== 200) throw new Error(`invitation answered ${accepted.status}`)
-  return { id: invited.body.user.id, token: accepted.body.token }
+  return { id: invited.body.user.id, token: accepted.body.token, email, password }
 }
 
 export async function makeServiceToken(app: TestApp, dashboardToken: string): Promise<string> {

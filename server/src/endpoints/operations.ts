@@ -12,7 +12,6 @@ export const version: string = (
 
 /** Their addresses, all read with GET. */
 export const operationPaths = [
-  '/',
   '/healthz',
   '/readyz',
   '/openapi.json',
@@ -29,9 +28,6 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
   const document = openApiDocument(version)
   const documentText = JSON.stringify(document)
   return async (app) => {
-    // Who opens the address in a browser finds what the service can do.
-    app.get('/', async (_request, reply) => reply.redirect('/docs/'))
-
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
 
     app.get('/readyz', async (_request, reply) => {

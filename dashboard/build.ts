@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { build, type Plugin } from 'vite'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+
+/**
+ * Builds the dashboard into `dashboard/dist`, when anything it is made of has changed since the last build: `npm start`
+ * and `npm test` run this each time. `--force` builds in any case.
+ */
+
+const root = join(import.meta.dirname, '..')
+const target = join(import.meta.dirname, 'dist')
+const builtFrom = join(target, 'built-from')
+
+/** A digest over all that the dashboard is made of. */
+function sourcesDigest(): string {
+  const digest = createHash('sha256')
+  const paths = globSync(
+    [
+      'dashboard/src/**/*',
+      'dashboard/index.html',
+      'dashboard/build.ts',
+      'contract/src/**/*.ts',
+      'package-lock.json',
+    ],
+    { cwd: root, withFileTypes: true },
+  )
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+  for (const path of paths) digest.update(path.slice(root.length)).update(readFileSync(path))
+  return digest.digest('hex')
+}
+
+function lastDigest(): string {
+  try {
+    return readFileSync(builtFrom, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const operationsModule = 'virtual:operations'
+
+/**
+ * What a call needs to know of the contract: method, path and kind of body of each operation, by its name. The schemas
+ * stay behind: the service checks what it is sent, and the types of calls come from the contract itself.
+ */
+function operations(): Plugin {
+  return {
+    name: 'operations',
+    resolveId: (id) => (id === operationsModule ? `\0${operationsModule}` : null),
+    load: (id) =>
+      id === `\0${operationsModule}`
+        ? `export default ${JSON.stringify(
+            Object.fromEntries(allEndpoints.map(({ name, method, path }) => [name, { method, path }])),
+          )}`
+        : null,
+  }
+}
+
+/** Compressed once here rather than at every answer. */
+function compressed(): void {
+  for (const path of globSync('**/*.{js,css,svg,json}', { cwd: target })) {
+    const bytes = readFileSync(join(target, path))
+    writeFileSync(
+      join(target, `${path}.br`),
+      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+    )
+    writeFileSync(join(target, `${path}.gz`), gzipSync(bytes, { level: 9 }))
+  }
+}
+
+const digest = sourcesDigest()
+if (digest !== lastDigest() || process.argv.includes('--force')) {
+  process.stdout.write('lanewise: building the dashboard\n')
+  await build({
+    configFile: false,
+    root: import.meta.dirname,
+    logLevel: 'warn',
+    plugins: [react(), operations()],
+    build: {
+      outDir: target,
+      emptyOutDir: true,
+      target: 'es2023',
+      // A script of its own file is all the Content-Security-Policy allows, and so for pictures.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+  })
+  compressed()
+  mkdirSync(target, { recursive: true })
+  writeFileSync(builtFrom, digest)
+}

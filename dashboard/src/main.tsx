@@ -1,0 +1,47 @@
+import './styles.ts'
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { CallFailed } from './call.ts'
+import { Notices } from './parts/notices.tsx'
+import { router } from './router.tsx'
+import { readableColors, theme } from './theme.ts'
+
+const nonce = document.querySelector('meta[name="style-nonce"]')?.getAttribute('content') ?? ''
+setNonce(nonce)
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // Passing troubles are tried again, as late as the service asks for; anything else is told at once.
+      retry: (failures, error) => error instanceof CallFailed && error.isPassing && failures < 2,
+      retryDelay: (failures, error) =>
+        error instanceof CallFailed && error.retryAfterSeconds !== null
+          ? error.retryAfterSeconds * 1000
+          : 500 * 2 ** failures,
+    },
+  },
+})
+
+const place = document.getElementById('dashboard')
+if (place === null) throw new Error('The page has no place for the dashboard.')
+createRoot(place).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={readableColors}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queries}>
+        <Notices>
+          <RouterProvider router={router} context={{ queries }} />
+        </Notices>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

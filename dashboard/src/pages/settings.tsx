@@ -1,0 +1,5 @@
+import { Page } from '../parts/page.tsx'
+
+export default function Placeholder() {
+  return <Page title="Settings">{null}</Page>
+}

@@ -1,0 +1,75 @@
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { useChange } from '../answers.ts'
+import { Doorstep } from '../parts/doorstep.tsx'
+import { Failed } from '../parts/states.tsx'
+import { begin } from '../session.tsx'
+
+/** Only a place of this site: an address is anybody's to write. */
+function placeAfter(next: string | undefined): string {
+  return next?.startsWith('/') === true && !/^\/[/\\]/.test(next) ? next : pagePaths.desk
+}
+
+export default function SignInPage() {
+  const { next } = useSearch({ strict: false })
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const signIn = useChange('sign-in')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate(
+      { body: { email, password } },
+      {
+        onSuccess: (session) => {
+          begin(queries, session)
+          void navigate({ href: placeAfter(next) })
+        },
+      },
+    )
+  }
+  return (
+    <Doorstep
+      title="Sign in"
+      other={
+        <>
+          New here?{' '}
+          <Anchor component={Link} to={pagePaths.signUp}>
+            Make a brokerage
+          </Anchor>
+        </>
+      }
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            required
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            required
+          />
+          {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
+          <Button type="submit" loading={signIn.isPending}>
+            Sign in
+          </Button>
+          <Text size="xs" c="dimmed">
+            Password lost? Whoever runs this service can set a new one.
+          </Text>
+        </Stack>
+      </form>
+    </Doorstep>
+  )
+}

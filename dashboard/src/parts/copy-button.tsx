@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useNotice } from './notices.tsx'
+
+const saidMs = 2_000
+
+/** Copies a text, and says so. `what` completes "Copy ...". */
+export function CopyButton({
+  text,
+  what,
+  compact = false,
+}: {
+  text: string
+  what: string
+  compact?: boolean
+}) {
+  const [copied, setCopied] = useState(false)
+  const tell = useNotice()
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+      setTimeout(setCopied, saidMs, false)
+    } catch {
+      tell('The browser does not let this page copy. Select the text and copy it by hand.', { failed: true })
+    }
+  }
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      aria-label={`Copy ${what}`}
+      leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+      onClick={() => void copy()}
+    >
+      <span aria-live="polite">{copied ? 'Copied' : compact ? 'Copy' : `Copy ${what}`}</span>
+    </Button>
+  )
+}

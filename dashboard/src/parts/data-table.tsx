@@ -1,0 +1,106 @@
+import { VisuallyHidden } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+export interface Column<Row> {
+  readonly key: string
+  readonly header: string
+  readonly cell: (row: Row) => ReactNode
+  readonly align?: 'right'
+  /** Left out on narrower screens; what it says must then be within reach otherwise. */
+  readonly from?: 'sm' | 'md'
+  /** Long texts break instead of widening the table. */
+  readonly wraps?: boolean
+  /** The orders this column offers, as the service names them; the first click takes the first. */
+  readonly sorts?: readonly [first: string, second?: string]
+}
+
+/**
+ * A table of rows. It scrolls within its own frame, which the keyboard can reach; headers that sort are buttons and say
+ * how they sort.
+ */
+export function DataTable<Row>({
+  caption,
+  columns,
+  rows,
+  rowKey,
+  chosen,
+  sort,
+  onSort,
+  onRowFocus,
+}: {
+  /** Read out by screen readers: what the rows are. */
+  caption: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  rowKey: (row: Row) => string
+  chosen?: string | null
+  sort?: string
+  onSort?: (sort: string) => void
+  onRowFocus?: (row: Row) => void
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a frame that scrolls must be reachable by keyboard
+    <section className="table-frame" aria-label={caption} tabIndex={0}>
+      <table>
+        <VisuallyHidden component="caption">{caption}</VisuallyHidden>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th
+                key={column.key}
+                scope="col"
+                data-align={column.align}
+                data-from={column.from}
+                aria-sort={sortedAs(column, sort)}
+              >
+                {column.sorts === undefined || onSort === undefined ? (
+                  column.header
+                ) : (
+                  <button
+                    type="button"
+                    className="sort-button"
+                    onClick={() => onSort(nextSort(column.sorts ?? [''], sort))}
+                  >
+                    {column.header}
+                    <span aria-hidden>
+                      {sort === column.sorts[0] ? ' ▾' : sort === column.sorts[1] ? ' ▴' : ''}
+                    </span>
+                  </button>
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr
+              key={rowKey(row)}
+              data-chosen={chosen === rowKey(row) ? true : undefined}
+              onFocus={onRowFocus === undefined ? undefined : () => onRowFocus(row)}
+            >
+              {columns.map((column) => (
+                <td
+                  key={column.key}
+                  data-align={column.align}
+                  data-from={column.from}
+                  data-wraps={column.wraps === true ? true : undefined}
+                >
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+function nextSort([first, second]: readonly [string, string?], sort: string | undefined): string {
+  return sort === first && second !== undefined ? second : first
+}
+
+function sortedAs<Row>({ sorts }: Column<Row>, sort: string | undefined) {
+  if (sorts === undefined || sort === undefined) return undefined
+  return sort === sorts[0] ? 'descending' : sort === sorts[1] ? 'ascending' : 'none'
+}

@@ -1,0 +1,38 @@
+import { Anchor, Center, Paper, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+/** The page in front of the brokerage: one form, and where else one may want to go. */
+export function Doorstep({
+  title,
+  children,
+  other,
+}: {
+  title: string
+  children: ReactNode
+  other?: ReactNode
+}) {
+  useEffect(() => {
+    document.title = `${title} – Lanewise`
+  }, [title])
+  return (
+    <Center component="main" mih="100vh" p="md">
+      <Stack w="100%" maw={420} gap="md">
+        <div>
+          <Text fw={700} style={{ color: 'var(--mantine-color-anchor)' }}>
+            Lanewise
+          </Text>
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+        </div>
+        <Paper withBorder p="lg">
+          {children}
+        </Paper>
+        {other !== undefined && <Text size="sm">{other}</Text>}
+        <Text size="sm" c="dimmed">
+          Connecting a system? The <Anchor href="/docs/">API reference</Anchor> needs no sign-in.
+        </Text>
+      </Stack>
+    </Center>
+  )
+}

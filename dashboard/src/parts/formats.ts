@@ -1,0 +1,146 @@
+/** Figures as people in American freight write them. Nothing known is a dash, never a zero. */
+
+const none = '–'
+const locale = 'en-US'
+
+const wholeDollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 0,
+})
+const centsToo = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
+const oneDecimal = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+
+type Known = number | null | undefined
+
+/** A rate or cost: cents only where there are some. @example dollars(2150) // '$2,150' */
+export function dollars(amount: Known): string {
+  if (amount === null || amount === undefined) return none
+  return Number.isInteger(amount) ? wholeDollars.format(amount) : centsToo.format(amount)
+}
+
+/** An amount that matters to the dollar only. @example roundDollars(2149.6) // '$2,150' */
+export function roundDollars(amount: Known): string {
+  return amount === null || amount === undefined ? none : wholeDollars.format(amount)
+}
+
+/** With its sign, for differences. @example signedDollars(-60) // '−$60' */
+export function signedDollars(amount: Known): string {
+  if (amount === null || amount === undefined) return none
+  return `${amount > 0 ? '+' : amount < 0 ? '−' : ''}${dollars(Math.abs(amount))}`
+}
+
+/** Rate per loaded mile. @example ratePerMile(2.754) // '$2.75/mi' */
+export function ratePerMile(amount: Known): string {
+  return amount === null || amount === undefined ? none : `${centsToo.format(amount)}/mi`
+}
+
+/** A share already in percent, one decimal. @example percent(14.76) // '14.8%' */
+export function percent(share: Known): string {
+  return share === null || share === undefined ? none : `${oneDecimal.format(share)}%`
+}
+
+export function signedPercent(share: Known): string {
+  if (share === null || share === undefined) return none
+  return `${share > 0 ? '+' : share < 0 ? '−' : ''}${oneDecimal.format(Math.abs(share))}%`
+}
+
+/** A probability from 0 to 1, in whole percent: more digits would claim more than a lane's history knows. */
+export function probability(value: Known): string {
+  if (value === null || value === undefined) return none
+  if (value > 0 && value < 0.01) return '<1%'
+  if (value < 1 && value > 0.99) return '>99%'
+  return `${whole.format(value * 100)}%`
+}
+
+export function count(value: Known): string {
+  return value === null || value === undefined ? none : whole.format(value)
+}
+
+/** A count with its word. @example counted(1, 'quote') // '1 quote' */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${whole.format(value)} ${value === 1 ? one : many}`
+}
+
+const dayFormat = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', day: 'numeric' })
+const momentFormat = new Intl.DateTimeFormat(locale, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+})
+const secondFormat = new Intl.DateTimeFormat(locale, {
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+})
+const monthFormat = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', timeZone: 'UTC' })
+
+type KnownTime = string | number | null | undefined
+
+/** @example day('2026-03-05T18:20:00Z') // 'Mar 5, 2026' */
+export function day(at: KnownTime): string {
+  return at === null || at === undefined ? none : dayFormat.format(new Date(at))
+}
+
+/** A day without a time of day, which is the same day everywhere. @example calendarDay('2026-03-05') // 'Mar 5, 2026' */
+export function calendarDay(date: string | null | undefined): string {
+  return date === null || date === undefined ? none : dayFormat.format(new Date(`${date}T12:00:00`))
+}
+
+/** In the time zone of whoever looks. @example moment('2026-03-05T18:20:00Z') // 'Mar 5, 2026, 12:20 PM' */
+export function moment(at: KnownTime): string {
+  return at === null || at === undefined ? none : momentFormat.format(new Date(at))
+}
+
+export function exactMoment(at: KnownTime): string {
+  return at === null || at === undefined ? none : secondFormat.format(new Date(at))
+}
+
+/** @example month('2026-03') // 'Mar 2026' */
+export function month(yearAndMonth: string): string {
+  return monthFormat.format(new Date(`${yearAndMonth}-15T00:00:00Z`))
+}
+
+const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
+const steps = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** How long ago, in the largest unit that fits; beyond a month the day itself. @example since('...') // '3 hours ago' */
+export function since(at: KnownTime, now = Date.now()): string {
+  if (at === null || at === undefined) return 'never'
+  const elapsed = new Date(at).getTime() - now
+  if (Math.abs(elapsed) > 31 * 86_400_000) return day(at)
+  for (const [unit, length] of steps) {
+    if (Math.abs(elapsed) >= length) return ago.format(Math.trunc(elapsed / length), unit)
+  }
+  return 'just now'
+}
+
+/** @example laneName('Dallas, TX', 'Atlanta, GA') // 'Dallas, TX → Atlanta, GA' */
+export function laneName(origin: string, destination: string): string {
+  return `${origin} → ${destination}`
+}
+
+const equipmentNames: Readonly<Record<string, string>> = { V: 'Van', R: 'Reefer', F: 'Flatbed' }
+
+/** @example equipmentName('V') // 'Van (V)' */
+export function equipmentName(code: string): string {
+  const name = equipmentNames[code.toUpperCase()]
+  return name === undefined ? code : `${name} (${code.toUpperCase()})`
+}
+
+/** Reads an amount as people type it. @example readDollars('$2,150.50') // 2150.5 @returns null when it is none */
+export function readDollars(text: string): number | null {
+  const plain = text.replaceAll(/[$,\s]/g, '')
+  if (!/^\d{1,8}(\.\d{1,2})?$/.test(plain)) return null
+  const amount = Number(plain)
+  return amount > 0 ? amount : null
+}

@@ -1,0 +1,41 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const lane: MantineColorsTuple = [
+  '#e6f7f8',
+  '#cdeef0',
+  '#9ddde2',
+  '#6bccd3',
+  '#45bec7',
+  '#2db0ba',
+  '#1c8f99',
+  '#117581',
+  '#0c5f69',
+  '#084850',
+]
+
+export const theme = createTheme({
+  colors: { lane },
+  primaryColor: 'lane',
+  primaryShade: { light: 7, dark: 7 },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  headings: { fontWeight: '650' },
+})
+
+/** Mantine's own grey and red texts are too faint to read for many (WCAG asks for 4.5 to 1). */
+export const readableColors: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#495057',
+    '--mantine-color-placeholder': '#5f676e',
+    '--mantine-color-error': '#b42318',
+    '--mantine-color-anchor': '#0c5f69',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#b8b8b8',
+    '--mantine-color-placeholder': '#a3a3a3',
+    '--mantine-color-error': '#ff9d92',
+    '--mantine-color-anchor': '#6bccd3',
+  },
+})

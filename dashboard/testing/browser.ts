@@ -1,0 +1,110 @@
+import { accessSync, constants } from 'node:fs'
+import bundled from '@sparticuz/chromium'
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+/** Where Debian, Ubuntu and macOS put a Chromium or Chrome of the machine's own. */
+const ownBrowsers = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
+
+function isThere(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The machine's own browser where it has one, else the Chromium that came with the packages. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = ownBrowsers.find(isThere) ?? (await bundled.executablePath())
+  return chromium.launch({
+    executablePath,
+    headless: true,
+    // The bundled browser's own defaults switch the safety of the web off; these are all that a container needs.
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  })
+}
+
+/** A window of the dashboard that remembers what went wrong in it: errors of scripts and breaches of the page's policy. */
+export interface Window {
+  readonly page: Page
+  readonly context: BrowserContext
+  readonly troubles: readonly string[]
+}
+
+/** A fresh window on the service, with nobody signed in, or with a person who is. */
+export async function openWindow(
+  browser: Browser,
+  url: string,
+  options: {
+    person?: { readonly email: string; readonly password: string }
+    width?: number
+    height?: number
+    colorScheme?: 'light' | 'dark'
+    /** Refusals of calls are written to the console by the browser itself; a test of refusals lets them be. */
+    refusalsExpected?: boolean
+  } = {},
+): Promise<Window> {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
+    colorScheme: options.colorScheme ?? 'light',
+    locale: 'en-US',
+    timezoneId: 'America/Chicago',
+    reducedMotion: 'reduce',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const troubles: string[] = []
+  page.on('pageerror', (error) => troubles.push(`${error.name}: ${error.message}`))
+  page.on('console', (message) => {
+    const text = message.text()
+    if (message.type() !== 'error') return
+    if (options.refusalsExpected === true && text.startsWith('Failed to load resource')) return
+    troubles.push(text)
+  })
+  if (options.person !== undefined) await signIn(page, options.person)
+  return { page, context, troubles }
+}
+
+/** Signs in as the form does, without its clicks. The cookie is the browser's own to keep. */
+async function signIn(
+  page: Page,
+  person: { readonly email: string; readonly password: string },
+): Promise<void> {
+  await page.goto('/sign-in')
+  const status = await page.evaluate(
+    async ({ email, password }) => {
+      const answer = await fetch('/api/auth/sign-in', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ email, password }),
+      })
+      return answer.status
+    },
+    { email: person.email, password: person.password },
+  )
+  if (status !== 200) throw new Error(`The sign-in of ${person.email} answered ${status}.`)
+}
+
+/** What the accessibility rules of WCAG 2.2 AA find on the page as it stands: nothing, when all is well. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { axe: rules } = globalThis as unknown as { axe: typeof axe }
+    const { violations } = await rules.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      resultTypes: ['violations'],
+    })
+    return violations.flatMap(({ id, help, nodes }) =>
+      nodes.map((node) => `${id}: ${help} (${node.target.join(' ')}: ${node.html.slice(0, 160)})`),
+    )
+  })
+}

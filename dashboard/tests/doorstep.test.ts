@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makePerson, makeTenant, password } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+describe('sign-up', () => {
+  test('makes a brokerage and leads its owner to the first steps', async () => {
+    const { page, troubles } = await openWindow(browser, app.url, { refusalsExpected: true })
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByRole('link', { name: 'Make a brokerage' }).click()
+    await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+    await page.getByLabel('Your name').fill('Ana Ortiz')
+    await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+    await page.getByRole('textbox', { name: 'Password' }).fill('short')
+    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByText('password must be 15 to 128 characters long').waitFor()
+    await page.getByRole('textbox', { name: 'Password' }).fill(password)
+    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByRole('heading', { name: 'Get started' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/start')
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('sign-in', () => {
+  test('leads back to the page that was asked for, and says when it fails', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url)
+    await page.goto('/team')
+    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByRole('textbox', { name: 'Password' }).fill('not the password at all')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('Not signed in').waitFor()
+    await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/team')
+  })
+
+  test('leads nowhere but into the dashboard, whatever the address says', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url)
+    await page.goto('/sign-in?next=//elsewhere.example/')
+    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+    expect(page.url()).toBe(`${app.url}/`)
+  })
+
+  test('is lost with sign-out: going back shows the sign-in', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/')
+    await page.getByRole('button', { name: /your account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.goto('/quotes')
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+})
+
+describe('a session that ends under the page', () => {
+  test('is begun again where the page stands', async () => {
+    const tenant = await makeTenant(app)
+    const { page, context } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+    await context.clearCookies()
+    await page.getByRole('link', { name: 'Team' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('heading', { name: 'Team', level: 1 }).waitFor()
+  })
+})
+
+describe('pages', () => {
+  test('a mistyped address is told by a page, and says 404 to programs', async () => {
+    const { page } = await openWindow(browser, app.url)
+    const answer = await page.goto('/shipmints')
+    expect(answer?.status()).toBe(404)
+    await page.getByText('There is no page at this address').waitFor()
+    expect((await fetch(`${app.url}/shipmints`)).headers.get('Content-Type')).toContain('problem+json')
+  })
+
+  test('a viewer is not led to what only admins may see', async () => {
+    const tenant = await makeTenant(app)
+    const viewer = await makePerson(app, tenant, 'viewer')
+    const { page } = await openWindow(browser, app.url, { person: viewer })
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Quotes' }).waitFor()
+    expect(await page.getByRole('link', { name: 'Integration' }).count()).toBe(0)
+  })
+})
