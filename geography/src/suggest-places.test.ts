@@ -29,6 +29,19 @@ describe('while typing', () => {
     expect(offered('los angelse')[0]).toBe('Los Angeles, CA')
   })
 
+  test('places in use come first among those that begin so, the most used before the others', () => {
+    const uses = new Map([
+      ['dalhart|TX', 1],
+      ['dalton|GA', 3],
+      ['chicago|IL', 9],
+      ['no such place|TX', 99],
+    ])
+    const names = (text: string) => suggestPlaces(text, 4, uses).map(({ place }) => place)
+    expect(names('dal').slice(0, 3)).toEqual(['Dalton, GA', 'Dalhart, TX', 'Dallas, TX'])
+    expect(names('dal, t')[0]).toBe('Dalhart, TX')
+    expect(names('')).toEqual(['Chicago, IL', 'Dalton, GA', 'Dalhart, TX'])
+  })
+
   test('at most as many as asked for, none twice', () => {
     expect(offered('san', 7)).toHaveLength(7)
     expect(new Set(offered('springfiel', 30)).size).toBe(offered('springfiel', 30).length)

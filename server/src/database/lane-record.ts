@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { rateThatCounts } from '#engine/history.ts'
+import { landedMarginCents, marginLanded } from './landed-margin.ts'
 import type { LaneRow } from './lanes.ts'
 import type { TenantId, TenantTransaction } from './open-database.ts'
 
@@ -35,7 +36,6 @@ export async function monthsOfCorridor(
 ): Promise<EquipmentMonth[]> {
   // The rate that counts (see engine/src/history.ts), in the words of the database: a month is summed where its quotes are.
   const rate = sql`coalesce(customer_rate_cents, quoted_rate_cents)`
-  const both = sql`customer_rate_cents is not null and truck_cost_cents is not null`
   const { rows } = await sql<EquipmentMonth>`
     select
       equipment_code as "equipmentCode",
@@ -46,9 +46,9 @@ export async function monthsOfCorridor(
       count(*) filter (where outcome = 'pending') as pending,
       sum(${rate})::bigint as "rateCents",
       count(*) filter (where ${rate} > 0) as rates,
-      coalesce(sum(customer_rate_cents - truck_cost_cents) filter (where ${both}), 0)::bigint as "marginCents",
-      count(*) filter (where ${both}) as margins,
-      coalesce(sum(customer_rate_cents) filter (where ${both}), 0)::bigint as "marginBaseCents"
+      coalesce(sum(${landedMarginCents}) filter (where ${marginLanded}), 0)::bigint as "marginCents",
+      count(*) filter (where ${marginLanded}) as margins,
+      coalesce(sum(customer_rate_cents) filter (where ${marginLanded}), 0)::bigint as "marginBaseCents"
     from lanes
     where tenant_id = ${tenant} and origin_key = ${originKey} and destination_key = ${destinationKey}
     group by 1, 2
@@ -83,9 +83,9 @@ export async function pointsOfCorridor(
       'lane_ref',
       'quoted_rate_cents',
       'customer_rate_cents',
-      'truck_cost_cents',
       'outcome',
       'created_at',
+      landedMarginCents.as('margin_cents'),
       lane.fn.coalesce('customer_name', 'quoted_customer_name').as('customer'),
     ])
     .where('tenant_id', '=', tenant)
@@ -103,9 +103,6 @@ export async function pointsOfCorridor(
     outcome: row.outcome,
     quotedAt: row.created_at,
     customerName: row.customer,
-    marginCents:
-      row.customer_rate_cents === null || row.truck_cost_cents === null
-        ? null
-        : row.customer_rate_cents - row.truck_cost_cents,
+    marginCents: row.margin_cents,
   }))
 }

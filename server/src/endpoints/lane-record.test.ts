@@ -14,6 +14,7 @@ beforeAll(async () => {
   app = await testApp({ now: january })
   acme = await makeIntegration(app)
   const first = await makeLane(app, acme.tenant, { rate: 2000, outcome: 'won' })
+  app.now = january + 1000
   const second = await makeLane(app, acme.tenant, { rate: 2101, outcome: 'lost' })
   app.now = march
   acme = await signedInAgain()
@@ -71,8 +72,7 @@ describe('200', () => {
   test('every quote of the exact city pair, newest first, by the rate that counts', async () => {
     const { body } = await ask({ equipment: 'dry van' })
     const customer_name = 'Harvest Table Foods'
-    const quoted_at = new Date(january).toISOString()
-    const unbooked = { booked: false, margin: null, customer_name, quoted_at }
+    const unbooked = { booked: false, margin: null, customer_name }
     expect(body.points).toEqual([
       {
         lane_ref: refs[2],
@@ -83,8 +83,8 @@ describe('200', () => {
         customer_name: 'Billed Co',
         margin: 349.5,
       },
-      { lane_ref: refs[1], rate: 2101, outcome: 'lost', ...unbooked },
-      { lane_ref: refs[0], rate: 2000, outcome: 'won', ...unbooked },
+      { lane_ref: refs[1], rate: 2101, outcome: 'lost', quoted_at: '2026-01-31T23:59:01.000Z', ...unbooked },
+      { lane_ref: refs[0], rate: 2000, outcome: 'won', quoted_at: '2026-01-31T23:59:00.000Z', ...unbooked },
     ])
     expect(body.points_total).toBe(3)
   })
