@@ -2,9 +2,11 @@ import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { firstSteps } from './first-steps.ts'
 import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
+import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { markup, quoteAdvice } from './markup.ts'
+import { getPerformance, listMarginGaps } from './performance.ts'
 import {
   createQuoteRequest,
   exportLanes,
@@ -34,6 +36,7 @@ import {
   updateTenant,
   updateUser,
 } from './sign-in.ts'
+import { checkSignature } from './signature-check.ts'
 import {
   createSigningSecret,
   listSigningSecrets,
@@ -54,6 +57,9 @@ export const allEndpoints = [
   listSigningSecrets,
   rotateSigningSecret,
   revokeSigningSecret,
+  listIntegrationCalls,
+  getRateLimit,
+  checkSignature,
   signUp,
   signIn,
   acceptInvitation,
@@ -83,6 +89,8 @@ export const allEndpoints = [
   setOutcome,
   listChanges,
   rollback,
+  getPerformance,
+  listMarginGaps,
   createImport,
   listImports,
   getImport,

@@ -12,7 +12,7 @@ import { type Database, type TenantId, tenantId } from './database/open-database
 import { findSession } from './database/people.ts'
 import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { type SecretKey, unseal } from './security/sealed-secret.ts'
-import { bearerToken, invalidToken, type Tokens } from './security/token.ts'
+import { bearerToken, invalidToken, type TokenClaims, type Tokens } from './security/token.ts'
 import { turns } from './security/turns.ts'
 
 export const sessionCookie = '__Host-lanewise'
@@ -25,20 +25,27 @@ export interface LiveSecret {
   readonly lastUsedAt: Date | null
 }
 
+/** What is done on the way to a caller. */
+export interface CallerWatch {
+  /** Told whose token it is once its signature has held, also when the token is then refused. */
+  readonly signedBy: (tenant: TenantId, jti: string) => void
+  /** Throws for a tenant whose limit is spent: then the database is not asked at all. */
+  readonly refuseSpent: (tenant: TenantId) => void
+}
+
 /** Finds out who calls. Role and activity come from the database, never from a token's claims. */
 export interface Callers {
-  /** `refuseSpent` throws for a tenant whose limit is spent: then the database is not asked at all. */
   service(
     authorization: string | undefined,
     now: number,
     network: string,
-    refuseSpent: (tenant: TenantId) => void,
+    watch: CallerWatch,
   ): Promise<ServiceCaller & { scope: string }>
   person(
     request: FastifyRequest,
     now: number,
     cookieAllowed: boolean,
-    refuseSpent: (tenant: TenantId) => void,
+    watch: CallerWatch,
   ): Promise<PersonCaller>
   liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
   secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
@@ -67,14 +74,17 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
 
+  const told = (watch: CallerWatch) => (claims: TokenClaims) =>
+    watch.signedBy(tenantId(claims.tenant_id), claims.jti)
+
   const inTurn = turns<TenantId>(lookUpsAtOnceMax)
 
   return {
-    async service(authorization, now, network, refuseSpent) {
-      const claims = tokens.verify('service', bearerToken(authorization), now)
+    async service(authorization, now, network, watch) {
+      const claims = tokens.verify('service', bearerToken(authorization), now, told(watch))
       const tenant = tenantId(claims.tenant_id)
       const live = await inTurn(tenant, async () => {
-        refuseSpent(tenant)
+        watch.refuseSpent(tenant)
         return database.inTenant(tenant, async (transaction) => {
           const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
           if (found !== null) return found
@@ -91,14 +101,14 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
       return { kind: 'service', tenant, userId: live.user_id, tokenId: live.token_id, scope: live.scope }
     },
 
-    async person(request, now, cookieAllowed, refuseSpent) {
+    async person(request, now, cookieAllowed, watch) {
       const { authorization } = request.headers
       const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
       if (cookie !== undefined) refuseForeignOrigin(request)
-      const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now)
+      const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, told(watch))
       const tenant = tenantId(claims.tenant_id)
       const session = await inTurn(tenant, async () => {
-        refuseSpent(tenant)
+        watch.refuseSpent(tenant)
         return database.inTenant(tenant, (transaction) =>
           findSession(transaction, tenant, claims.jti, forgiving(now)),
         )

@@ -14,7 +14,7 @@ import {
 import { integrationsScope } from '#contract/service-token.ts'
 import { readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
-import type { Callers } from './callers.ts'
+import type { Callers, CallerWatch } from './callers.ts'
 import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
 import {
   type Call,
@@ -33,7 +33,6 @@ import { readJsonObject } from './security/strict-json.ts'
 
 /** The limits that all endpoints of one process share. */
 export interface Gates {
-  readonly tenantLimit: RateLimit
   readonly refusedLimit: RateLimit
   readonly callers: Callers
 }
@@ -77,7 +76,7 @@ export function serveEndpoint(
       if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
-      if (endpoint.bodyKind !== 'csv') limitArrival(request, reply)
+      if (endpoint.bodyKind !== 'csv') limitArrival(request, reply, parts)
       askForBody(request, reply)
       admitted.set(request, { caller, now, network })
     },
@@ -123,16 +122,24 @@ export function serveEndpoint(
   ) {
     if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
     const limited = underTenantLimit(of)
-    // Taking from a spent limit takes nothing and refuses.
-    const refuseSpent = (tenant: number) => {
-      if (limited && gates.tenantLimit.remaining(tenant, parts.monotonic()) === 0) {
-        takeFromTenantLimit(tenant, reply)
-      }
+    const { id: requestId, method } = request
+    const watch: CallerWatch = {
+      signedBy(tenant, jti) {
+        if (!limited) return
+        const url = request.raw.url ?? ''
+        parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
+      },
+      // Taking from a spent limit takes nothing and refuses.
+      refuseSpent(tenant) {
+        if (limited && parts.tenantLimit.remaining(tenant, parts.monotonic()) === 0) {
+          takeFromTenantLimit(tenant, reply)
+        }
+      },
     }
     try {
       return of.who.kind === 'service'
-        ? await gates.callers.service(request.headers.authorization, now, network, refuseSpent)
-        : await gates.callers.person(request, now, !limited, refuseSpent)
+        ? await gates.callers.service(request.headers.authorization, now, network, watch)
+        : await gates.callers.person(request, now, !limited, watch)
     } catch (error) {
       // A refusal costs its network a place. The right token is never refused for what others at its address did.
       if (error instanceof Problem && error.status === 401) {
@@ -148,7 +155,7 @@ export function serveEndpoint(
   }
 
   function takeFromTenantLimit(tenant: number, reply: FastifyReply): void {
-    const { admitted: allowed, remaining, retryAfterMs } = gates.tenantLimit.admit(tenant, parts.monotonic())
+    const { admitted: allowed, remaining, retryAfterMs } = parts.tenantLimit.admit(tenant, parts.monotonic())
     const policy = `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`
     const wait = Math.max(1, Math.ceil(retryAfterMs / 1000))
     reply.headers({
@@ -303,10 +310,11 @@ function askForBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** A body that trickles in byte by byte holds a socket; after a while it is answered and closed. */
-function limitArrival(request: FastifyRequest, reply: FastifyReply): void {
+function limitArrival(request: FastifyRequest, reply: FastifyReply, { calls }: Parts): void {
   const timer = setTimeout(() => {
     if (request.raw.complete || reply.sent) return
     const late = problem('request-timeout', 'The body took too long to arrive.')
+    calls.refuse(request, late)
     const headers = reply.getHeaders()
     reply.hijack()
     for (const [name, value] of Object.entries(headers)) {

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
+import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck, writeKeyCheck } from './database/installation.ts'
@@ -13,6 +14,7 @@ import type { Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
 import { secretKeyOf } from './secret-key-file.ts'
+import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import { type SecretKey, seal, unseal } from './security/sealed-secret.ts'
 import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
@@ -70,6 +72,7 @@ export async function startService(
     const sample = await firstStart(database, config, signer, secretKey, clock(), say)
     const imports = importRunner({ database, clock, log: logger })
     const backtests = backtestRunner({ database, clock, log: logger })
+    const calls = callLog({ database, clock, log: logger })
     const parts: Parts = {
       config,
       database,
@@ -77,6 +80,9 @@ export async function startService(
       secretKey,
       signInBackOff: signInBackOff(),
       models: tenantModels(),
+      tenantLimit: tenantLimit(),
+      signatureCheckLimit: signatureCheckLimit(),
+      calls,
       imports,
       backtests,
       clock,
@@ -94,6 +100,7 @@ export async function startService(
           `Port ${config.port} on ${config.host} is in use. Stop what listens there, or set PORT to another one.`,
         )
       })
+    undo.push(() => calls.drain())
     undo.push(() => imports.drain())
     undo.push(() => backtests.drain())
     undo.push(() => app.close())

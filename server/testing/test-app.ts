@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
+import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
 import type { Parts } from '#server/endpoints/call.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
+import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
 import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
@@ -38,6 +40,8 @@ export async function testApp(
     now?: number
     /** Stands between the service and its database, to make it fail. */
     wrapDatabase?: (database: Database) => Database
+    /** The log of calls works behind the requests, so it has a way to the database of its own. */
+    wrapCallLogDatabase?: (database: Database) => Database
     /** Walks backtests in the place of the service's own thread, to make it fail. */
     backtestThread?: URL
   } = {},
@@ -68,6 +72,9 @@ export async function testApp(
     secretKey: key,
     signInBackOff: signInBackOff(),
     models: tenantModels(),
+    tenantLimit: tenantLimit(),
+    signatureCheckLimit: signatureCheckLimit(),
+    calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
     imports: importRunner({ database, clock, log: logger }),
     backtests: backtestRunner(
       { database, clock, log: logger },
@@ -83,6 +90,7 @@ export async function testApp(
     url,
     close: async () => {
       await server.close()
+      await parts.calls.drain()
       await parts.imports.drain()
       await parts.backtests.drain()
       await opened.close()

@@ -14,6 +14,7 @@ export interface Tables {
   lanes: LanesTable
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
+  integration_calls: IntegrationCallsTable
   tenant_facts: { tenant_id: number; facts_version: number }
 }
 
@@ -190,4 +191,22 @@ interface LaneChangesTable {
   before: Json<Record<string, string | number | null>>
   after: Json<Record<string, string | number | null>>
   rolled_back_change: number | null
+}
+
+interface IntegrationCallsTable {
+  tenant_id: number
+  call_id: number
+  called_at: Moment
+  operation: string
+  method: string
+  path: string
+  query: string | null
+  status: number
+  problem: string | null
+  detail: string | null
+  request_id: string
+  token_id: number | null
+  duration_ms: number
+  network: string
+  not_kept: number
 }

@@ -1,7 +1,9 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contract/endpoint.ts'
+import type { Problem } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
+import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKey } from '../security/sealed-secret.ts'
 import type { SignInBackOff } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
@@ -17,6 +19,10 @@ export interface Parts {
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
   readonly models: TenantModels
+  /** The interface's limit, over all integration endpoints of this process; keyed by tenant. */
+  readonly tenantLimit: RateLimit
+  readonly signatureCheckLimit: RateLimit
+  readonly calls: CallLog
   /** Epoch milliseconds. */
   readonly clock: () => number
   /** Milliseconds that never jump. */
@@ -58,6 +64,31 @@ export type BacktestState =
 export interface BacktestRunner {
   /** What there is; starts the walk where there is nothing. Throws what a walk failed of. */
   look(tenant: TenantId, now: number): Promise<BacktestState>
+  drain(): Promise<void>
+}
+
+/** A request whose token this service signed, whatever becomes of it. */
+export interface BegunCall {
+  readonly tenant: TenantId
+  readonly jti: string
+  readonly endpoint: Endpoint
+  readonly method: string
+  readonly url: string
+  readonly requestId: string
+  readonly network: string
+  readonly at: number
+}
+
+/** Keeps the last calls to the integration interface, behind the requests. A request is any object that stands for it. */
+export interface CallLog {
+  begin(request: object, call: BegunCall): void
+  /** Notes why a begun call is refused; nothing for any other. */
+  refuse(request: object, why: Problem): void
+  /** `answered` is false when the caller had gone before. */
+  end(request: object, answer: { status: number; ms: number; answered: boolean }): void
+  lastMinute(tenant: TenantId, now: number): { requests: number; refused: number }
+  /** Writes down what was noted so far. */
+  flush(): Promise<void>
   drain(): Promise<void>
 }
 

@@ -1,3 +1,9 @@
+import {
+  signatureChecksPerMinuteMax,
+  tenantRequestsPerWindowMax,
+  tenantWindowSeconds,
+} from '#contract/limits.ts'
+
 /**
  * Admits at most `max` calls in any window of `windowMs`, for each key, exactly: the times of the last `max` admitted
  * calls are kept in a ring, and a call is admitted when the oldest of them has left the window. (A fixed window would
@@ -70,3 +76,9 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
     },
   }
 }
+
+/** The interface's limit: requests of one tenant over all integration endpoints. */
+export const tenantLimit = () => slidingWindow(tenantRequestsPerWindowMax, tenantWindowSeconds * 1000)
+
+/** How often one tenant may have a signature explained. */
+export const signatureCheckLimit = () => slidingWindow(signatureChecksPerMinuteMax, 60_000)

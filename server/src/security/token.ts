@@ -28,8 +28,13 @@ export interface TokenClaims {
 
 export interface Tokens {
   sign(kind: TokenKind, claims: TokenClaims): string
-  /** @throws Problem token-invalid, token-expired, token-wrong-kind */
-  verify(kind: TokenKind, token: string, now: number): TokenClaims
+  /**
+   * `signedBy` is told the claims as soon as the signature has held, also those of a token that is then refused for its
+   * age or its kind.
+   *
+   * @throws Problem token-invalid, token-expired, token-wrong-kind
+   */
+  verify(kind: TokenKind, token: string, now: number, signedBy?: (claims: TokenClaims) => void): TokenClaims
 }
 
 /** Signs and checks the tokens of one installation. */
@@ -64,12 +69,14 @@ export function tokens(key: SecretKey): Tokens {
         iss: issuer,
         aud: kinds[kind].aud,
       }),
-    verify(kind, token, now) {
+    verify(kind, token, now, signedBy) {
       if (!isAsIssued(token)) throw invalidToken()
       const payload = verifiers[kind](token)
       if (payload === null) {
         const other = kind === 'service' ? 'dashboard' : 'service'
-        if (verifiers[other](token) !== null) {
+        const otherPayload = verifiers[other](token)
+        if (otherPayload !== null) {
+          signedBy?.(readClaims(otherPayload, now))
           throw problem(
             'token-wrong-kind',
             kind === 'service'
@@ -80,7 +87,10 @@ export function tokens(key: SecretKey): Tokens {
         }
         throw invalidToken()
       }
-      return readClaims(payload, now)
+      const claims = readClaims(payload, now)
+      signedBy?.(claims)
+      refuseExpired(claims, now)
+      return claims
     },
   }
 }
@@ -152,6 +162,10 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
   ) {
     throw invalidToken()
   }
+  return { tenant_id, user_id, role, scope, jti, iat, exp }
+}
+
+function refuseExpired({ exp }: TokenClaims, now: number): void {
   // From its expiry on a token must not be accepted (RFC 7519); the leeway moves that moment.
   if (exp + tokenLeewaySeconds <= now / 1000) {
     throw problem('token-expired', 'The token has expired.', {
@@ -160,7 +174,6 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
       },
     })
   }
-  return { tenant_id, user_id, role, scope, jti, iat, exp }
 }
 
 /**

@@ -1,0 +1,212 @@
+import type { Endpoint } from '#contract/endpoint.ts'
+import type { Problem, ProblemCode } from '#contract/errors.ts'
+import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
+import { insertIntegrationCalls, type KeptCall, pruneIntegrationCalls } from './database/integration-calls.ts'
+import { DatabaseUnavailable, type TenantId } from './database/open-database.ts'
+import type { CallLog, Parts } from './endpoints/call.ts'
+import { lastMinute } from './last-minute.ts'
+
+/** A page that polls every second sees a call with its next look. */
+const flushEveryMs = 500
+/** Of one tenant at one flush. The limit lets ten a second through to here, so what was admitted always has a place. */
+const keptPerFlushMax = 50
+/** Of these, refusals that cost their caller nothing and so can come by the thousand. */
+const cheapRefusalsPerFlushMax = 40
+/** Over all tenants at one flush: some ten megabytes. */
+const heldMax = 10_000
+/** Connections that the log takes at the same time; the others are for requests. */
+const writersMax = 2
+/** Old calls are deleted after so many new ones, or the first of them after so long. */
+const pruneAfterCalls = 500
+const pruneEveryMs = 60_000
+const dayMs = 86_400_000
+
+/** Said of a call whose caller did not wait for the answer: nginx's word for it, for HTTP has none. */
+const goneStatus = 499
+const queryLengthMax = 300
+const detailLengthMax = 600
+
+type Draft = { -readonly [Member in keyof KeptCall]: KeptCall[Member] }
+
+interface Pending {
+  readonly calls: Draft[]
+  cheapRefusals: number
+}
+
+const cheapRefusals: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'quota-exceeded',
+  'too-many-attempts',
+  'token-expired',
+  'token-revoked',
+  'token-invalid',
+  'token-wrong-kind',
+])
+
+/**
+ * Keeps the last calls to the integration interface, for people who look for mistakes. It works behind the requests: a
+ * call is noted in memory when it was answered and written a moment later; when the database cannot take it, it is lost.
+ */
+export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog {
+  const begun = new WeakMap<object, { tenant: TenantId; call: Draft; problem: Problem | null }>()
+  const minute = lastMinute()
+  const pruned = new Map<TenantId, { at: number; last: number }>()
+  let pending = new Map<TenantId, Pending>()
+  let held = 0
+  let flushing: Promise<void> | null = null
+
+  function keep(tenant: TenantId, call: Draft, isCheap: boolean): void {
+    const mine = pending.get(tenant) ?? { calls: [], cheapRefusals: 0 }
+    const last = mine.calls.at(-1)
+    const isFull =
+      mine.calls.length >= keptPerFlushMax || (isCheap && mine.cheapRefusals >= cheapRefusalsPerFlushMax)
+    if (last !== undefined && isFull) {
+      // Beside a refusal where there is one: what is not kept is nearly always more of the same.
+      const beside = mine.calls.findLast(({ problem }) => problem === call.problem) ?? last
+      beside.notKept++
+      return
+    }
+    if (held >= heldMax) return
+    held++
+    mine.calls.push(call)
+    if (isCheap) mine.cheapRefusals++
+    pending.set(tenant, mine)
+  }
+
+  async function write(tenant: TenantId, calls: readonly Draft[]): Promise<void> {
+    const now = clock()
+    const before = pruned.get(tenant)
+    const isRecent = (at: number) => now - at < pruneEveryMs
+    await database.inTenant(tenant, async (transaction) => {
+      const last = await insertIntegrationCalls(transaction, tenant, calls)
+      if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
+      await pruneIntegrationCalls(transaction, tenant, {
+        upTo: last - callsKeptPerTenantMax,
+        before: new Date(now - callsKeptDaysMax * dayMs),
+      })
+      for (const [other, { at }] of pruned) if (!isRecent(at)) pruned.delete(other)
+      pruned.set(tenant, { at: now, last })
+    })
+  }
+
+  async function writeAll(): Promise<void> {
+    const waiting = [...pending]
+    pending = new Map()
+    held = 0
+    let dropped = 0
+    let failure: unknown
+    const writer = async () => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [tenant, { calls }] = next
+        // A database that is away would let each tenant wait for its time-out.
+        if (!(failure instanceof DatabaseUnavailable)) {
+          try {
+            await write(tenant, calls)
+            continue
+          } catch (error) {
+            failure = error
+          }
+        }
+        dropped += calls.length
+      }
+    }
+    await Promise.all(Array.from({ length: writersMax }, writer))
+    if (dropped > 0)
+      log.warn({ err: failure, calls: dropped }, 'calls could not be written to the log of calls')
+  }
+
+  async function flush(): Promise<void> {
+    while (flushing !== null) await flushing
+    if (pending.size === 0) return
+    flushing = writeAll()
+    try {
+      await flushing
+    } finally {
+      flushing = null
+    }
+  }
+
+  const timer = setInterval(() => {
+    // A slow flush is not overtaken: what comes meanwhile waits, within the bounds above.
+    if (flushing === null) void flush()
+  }, flushEveryMs)
+  timer.unref()
+
+  return {
+    begin(request, { tenant, endpoint, url, ...rest }) {
+      const call: Draft = {
+        ...rest,
+        operation: endpoint.name,
+        path: keptPath(endpoint, url),
+        query: keptQuery(url),
+        status: 0,
+        problem: null,
+        detail: null,
+        durationMs: 0,
+        notKept: 0,
+      }
+      begun.set(request, { tenant, call, problem: null })
+    },
+    refuse(request, why) {
+      const entry = begun.get(request)
+      if (entry !== undefined) entry.problem = why
+    },
+    end(request, { status, ms, answered }) {
+      const entry = begun.get(request)
+      if (entry === undefined) return
+      begun.delete(request)
+      const { tenant, call, problem } = entry
+      call.status = answered ? status : goneStatus
+      call.durationMs = ms
+      call.problem = problem?.code ?? null
+      call.detail = answered ? null : 'The caller closed the connection before the answer.'
+      if (problem !== null) call.detail = keptText(problem.message).slice(0, detailLengthMax)
+      minute.count(tenant, problem?.code === 'quota-exceeded', clock())
+      keep(tenant, call, problem !== null && cheapRefusals.has(problem.code))
+    },
+    lastMinute: (tenant, now) => minute.of(tenant, now),
+    flush,
+    async drain() {
+      clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** Tokens and secrets of ours, which somebody may send in the wrong place. */
+const credentials = /lwsec_[0-9A-Za-z]+|eyJ[\w-]+(\.[\w-]*){1,2}/g
+
+/** A text without credentials, and without what the database cannot hold. */
+function keptText(text: string): string {
+  return text.replaceAll(credentials, '[removed]').toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** The address by its form: of what stands in the place of an id only an id is kept. */
+function keptPath(endpoint: Endpoint, url: string): string {
+  const sent = (url.split('?')[0] ?? '').split('/')
+  return endpoint.path
+    .split('/')
+    .map((step, index) => (step.startsWith('{') && /^\d{1,10}$/.test(sent[index] ?? '') ? sent[index] : step))
+    .join('/')
+}
+
+/** The parameters that say what was asked for. Anything else in a query may be anybody's secret. */
+const keptParameters = new Set([
+  'origin',
+  'destination',
+  'equipment',
+  'proposed_rate',
+  'market_rate',
+  'include',
+])
+
+function keptQuery(url: string): string | null {
+  const start = url.indexOf('?')
+  if (start === -1) return null
+  const sent = [...new URLSearchParams(url.slice(start + 1))].filter(([name]) => keptParameters.has(name))
+  if (sent.length === 0) return null
+  const text = new URLSearchParams(
+    sent.map(([name, value]): [string, string] => [name, keptText(value)]),
+  ).toString()
+  // A code that was cut in two is no code.
+  return text.slice(0, queryLengthMax).replace(/%[0-9A-F]?$/, '')
+}
