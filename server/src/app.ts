@@ -36,6 +36,7 @@ import { laneListEndpoints } from './endpoints/lane-lists.ts'
 import { laneRecordEndpoint } from './endpoints/lane-record.ts'
 import { markupEndpoint, quoteAdviceEndpoint } from './endpoints/markup.ts'
 import { operationPaths, operationRoutes } from './endpoints/operations.ts'
+import { performanceEndpoints } from './endpoints/performance.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
 import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
 import { signInEndpoints } from './endpoints/sign-in.ts'
@@ -63,6 +64,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...suggestionEndpoints,
   ...quoteEndpoints,
   ...laneListEndpoints,
+  ...performanceEndpoints,
   ...importEndpoints,
   backtestEndpoint,
 ]

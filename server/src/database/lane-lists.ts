@@ -34,7 +34,9 @@ export function matching(filter: LaneFilter) {
       ...(filter.customer === undefined
         ? []
         : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
-      ...(filter.quotedBy === undefined ? [] : [lane('lanes.created_by', '=', filter.quotedBy)]),
+      ...(filter.quotedBy === undefined
+        ? []
+        : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
       ...(filter.from === undefined ? [] : [lane('lanes.created_at', '>=', filter.from)]),
       ...(filter.to === undefined ? [] : [lane('lanes.created_at', '<', filter.to)]),
       ...(filter.words ?? '')
@@ -173,35 +175,48 @@ export interface QuoteOrigin {
 export async function quoteOrigins(
   transaction: TenantTransaction,
   tenant: TenantId,
-  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by'>[],
+  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id'>[],
 ): Promise<ReadonlyMap<number, QuoteOrigin>> {
   if (lanes.length === 0) return new Map()
+  // Who imported a lane has not quoted it.
+  const repOf = (lane: (typeof lanes)[number]) => (lane.import_id === null ? lane.created_by : null)
   const requestIds = [...new Set(lanes.map((lane) => lane.request_id))]
-  const userIds = [...new Set(lanes.map((lane) => lane.created_by).filter((id) => id !== null))]
+  const names = await userNames(
+    transaction,
+    tenant,
+    lanes.map(repOf).filter((id) => id !== null),
+  )
   const requests = await transaction
     .selectFrom('quote_requests')
     .select(['request_id', 'reference'])
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`request_id = any(${requestIds}::bigint[])`)
     .execute()
-  const users =
-    userIds.length === 0
-      ? []
-      : await transaction
-          .selectFrom('users')
-          .select(['user_id', 'name'])
-          .where('tenant_id', '=', tenant)
-          .where(sql<boolean>`user_id = any(${userIds}::integer[])`)
-          .execute()
   const references = new Map(requests.map((request) => [request.request_id, request.reference]))
-  const names = new Map(users.map((user) => [user.user_id, user.name]))
   return new Map(
-    lanes.map(({ lane_id, request_id, created_by: userId }) => {
+    lanes.map((lane) => {
+      const userId = repOf(lane)
       const name = userId === null ? undefined : names.get(userId)
       const quotedBy = userId === null || name === undefined ? null : { userId, name }
-      return [lane_id, { reference: references.get(request_id) ?? null, quotedBy }]
+      return [lane.lane_id, { reference: references.get(lane.request_id) ?? null, quotedBy }]
     }),
   )
+}
+
+/** The names of people of this brokerage, removed ones included, by user id. */
+export async function userNames(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (userIds.length === 0) return new Map()
+  const users = await transaction
+    .selectFrom('users')
+    .select(['user_id', 'name'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`user_id = any(${[...new Set(userIds)]}::integer[])`)
+    .execute()
+  return new Map(users.map((user) => [user.user_id, user.name]))
 }
 
 export interface ShipmentTotals {

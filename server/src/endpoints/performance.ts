@@ -1,0 +1,231 @@
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
+import { readTime } from '#contract/fields.ts'
+import { pageSizeDefault } from '#contract/limits.ts'
+import { getPerformance, listMarginGaps } from '#contract/performance.ts'
+import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { type PerformanceSums, performanceOf, shortfall } from '#engine/performance.ts'
+import { type LaneFilter, userNames } from '../database/lane-lists.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import * as performance from '../database/performance.ts'
+import { readEquipment } from '../lane-places.ts'
+import { type ServedEndpoint, serve } from './call.ts'
+import { laneAnswers } from './lane-answer.ts'
+import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
+
+type PerformanceAnswer = AnswerOf<typeof getPerformance>
+type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
+
+/** The lanes that are asked about, and the period as it was read. */
+function readSelection(query: Selection): {
+  filter: LaneFilter
+  period: { from: string | null; to: string | null }
+} {
+  const errors: FieldError[] = []
+  const equipmentCode =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (errors.length > 0) throw invalid(errors)
+  const moment = (text: string | undefined) => {
+    const time = text === undefined ? null : readTime(text)
+    return time === null ? null : new Date(time)
+  }
+  const [from, to] = [moment(query.from), moment(query.to)]
+  return {
+    filter: {
+      ...(equipmentCode === null ? {} : { equipmentCode }),
+      ...(query.customer === undefined ? {} : { customer: query.customer }),
+      ...(query.quoted_by === undefined ? {} : { quotedBy: query.quoted_by }),
+      ...(from === null ? {} : { from }),
+      ...(to === null ? {} : { to }),
+    },
+    period: { from: from?.toISOString() ?? null, to: to?.toISOString() ?? null },
+  }
+}
+
+function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
+  const found = performanceOf(sums)
+  const interval = found.winRateInterval
+  return {
+    quotes: sums.quotes,
+    won: sums.won,
+    lost: sums.lost,
+    pending: found.pending,
+    decided: found.decided,
+    win_rate_pct: found.winRatePct,
+    win_rate_interval: interval === null ? null : { low_pct: interval.lowPct, high_pct: interval.highPct },
+    shipments: sums.shipments,
+    customer_rate: dollarsIfKnown(found.customerRateCents),
+    truck_cost: dollarsIfKnown(found.truckCostCents),
+    margin: dollarsIfKnown(found.marginCents),
+    margin_pct: found.marginPct,
+    comparable_shipments: sums.comparableShipments,
+    quoted_margin: dollarsIfKnown(found.quotedMarginCents),
+    landed_vs_quoted: dollarsIfKnown(found.landedVsQuotedCents),
+  }
+}
+
+type Named = Pick<PerformanceAnswer['rows'][number], 'key' | 'label' | 'lane'>
+
+/** What each row is called: the lane by its places as written last, the rep by name, the month in words. */
+async function namesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  by: performance.PerformanceGrouping,
+  rows: readonly performance.PerformanceRow[],
+): Promise<Named[]> {
+  switch (by) {
+    case 'lane': {
+      const keys = rows.map(({ parts: [originKey = '', destinationKey = '', equipmentCode = ''] }) => ({
+        originKey,
+        destinationKey,
+        equipmentCode,
+      }))
+      const places = await performance.placesOfLanes(transaction, tenant, keys)
+      return rows.map(({ key }, index) => {
+        const [equipment, place] = [keys[index]?.equipmentCode ?? '', places[index]]
+        const [origin, destination] = [place?.origin ?? '', place?.destination ?? '']
+        return {
+          key,
+          label: `${origin} to ${destination}, ${equipment}`,
+          lane: { origin, destination, equipment },
+        }
+      })
+    }
+    case 'rep': {
+      const names = await userNames(
+        transaction,
+        tenant,
+        rows.filter(({ key }) => key !== '').map(({ key }) => Number(key)),
+      )
+      return rows.map(({ key }) => ({
+        key,
+        label: names.get(Number(key)) ?? 'No rep (imported)',
+        lane: null,
+      }))
+    }
+    case 'month':
+      return rows.map(({ key }) => ({ key: key.slice(0, 7), label: monthInWords(key), lane: null }))
+    case 'customer':
+      return rows.map(({ key, written }) => ({ key, label: written, lane: null }))
+    case 'equipment':
+      return rows.map(({ key }) => ({ key, label: key, lane: null }))
+  }
+}
+
+const monthForm = new Intl.DateTimeFormat('en-US', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+/** @example monthInWords('2026-03-01') // 'March 2026' */
+function monthInWords(firstDay: string): string {
+  return monthForm.format(new Date(firstDay))
+}
+
+/** What a cursor belongs to: the same rows in the same order. */
+function orderOf(query: QueryOf<typeof getPerformance>) {
+  const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
+  return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }
+}
+
+function readPerformanceCursor(
+  text: string | undefined,
+  order: string,
+): performance.PerformanceCursor | null {
+  if (text === undefined) return null
+  const [of, rank, quotes, key] = cursorPosition(text) ?? []
+  const isRank = rank === null || (typeof rank === 'number' && Number.isFinite(rank))
+  const isQuotes = typeof quotes === 'number' && Number.isSafeInteger(quotes)
+  if (of !== order || !isRank || !isQuotes || typeof key !== 'string' || key.includes('\0')) {
+    throw wrongCursor()
+  }
+  return { rank, quotes, key }
+}
+
+function readGapCursor(text: string | undefined): performance.GapCursor | null {
+  if (text === undefined) return null
+  const [of, shortfallCents, laneId] = cursorPosition(text) ?? []
+  const isNumber = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value)
+  if (of !== 'gap' || !isNumber(shortfallCents) || !isNumber(laneId)) throw wrongCursor()
+  return { shortfallCents: Number(shortfallCents), laneId: Number(laneId) }
+}
+
+export const performanceEndpoints: ServedEndpoint[] = [
+  serve(getPerformance, async ({ caller, query }, { database }) => {
+    const { filter, period } = readSelection(query)
+    const limit = query.limit ?? pageSizeDefault
+    const { rank, direction, name } = orderOf(query)
+    const cursor = readPerformanceCursor(query.cursor, name)
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const found = await performance.performanceBy(transaction, caller.tenant, query.by, filter, {
+        rank,
+        direction,
+        cursor,
+        limit: limit + 1,
+      })
+      const page = found.rows.slice(0, limit)
+      const names = await namesOf(transaction, caller.tenant, query.by, page)
+      const last = page.at(-1)
+      return {
+        by: query.by,
+        ...period,
+        rows: names.map((named, index) => ({ ...named, ...figures(page[index] ?? found.totals) })),
+        rows_total: found.rowsTotal,
+        next_cursor:
+          found.rows.length > limit && last !== undefined
+            ? cursorText([name, last.rank, last.quotes, last.key])
+            : null,
+        totals: figures(found.totals),
+      }
+    })
+  }),
+
+  serve(listMarginGaps, async ({ caller, query }, { database }) => {
+    const { filter, period } = readSelection(query)
+    const limit = query.limit ?? pageSizeDefault
+    const cursor = readGapCursor(query.cursor)
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const rows = await performance.listMarginGaps(transaction, caller.tenant, filter, {
+        cursor,
+        limit: limit + 1,
+      })
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      const lanes = await laneAnswers(transaction, caller.tenant, page)
+      const totals = await performance.marginGapTotals(transaction, caller.tenant, filter)
+      return {
+        ...period,
+        gaps: lanes.flatMap((lane, index) => gapAnswer(lane, page[index])),
+        next_cursor:
+          rows.length > limit && last !== undefined
+            ? cursorText(['gap', last.shortfall_cents, last.lane_id])
+            : null,
+        totals: {
+          shipments_compared: totals.compared,
+          below: totals.below,
+          shortfall: dollarsFromCents(totals.shortfallCents),
+        },
+      }
+    })
+  }),
+]
+
+type Gap = AnswerOf<typeof listMarginGaps>['gaps'][number]
+
+function gapAnswer(lane: Gap['lane'], row: performance.GapRow | undefined): Gap[] {
+  if (row === undefined) return []
+  const [customerRateCents, truckCostCents] = [row.customer_rate_cents ?? 0, row.truck_cost_cents ?? 0]
+  const gap = shortfall({
+    quotedRateCents: row.quoted_rate_cents,
+    quotedCostCents: row.quoted_cost_cents,
+    customerRateCents,
+    truckCostCents,
+  })
+  if (gap === null) return []
+  return [
+    {
+      lane,
+      quoted_margin: dollarsFromCents(row.quoted_rate_cents - row.quoted_cost_cents),
+      margin: dollarsFromCents(customerRateCents - truckCostCents),
+      shortfall: dollarsFromCents(gap.shortfallCents),
+      because: gap.because,
+    },
+  ]
+}
