@@ -19,13 +19,18 @@ function fieldName(at: At): string {
   )
 }
 
+/** To look for what was meant takes some milliseconds each: the first few wrong places of a request get it. */
+const placesMeantMax = 4
+
 /** Reads `City, ST`; adds an error that says what would be right and answers null when it is not that. */
 export function readPlaceAt(text: string, at: At, errors: FieldError[]): Place | null {
   const place = readPlace(text)
   if (place === null) {
+    const suggestions = errors.length < placesMeantMax ? nearestSpellings(text) : []
     errors.push({
       ...at,
       code: 'invalid',
+      ...(suggestions.length === 0 ? {} : { suggestions }),
       detail: `${fieldName(at)} must be a city and a state of the US, Canada or Mexico, such as "Dallas, TX"; it is ${JSON.stringify(text.toWellFormed())}.`,
     })
   }

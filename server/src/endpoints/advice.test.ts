@@ -94,4 +94,9 @@ describe.each(Object.entries(reads))('%s: 422', (_name, { people }) => {
     const { status, body } = await ask(people, query, acme.tenant.owner)
     expect([status, body.errors[0].parameter]).toEqual([422, parameter])
   })
+
+  test('a state that is none is answered with places to offer', async () => {
+    const { status, body } = await ask(people, { destination: 'Atlanta, ZZ' }, acme.tenant.owner)
+    expect([status, body.errors[0].suggestions[0]]).toEqual([422, 'Atlanta, GA'])
+  })
 })
