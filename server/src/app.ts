@@ -122,8 +122,6 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     }
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { statusCode: status, headersSent: answered } = reply.raw
-    parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
     parts.log.info(
       {
         request_id: request.id,

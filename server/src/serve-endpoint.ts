@@ -19,6 +19,7 @@ import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
 import {
   type Call,
   type CsvFile,
+  type Log,
   type Parts,
   type PersonCaller,
   Reply,
@@ -104,7 +105,7 @@ export function serveEndpoint(
       }
       reportIgnored(request, reply, ignored)
       const result = await served.handler(call as never, parts)
-      if (endpoint.answerKind === 'csv') return sendCsv(result as CsvFile, request, reply)
+      if (endpoint.answerKind === 'csv') return sendCsv(result as CsvFile, request, reply, parts.log)
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
       if (endpoint.cacheSeconds !== undefined) {
@@ -128,6 +129,11 @@ export function serveEndpoint(
         if (!limited) return
         const url = request.raw.url ?? ''
         parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
+        // Of an answer that its caller did not wait for nothing is told but the end of the connection.
+        reply.raw.once('close', () => {
+          const { statusCode: status, headersSent: answered } = reply.raw
+          parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
+        })
       },
       // Taking from a spent limit takes nothing and refuses.
       refuseSpent(tenant) {
@@ -201,7 +207,12 @@ export function serveEndpoint(
  * a database that cannot answer is refused as ever. A failure later on ends the connection without the end of the
  * body: nobody can take a cut file for a whole one.
  */
-async function sendCsv(file: CsvFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function sendCsv(
+  file: CsvFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: Log,
+): Promise<FastifyReply> {
   const first = await file.text.next()
   reply
     .code(200)
@@ -211,16 +222,24 @@ async function sendCsv(file: CsvFile, request: FastifyRequest, reply: FastifyRep
     await file.text.return()
     return reply.send(Readable.from([]))
   }
-  return reply.send(Readable.from(withFirst(first, file.text)))
+  const text = withFirst(first, file.text, (error) => {
+    const { code, cause } = asProblem(error)
+    log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
+  })
+  return reply.send(Readable.from(text))
 }
 
 async function* withFirst(
   first: IteratorResult<string, void>,
   rest: AsyncGenerator<string, void>,
+  onFailure: (error: unknown) => void,
 ): AsyncGenerator<string, void> {
   try {
     if (first.done !== true) yield first.value
     yield* rest
+  } catch (error) {
+    onFailure(error)
+    throw error
   } finally {
     await rest.return()
   }
