@@ -111,7 +111,7 @@ export const getRateLimit = endpoint({
   path: '/api/rate-limit',
   summary: 'What is left of the rate limit right now',
   description:
-    'How many calls to the integration interface the brokerage may still make in this second, and how many it made in the last 60 seconds. Looking takes nothing. It covers the process that answers: a service that runs as several processes counts in each of them, and a restart starts from zero.',
+    'How many calls to the integration interface the brokerage may still make in this second, and how many it made in the last 60 seconds. Looking takes nothing. It covers the instance that answers: a service that runs as several counts in each of them, and a restart starts from zero.',
   tag: 'Credentials',
   who: admin,
   status: 200,

@@ -15,7 +15,6 @@ import { integrationsScope } from '#contract/service-token.ts'
 import { readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers, CallerWatch } from './callers.ts'
-import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
 import {
   type Call,
   type CsvFile,
@@ -27,6 +26,7 @@ import {
   type ServiceCaller,
   type Signed,
 } from './endpoints/call.ts'
+import { asProblem } from './error-answer.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import type { RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
@@ -467,36 +467,5 @@ function reportIgnored(request: FastifyRequest, reply: FastifyReply, ignored: Ig
       .slice(0, ignoredShownMax)
       .map((name) => encodeURIComponent(name.toWellFormed().slice(0, 60)))
       .join(', '),
-  )
-}
-
-/** Any error as the Problem it is answered with. Only a Problem says something about itself. */
-export function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  if (error instanceof LockTimeout) {
-    return problem(
-      'request-in-progress',
-      'Another request is changing the same thing. Send this one again.',
-      {
-        headers: { 'Retry-After': '1' },
-        cause: error,
-      },
-    )
-  }
-  if (error instanceof DatabaseUnavailable) {
-    return problem(
-      'unavailable',
-      error.outcomeUnknown
-        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
-        : 'The database cannot answer right now. Nothing was changed.',
-      { headers: { 'Retry-After': '2' }, cause: error },
-    )
-  }
-  return problem(
-    'internal',
-    'Something went wrong on our side. It has been recorded under this request_id.',
-    {
-      cause: error,
-    },
   )
 }
