@@ -24,7 +24,8 @@ const dayMs = 86_400_000
 /** Said of a call whose caller did not wait for the answer: nginx's word for it, for HTTP has none. */
 const goneStatus = 499
 const queryLengthMax = 300
-const detailLengthMax = 600
+/** A refusal that names twenty unknown fields has some 1,300. No more of any text is kept, or searched for secrets. */
+const detailLengthMax = 2_000
 
 type Draft = { -readonly [Member in keyof KeptCall]: KeptCall[Member] }
 
@@ -173,11 +174,15 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
 }
 
 /** Tokens and secrets of ours, which somebody may send in the wrong place. */
-const credentials = /lwsec_[0-9A-Za-z]+|eyJ[\w-]+(\.[\w-]*){1,2}/g
+const credentials = /lwsec_[0-9A-Za-z]*|eyJ[\w-]+(?:\.[\w-]+)*/g
 
 /** A text without credentials, and without what the database cannot hold. */
 function keptText(text: string): string {
-  return text.replaceAll(credentials, '[removed]').toWellFormed().replaceAll('\0', '\uFFFD')
+  return text
+    .slice(0, lookedAtMax)
+    .replaceAll(credentials, '[removed]')
+    .toWellFormed()
+    .replaceAll('\0', '\uFFFD')
 }
 
 /** The address by its form: of what stands in the place of an id only an id is kept. */
