@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
 import type { TestProject } from 'vitest/node'
 
@@ -51,8 +52,8 @@ export async function findBrowser(): Promise<TestBrowser> {
   if (own !== undefined) return { executablePath: own, libraryPath: null }
   const unpacked = { executablePath: await bundled.executablePath(), libraryPath: null }
   if (starts(unpacked)) return unpacked
-  const folder = fileURLToPath(new URL('.', import.meta.resolve('@sparticuz/chromium')))
-  const libraries = await inflate(`${folder}../bin/al2023.tar.br`)
+  const folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'))
+  const libraries = await inflate(join(folder, '../bin/al2023.tar.br'))
   const withLibraries = { ...unpacked, libraryPath: `${libraries}/lib` }
   if (starts(withLibraries)) return withLibraries
   // What an unpacking that was cut off left behind.
