@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { invalid, Problem, problem, problemContentType } from '#contract/errors.ts'
@@ -18,7 +17,6 @@ import type { Callers, CallerWatch } from './callers.ts'
 import {
   type Call,
   type CsvFile,
-  type Log,
   type Parts,
   type PersonCaller,
   Reply,
@@ -31,6 +29,7 @@ import { callerNetwork } from './security/caller-network.ts'
 import type { RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
+import { sendCsv } from './send-csv.ts'
 
 /** The limits that all endpoints of one process share. */
 export interface Gates {
@@ -105,7 +104,12 @@ export function serveEndpoint(
       }
       reportIgnored(request, reply, ignored)
       const result = await served.handler(call as never, parts)
-      if (endpoint.answerKind === 'csv') return sendCsv(result as CsvFile, request, reply, parts.log)
+      if (endpoint.answerKind === 'csv') {
+        return sendCsv(result as CsvFile, request, reply, (error) => {
+          const { code, cause } = asProblem(error)
+          parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
+        })
+      }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
       if (endpoint.cacheSeconds !== undefined) {
@@ -199,49 +203,6 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
-  }
-}
-
-/**
- * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that
- * a database that cannot answer is refused as ever. A failure later on ends the connection without the end of the
- * body: nobody can take a cut file for a whole one.
- */
-async function sendCsv(
-  file: CsvFile,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  log: Log,
-): Promise<FastifyReply> {
-  const first = await file.text.next()
-  reply
-    .code(200)
-    .type('text/csv; charset=utf-8')
-    .header('Content-Disposition', `attachment; filename="${file.fileName}"`)
-  if (request.method === 'HEAD') {
-    await file.text.return()
-    return reply.send(Readable.from([]))
-  }
-  const text = withFirst(first, file.text, (error) => {
-    const { code, cause } = asProblem(error)
-    log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
-  })
-  return reply.send(Readable.from(text))
-}
-
-async function* withFirst(
-  first: IteratorResult<string, void>,
-  rest: AsyncGenerator<string, void>,
-  onFailure: (error: unknown) => void,
-): AsyncGenerator<string, void> {
-  try {
-    if (first.done !== true) yield first.value
-    yield* rest
-  } catch (error) {
-    onFailure(error)
-    throw error
-  } finally {
-    await rest.return()
   }
 }
 
