@@ -86,6 +86,7 @@ export default function ImportPage() {
         list={list}
         shownId={shownId}
         mayImport={mayImport}
+        isBusy={chosen !== null}
         onOpen={() => {
           clicked.current = true
         }}
@@ -173,12 +174,15 @@ function PastImports({
   list,
   shownId,
   mayImport,
+  isBusy,
   onOpen,
   onUndo,
 }: {
   list: ReturnType<typeof useShownImport>['list']
   shownId: number | null
   mayImport: boolean
+  /** A file is chosen: nobody needs to be told what a file is like. */
+  isBusy: boolean
   onOpen: () => void
   onUndo: (run: ImportAnswer) => void
 }) {
@@ -200,7 +204,7 @@ function PastImports({
           <Text size="sm" c="dimmed">
             Nothing was imported yet.
           </Text>
-          <GoodFile mayImport={mayImport} />
+          {!isBusy && <GoodFile mayImport={mayImport} />}
         </>
       ) : (
         <>

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../session.tsx'
 import { type Column, DataTable } from './data-table.tsx'
-import { count, moment } from './formats.ts'
+import { count, moment, since } from './formats.ts'
 import { canBeUndone, type ImportAnswer, statusWord } from './import-words.ts'
 
 /** The imports so far, newest first: what became of each, and a way to undo it. */
@@ -41,7 +41,11 @@ export function ImportList({
     figure('Updated', ({ rows_updated }) => rows_updated),
     figure('Repeated', ({ rows_repeated }) => rows_repeated),
     figure('Refused', ({ rows_refused }) => rows_refused),
-    { key: 'when', header: 'When', cell: ({ created_at }) => moment(created_at) },
+    {
+      key: 'when',
+      header: 'When',
+      cell: ({ created_at }) => <span title={moment(created_at)}>{since(created_at)}</span>,
+    },
     {
       key: 'who',
       header: 'By',

@@ -50,7 +50,7 @@ export function MapColumns({
       <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
       {groups.map(({ title, fields }) => (
         <section key={title} aria-label={title}>
-          <Title order={3} size="h6" mb={4}>
+          <Title order={2} size="h6" mb={4}>
             {title}
           </Title>
           {fields.map((field) => (
@@ -94,8 +94,9 @@ function shortened(text: string): string {
 function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
   return (
     <Alert
-      color="yellow"
+      color="gray"
       variant="outline"
+      style={{ background: 'var(--pending-soft)' }}
       icon={<IconAlertCircle aria-hidden />}
       title="Choose the columns that are still needed"
     >
@@ -113,8 +114,8 @@ function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
 function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field: Field }) {
   const { field: name, description, may_be } = field
   const position = choice[name] ?? null
-  const needed =
-    position === null && unmet.some(({ any_of }) => any_of.some((fields) => fields.includes(name)))
+  const need =
+    position === null ? unmet.find(({ any_of }) => any_of.some((fields) => fields.includes(name))) : undefined
   const taken = new Set(Object.values(choice))
   const perhaps = position === null ? may_be.filter((column) => !taken.has(column)) : []
   return (
@@ -122,9 +123,10 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
       gap="xs"
       align="center"
       py={6}
+      px={8}
       style={{
         borderTop: '1px solid var(--line)',
-        background: needed || perhaps.length > 0 ? 'var(--pending-soft)' : undefined,
+        background: need !== undefined || perhaps.length > 0 ? 'var(--pending-soft)' : undefined,
       }}
     >
       <Grid.Col span={{ base: 12, sm: 5 }}>
@@ -132,9 +134,9 @@ function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field:
           <Text size="sm" fw={600}>
             {fieldLabel(name)}
           </Text>
-          {needed && (
-            <Text size="xs" fw={600} span>
-              needed
+          {need !== undefined && (
+            <Text size="xs" span>
+              {need.any_of.length === 1 ? 'needed' : 'this or another is needed'}
             </Text>
           )}
         </Group>

@@ -154,8 +154,9 @@ function Ended({
     <Stack gap="md">
       {run.failure !== null && (
         <Alert
-          color="yellow"
+          color="gray"
           variant="outline"
+          style={{ background: 'var(--pending-soft)' }}
           title={run.status === 'stopped' ? 'It was stopped' : 'It did not reach the end'}
         >
           {run.failure} {!run.dry_run && 'What was taken in so far stays, unless you undo it.'}

@@ -56,9 +56,10 @@ export function UndoDialog({ run, onClose }: { run: ImportAnswer | null; onClose
         ) : (
           <>
             <Alert color="gray" variant="outline" role="status">
-              {counted(done.lanes_removed, 'quote')} taken out. {counted(done.lanes_kept, 'quote')} kept,
-              because they were changed, booked or quoted again since.{' '}
-              {counted(done.bookings_rolled_back, 'booking')} rolled back.
+              {counted(done.lanes_removed, 'quote')} taken out,{' '}
+              {counted(done.bookings_rolled_back, 'booking')} rolled back.{' '}
+              {done.lanes_kept > 0 &&
+                `${counted(done.lanes_kept, 'quote')} kept: changed, booked or quoted again since.`}
             </Alert>
             <Group justify="flex-end">
               <Button onClick={close}>Close</Button>
