@@ -131,6 +131,12 @@ export const matchImportColumns = endpoint({
       { description: 'What a file must say with these columns' },
     ),
   }),
+  examples: {
+    body: {
+      headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'],
+      map: 'quoted_rate=#4',
+    },
+  },
 })
 
 export const listImports = endpoint({

@@ -38,8 +38,7 @@ export function ImportRun({
     heading.current?.focus({ preventScroll: true })
     heading.current?.scrollIntoView({ block: 'start' })
   }, [importId])
-  const title =
-    run.data === undefined ? `Import ${importId}` : run.data.dry_run ? 'Result of the check' : 'Import'
+  const title = run.data === undefined ? `Import ${importId}` : titleOf(run.data)
   return (
     <Paper withBorder p="md" component="section" aria-label={`${title}, number ${importId}`}>
       <Stack gap="md">
@@ -52,7 +51,7 @@ export function ImportRun({
               tabIndex={-1}
               style={{ outline: 'none', scrollMarginTop: 70 }}
             >
-              {run.data?.status === 'running' && run.data.dry_run ? 'Checking the file' : title}
+              {title}
             </Title>
             {run.data !== undefined && (
               <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
@@ -62,7 +61,7 @@ export function ImportRun({
             )}
           </div>
           {run.data?.status !== 'running' && (
-            <Button size="xs" variant="subtle" onClick={onClose}>
+            <Button size="xs" variant="subtle" onClick={onClose} style={{ flex: 'none' }}>
               Close
             </Button>
           )}
@@ -83,6 +82,11 @@ export function ImportRun({
       </Stack>
     </Paper>
   )
+}
+
+function titleOf({ status, dry_run }: ImportAnswer): string {
+  if (status === 'running') return dry_run ? 'Checking the file' : 'Importing the file'
+  return dry_run ? 'Result of the check' : 'Result of the import'
 }
 
 /** An import, looked at twice a second as long as it runs. */
