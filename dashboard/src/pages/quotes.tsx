@@ -66,7 +66,13 @@ export default function QuotesPage() {
               ? 'Loading quotes'
               : shownWords(place, data.lanes.length, total)}
         </Text>
-        <QuotesPager place={place} next={data?.next_cursor ?? null} total={total} label="Pages" withSize />
+        <QuotesPager
+          place={place}
+          next={data?.next_cursor ?? null}
+          total={total}
+          label="Pages of quotes"
+          withSize
+        />
       </Group>
       {error !== null && <ListFailed error={error} place={place} retry={() => void answer.refetch()} />}
       {data === undefined ? (
@@ -89,7 +95,7 @@ export default function QuotesPage() {
               place={place}
               next={data.next_cursor}
               total={total}
-              label="Pages, below the list"
+              label="Pages of quotes, below the list"
               onMoved={toTop}
             />
           </Group>

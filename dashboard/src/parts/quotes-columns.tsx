@@ -1,5 +1,4 @@
 import { IconCopy } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { day, dollars, equipmentName, laneName, moment, percent, ratePerMile } from './formats.ts'
@@ -7,7 +6,7 @@ import { OutcomeMark, reasonNames } from './outcome-words.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
 /** What can be done to a quote from its row. */
-export type RowAction = 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
+export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
 export interface RowParts {
   readonly lane: Lane
@@ -20,7 +19,6 @@ export interface RowParts {
 export interface QuotesColumn {
   readonly key: string
   readonly header: string
-  readonly width: string
   readonly align?: 'right'
   readonly from?: 'sm' | 'md'
   readonly isText?: boolean
@@ -66,20 +64,34 @@ function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
   )
 }
 
+/** A text that keeps to its line; the whole of it is told by its title. */
+function Cut({ text }: { text: string }) {
+  return (
+    <span className="quotes-cut" title={text}>
+      {text}
+    </span>
+  )
+}
+
 function LaneCell(parts: RowParts) {
-  const { lane, isCurrent } = parts
+  const { lane, isCurrent, act } = parts
   return (
     <TwoLines
       first={
-        <Link
-          to="/quotes/$lane_ref"
-          params={{ lane_ref: lane.lane_ref }}
+        // A plain anchor: two hundred of the router's links on a page are felt.
+        <a
+          href={`/quotes/${encodeURIComponent(lane.lane_ref)}`}
           className="quotes-lane"
           data-row-link
           tabIndex={isCurrent ? 0 : -1}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+            event.preventDefault()
+            act('open', lane, event.currentTarget)
+          }}
         >
           {laneName(lane.origin, lane.destination)}
-        </Link>
+        </a>
       }
       second={
         <>
@@ -119,11 +131,10 @@ function OutcomeCell(parts: RowParts) {
 const costSources = { estimate: 'estimate', history: 'AP history' } as const
 
 export const quotesColumns: readonly QuotesColumn[] = [
-  { key: 'lane', header: 'Lane', width: '15rem', isText: true, cell: LaneCell },
+  { key: 'lane', header: 'Lane', isText: true, cell: LaneCell },
   {
     key: 'equipment',
     header: 'Equip.',
-    width: '3.6rem',
     from: 'sm',
     isText: true,
     cell: ({ lane }) => <span title={equipmentName(lane.equipment)}>{lane.equipment}</span>,
@@ -131,7 +142,6 @@ export const quotesColumns: readonly QuotesColumn[] = [
   {
     key: 'customer',
     header: 'Customer',
-    width: '8.5rem',
     from: 'sm',
     isText: true,
     sorts: ['customer'],
@@ -140,7 +150,6 @@ export const quotesColumns: readonly QuotesColumn[] = [
   {
     key: 'quoted_rate',
     header: 'Quoted',
-    width: '5rem',
     align: 'right',
     sorts: ['rate_high', 'rate_low'],
     cell: ({ lane }) => (
@@ -149,8 +158,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'cost',
-    header: 'Exp. cost',
-    width: '5rem',
+    header: 'Expected cost',
     align: 'right',
     from: 'md',
     cell: ({ lane }) => {
@@ -165,8 +173,7 @@ export const quotesColumns: readonly QuotesColumn[] = [
   },
   {
     key: 'quoted_margin',
-    header: 'Qtd. margin',
-    width: '5.6rem',
+    header: 'Quoted margin',
     align: 'right',
     from: 'md',
     cell: ({ lane }) => {
@@ -174,11 +181,10 @@ export const quotesColumns: readonly QuotesColumn[] = [
       return <TwoLines first={dollars(quoted?.margin)} second={quoted && percent(quoted.marginPct)} />
     },
   },
-  { key: 'outcome', header: 'Outcome', width: '6.4rem', cell: OutcomeCell },
+  { key: 'outcome', header: 'Outcome', cell: OutcomeCell },
   {
     key: 'margin',
     header: 'Margin',
-    width: '4.8rem',
     align: 'right',
     from: 'sm',
     sorts: ['margin_high', 'margin_low'],
@@ -192,7 +198,6 @@ export const quotesColumns: readonly QuotesColumn[] = [
   {
     key: 'booked',
     header: 'Booked',
-    width: '6.2rem',
     align: 'right',
     from: 'md',
     cell: ({ lane }) => (
@@ -202,21 +207,18 @@ export const quotesColumns: readonly QuotesColumn[] = [
   {
     key: 'quoted_at',
     header: 'Quoted at',
-    width: '6.6rem',
     from: 'md',
-    isText: true,
     sorts: ['newest', 'oldest'],
     cell: ({ lane }) => (
       <TwoLines
         first={<span title={moment(lane.created_at)}>{day(lane.created_at)}</span>}
-        second={lane.quoted_by?.name ?? 'imported'}
+        second={<Cut text={lane.quoted_by?.name ?? 'imported'} />}
       />
     ),
   },
   {
     key: 'actions',
     header: 'Actions',
-    width: '2.6rem',
     hidesHeader: true,
     cell: (parts) => (
       <RowButton parts={parts} action="menu" label={`Actions for ${parts.lane.lane_ref}`}>

@@ -140,7 +140,9 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
           ...Object.entries(reasonNames).map(([reason, label]) => ({ value: reason, label })),
         ]}
         value={view.reason ?? ''}
-        onChange={(event) => change({ reason: event.currentTarget.value })}
+        onChange={({ currentTarget: { value: reason } }) =>
+          change({ reason, ...(reason === '' ? {} : { outcome: 'lost' }) })
+        }
       />
       <TextInput label="Quoted from" {...dated('from')} />
       <TextInput label="Quoted to" {...dated('to')} />

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useNotice } from './notices.tsx'
@@ -37,8 +38,11 @@ export function QuotesList({
   const [current, setCurrent] = useCurrentRow(rows, body)
   const mark = useOutcomeMarks()
   const copy = useCopiedRef()
+  const navigate = useNavigate()
   const act = (action: RowAction, lane: Lane) => {
     if (action === 'copy') copy(lane.lane_ref)
+    else if (action === 'open')
+      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
     else if (!mayMark) return
     else if (action === 'lost') setToLose(lane)
     else if (action === 'requote') setToRequote(lane)
@@ -50,7 +54,7 @@ export function QuotesList({
       return
     }
     // A button that its own action takes away must not take the focus with it.
-    if (action !== 'copy') focusLink(from.closest('tr'))
+    if (action !== 'copy' && action !== 'open') focusLink(from.closest('tr'))
     act(action, lane)
   })
   useQuotesKeys({

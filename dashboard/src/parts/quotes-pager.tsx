@@ -43,7 +43,7 @@ export function QuotesPager({
             id="quotes-page-size"
             size="xs"
             w={72}
-            data={[...pageSizes]}
+            data={[...new Set([...pageSizes, String(place.limit)])]}
             value={String(place.limit)}
             onChange={(event) => place.change({ limit: event.currentTarget.value })}
           />

@@ -73,7 +73,7 @@ function Header({
   return (
     <th
       scope="col"
-      style={{ width: column.width }}
+      data-column={column.key}
       data-align={column.align}
       data-from={column.from}
       aria-sort={sorted}
