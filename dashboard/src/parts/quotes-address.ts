@@ -66,6 +66,17 @@ export function lastQuotesView(): Record<string, string> {
   return { ...lastView }
 }
 
+type QuotesPatch = Readonly<Partial<Record<keyof QuotesView, string>>>
+interface Going {
+  readonly replace?: boolean
+  readonly trail?: readonly string[]
+  readonly total?: number
+}
+
+function wordsOf(view: QuotesView): Record<string, string> {
+  return Object.fromEntries(Object.entries(view).filter(([, value]) => value !== ''))
+}
+
 /** The view that the address holds, what it asks of the service, and the ways to another. */
 export function useQuotesView() {
   const view = viewOf(useSearch({ strict: false }))
@@ -76,20 +87,15 @@ export function useQuotesView() {
   const filters = askedFilters(view)
   const limit = view.limit ?? pageSizeShown
   const page = view.cursor === undefined ? 1 : Number(view.page) || null
-  const go = (
-    next: QuotesView,
-    options: { replace?: boolean; trail?: readonly string[]; total?: number } = {},
-  ) =>
+  const go = (next: QuotesView, { replace = false, ...known }: Going = {}) =>
     void navigate({
       to: pagePaths.quotes,
-      search: Object.fromEntries(
-        Object.entries(next).filter(([, value]) => value !== undefined && value !== ''),
-      ),
-      replace: options.replace ?? false,
+      search: wordsOf(next),
+      replace,
       resetScroll: false,
       state: {
-        ...(options.trail === undefined ? {} : { quotesTrail: options.trail }),
-        ...(options.total === undefined ? {} : { quotesTotal: options.total }),
+        ...(known.trail === undefined ? {} : { quotesTrail: known.trail }),
+        ...(known.total === undefined ? {} : { quotesTotal: known.total }),
       },
     })
   const { cursor, page: _page, ...first } = view
@@ -111,8 +117,17 @@ export function useQuotesView() {
     page,
     total,
     /** Another selection, order or size begins with its first page. */
-    change: (patch: Partial<Record<keyof QuotesView, string | undefined>>, replace = false) =>
-      go({ ...first, ...(patch as QuotesView) }, { replace }),
+    change: (patch: QuotesPatch, replace = false) =>
+      void navigate({
+        to: pagePaths.quotes,
+        // From the address as it is by then: one change may follow another before the page is drawn again.
+        search: (previous) => {
+          const { cursor: _, page: _of, ...kept } = viewOf(previous)
+          return wordsOf({ ...kept, ...patch })
+        },
+        replace,
+        resetScroll: false,
+      }),
     clear: () =>
       go({
         ...(view.sort === undefined ? {} : { sort: view.sort }),

@@ -1,7 +1,8 @@
+import { Text } from '@mantine/core'
 import type { Lane } from '#contract/lane.ts'
 import { DataTable } from './data-table.tsx'
 import { dollars, percent, ratePerMile, signedDollars } from './formats.ts'
-import { sourceNames } from './outcome-words.tsx'
+import { sourcePhrases } from './outcome-words.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 
 interface Compared {
@@ -31,9 +32,6 @@ function perMile(difference: number | null, miles: number | null): string {
 function compared(lane: Lane): readonly Compared[] {
   const quoted = quotedMargin(lane)
   const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
-  const costOf = quoted === null ? '' : quoted.source === 'estimate' ? ' (estimate)' : ' (AP history)'
-  const apOf = lane.truck_cost_source === null ? '' : ` (${sourceNames[lane.truck_cost_source]})`
-  const sameCustomer = lane.customer_name === lane.quoted_customer_name
   const rateDifference = between(lane.quoted_rate, lane.customer_rate)
   return [
     {
@@ -50,8 +48,8 @@ function compared(lane: Lane): readonly Compared[] {
     },
     {
       what: 'Truck cost (AP)',
-      quoted: `${dollars(cost)}${costOf}`,
-      booked: `${dollars(lane.truck_cost)}${apOf}`,
+      quoted: dollars(cost),
+      booked: dollars(lane.truck_cost),
       difference: signedDollars(between(cost, lane.truck_cost)),
     },
     {
@@ -66,28 +64,41 @@ function compared(lane: Lane): readonly Compared[] {
       booked: percent(lane.margin_pct),
       difference: points(marginPct, lane.margin_pct),
     },
-    {
-      what: 'Customer',
-      quoted: lane.quoted_customer_name,
-      booked: sameCustomer ? (lane.booked_at === null ? none : 'as quoted') : lane.customer_name,
-      difference: sameCustomer ? none : 'renamed by the booking',
-    },
   ]
+}
+
+/** Where the two truck costs come from, in a sentence. */
+function sourcesOfCost(lane: Lane): string {
+  const quoted = quotedMargin(lane)
+  const ofQuote =
+    quoted === null
+      ? 'No truck cost was expected when it was quoted'
+      : quoted.source === 'estimate'
+        ? 'Quoted truck cost: the estimate given with the quote'
+        : 'Quoted truck cost: expected from AP history'
+  const { truck_cost_source: source } = lane
+  if (source === null) return `${ofQuote}. No truck cost is booked yet.`
+  return `${ofQuote}. Booked truck cost from ${sourcePhrases[source]}.`
 }
 
 /** The quote beside its booking: rate, cost and margin, and what became of them. */
 export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
   return (
-    <DataTable
-      caption="Quoted against booked"
-      rows={compared(lane)}
-      rowKey={({ what }) => what}
-      columns={[
-        { key: 'what', header: 'Figure', cell: ({ what }) => what },
-        { key: 'quoted', header: 'Quoted', align: 'right', cell: ({ quoted }) => quoted },
-        { key: 'booked', header: 'Booked', align: 'right', cell: ({ booked }) => booked },
-        { key: 'difference', header: 'Difference', align: 'right', cell: ({ difference }) => difference },
-      ]}
-    />
+    <>
+      <DataTable
+        caption="Quoted against booked"
+        rows={compared(lane)}
+        rowKey={({ what }) => what}
+        columns={[
+          { key: 'what', header: 'Figure', cell: ({ what }) => what },
+          { key: 'quoted', header: 'Quoted', align: 'right', cell: ({ quoted }) => quoted },
+          { key: 'booked', header: 'Booked', align: 'right', cell: ({ booked }) => booked },
+          { key: 'difference', header: 'Difference', align: 'right', cell: ({ difference }) => difference },
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        {sourcesOfCost(lane)}
+      </Text>
+    </>
   )
 }

@@ -2,7 +2,7 @@ import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { calendarDay, count, dollars, equipmentName, moment } from './formats.ts'
-import { OutcomeMark, reasonNames, sourceNames } from './outcome-words.tsx'
+import { OutcomeMark, reasonNames, sourcePhrases } from './outcome-words.tsx'
 
 const none = '–'
 
@@ -18,8 +18,12 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         </Fact>
         <Fact name="Decided">
           {moment(lane.decided_at)}
-          {lane.outcome_source !== null && `, from ${sourceOf(lane.outcome_source)}`}
+          {lane.outcome_source !== null && `, from ${sourcePhrases[lane.outcome_source]}`}
         </Fact>
+        <Fact name="Customer">{lane.customer_name}</Fact>
+        {lane.customer_name !== lane.quoted_customer_name && (
+          <Fact name="Customer on the quote">{lane.quoted_customer_name}</Fact>
+        )}
         <Fact name="Equipment">{equipmentName(lane.equipment)}</Fact>
         <Fact name="Loaded miles">{count(lane.miles)}</Fact>
         <Fact name="Pickup">{calendarDay(lane.pickup_date)}</Fact>
@@ -39,10 +43,6 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
       </dl>
     </Paper>
   )
-}
-
-function sourceOf(source: NonNullable<Lane['outcome_source']>): string {
-  return source === 'tms' ? 'the TMS' : `the ${sourceNames[source].toLowerCase()}`
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

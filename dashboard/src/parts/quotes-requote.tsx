@@ -145,6 +145,7 @@ function NewMargin({ lane, rate, cost }: { lane: Lane; rate: number | null; cost
           {signedDollars(rate - lane.quoted_rate)} against the last quote
           {lane.miles !== null && ` · ${ratePerMile(rpm(rate, lane.miles))}`}
           {margin !== null && ` · margin ${dollars(margin)} (${percent((margin / rate) * 100)})`}
+          {margin !== null && margin < 0 && <b>, below the expected cost</b>}
         </>
       )}
     </Text>
@@ -177,7 +178,11 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
     >
       {rate === null ? null : answer.error !== null && answer.data === undefined ? (
         <Text size="sm">No advice right now: {answer.error.message} You can requote without it.</Text>
-      ) : answer.data === undefined ? null : (
+      ) : answer.data === undefined ? (
+        <Text size="sm" c="dimmed">
+          Reading what this lane has won and lost…
+        </Text>
+      ) : (
         <RateAdvice advice={answer.data} />
       )}
     </section>
