@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, rmSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
 import type { TestProject } from 'vitest/node'
 
@@ -42,26 +43,31 @@ function starts({ executablePath, libraryPath }: TestBrowser): boolean {
 }
 
 /**
- * Finds the browser once for the whole run, before any test: the machine's own where it has one, else the Chromium that
- * came with the packages, unpacked (by one process: two at a time would run each other's half of it), with the libraries
- * of its package where the machine has none.
+ * Finds the browser once for the whole run, before any test: the Chromium that came with the packages, pinned like every
+ * other, else the machine's own. It is unpacked by one process, for two at a time would run each other's half of it.
  */
 export async function findBrowser(): Promise<TestBrowser> {
   const own = ownBrowsers.find(isThere)
-  if (own !== undefined) return { executablePath: own, libraryPath: null }
+  const found =
+    (await bundledBrowser()) ?? (own === undefined ? null : { executablePath: own, libraryPath: null })
+  if (found !== null) return found
+  throw new Error('No browser starts on this machine: install Chromium or Chrome.')
+}
+
+/** Null where the packages bring none that starts: they have one for Linux on x64. */
+async function bundledBrowser(): Promise<TestBrowser | null> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return null
   const unpacked = { executablePath: await bundled.executablePath(), libraryPath: null }
   if (starts(unpacked)) return unpacked
-  const folder = fileURLToPath(new URL('.', import.meta.resolve('@sparticuz/chromium')))
-  const libraries = await inflate(`${folder}../bin/al2023.tar.br`)
+  // A small machine has not all libraries that Chromium needs; its package has them.
+  const folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'))
+  const libraries = await inflate(join(folder, '../bin/al2023.tar.br'))
   const withLibraries = { ...unpacked, libraryPath: `${libraries}/lib` }
   if (starts(withLibraries)) return withLibraries
   // What an unpacking that was cut off left behind.
   rmSync(unpacked.executablePath, { force: true })
   const again = { ...withLibraries, executablePath: await bundled.executablePath() }
-  if (starts(again)) return again
-  throw new Error(
-    `The Chromium of the packages does not start on this machine (${again.executablePath}). Install Chromium or Chrome.`,
-  )
+  return starts(again) ? again : null
 }
 
 export default async function prepareBrowser(project: TestProject): Promise<void> {
