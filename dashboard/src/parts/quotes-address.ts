@@ -1,4 +1,5 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Query } from '../call.ts'
 
@@ -83,7 +84,9 @@ export function useQuotesView() {
   const trail = useLocation({ select: ({ state }) => state.quotesTrail }) ?? []
   const total = useLocation({ select: ({ state }) => state.quotesTotal }) ?? null
   const navigate = useNavigate()
-  lastView = view
+  useEffect(() => {
+    lastView = view
+  })
   const filters = askedFilters(view)
   const limit = view.limit ?? pageSizeShown
   const page = view.cursor === undefined ? 1 : Number(view.page) || null
