@@ -174,7 +174,7 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
       aria-label="Advice"
       aria-live="polite"
       aria-busy={isOld || answer.isFetching}
-      style={{ minHeight: '8.5rem', opacity: isOld ? 0.55 : 1 }}
+      style={{ minHeight: '9.5rem' }}
     >
       {rate === null ? null : answer.error !== null && answer.data === undefined ? (
         <Text size="sm">No advice right now: {answer.error.message} You can requote without it.</Text>
@@ -183,7 +183,12 @@ function Advice({ lane, rate }: { lane: Lane; rate: number | null }) {
           Reading what this lane has won and lost…
         </Text>
       ) : (
-        <RateAdvice advice={answer.data} />
+        <>
+          <Text size="xs" c="dimmed">
+            {isOld ? `Reading on to ${dollars(rate)}…` : `At ${dollars(rate)}`}
+          </Text>
+          <RateAdvice advice={answer.data} />
+        </>
       )}
     </section>
   )
