@@ -277,7 +277,7 @@ describe('marks by mouse', () => {
     const next = `${refs[0]?.replace(/1$/, '2')}`
     await dialog.getByText(next).waitFor()
     await dialog.getByRole('button', { name: 'Copy lane_ref' }).click()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(next)
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(next)
     await dialog.getByRole('link', { name: 'Open the new quote' }).click()
     await page.getByRole('table').getByText('$1,100').first().waitFor()
     expect(new URL(page.url()).pathname).toBe(`/quotes/${next}`)
@@ -406,7 +406,7 @@ describe('for everybody', () => {
     await shown(page, '1–5 of 5 quotes')
     expect(await accessibilityProblems(page)).toEqual([])
     const scrolls = () =>
-      page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+      page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     expect(await scrolls()).toBe(0)
     await page.keyboard.press('j')
     await page.keyboard.press('l')
