@@ -21,6 +21,7 @@ export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: (
       opened={lane !== null}
       onClose={onClose}
       title="Requote"
+      size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {lane !== null && <Requote lane={lane} onClose={onClose} />}
