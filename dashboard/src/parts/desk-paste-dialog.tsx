@@ -1,0 +1,97 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { lanesPerRequestMax } from '#contract/limits.ts'
+import { DataTable } from './data-table.tsx'
+import type { DeskLane } from './desk-draft.ts'
+import { type PastedRow, readPasted } from './desk-paste.ts'
+import { counted, dollars, equipmentName, readDollars } from './formats.ts'
+
+const previewed = 200
+
+/**
+ * Rows from a spreadsheet on their way to the desk: what was read of each, and what is wrong with it. Rows with an error
+ * stay in the dialog to be put right.
+ */
+export function PasteDialog({
+  text,
+  room,
+  onText,
+  onAdd,
+  onClose,
+}: {
+  /** Null: closed. */
+  text: string | null
+  /** How many lanes the request still takes. */
+  room: number
+  onText: (text: string) => void
+  onAdd: (lanes: readonly Omit<DeskLane, 'id'>[]) => void
+  onClose: () => void
+}) {
+  const { header, rows } = readPasted(text ?? '')
+  const good = rows.filter(({ errors }) => errors.length === 0)
+  const bad = rows.filter(({ errors }) => errors.length > 0)
+  const tooMany = good.length > room
+  const add = () => {
+    onAdd(good.map(({ lane }) => lane))
+    if (bad.length === 0) onClose()
+    else onText([...(header === null ? [] : [header]), ...bad.map((row) => row.text)].join('\n'))
+  }
+  return (
+    <Modal opened={text !== null} onClose={onClose} title="Paste rows" size="xl">
+      <Stack>
+        <Text size="sm">
+          Copy rows from a spreadsheet and paste them here. Columns: origin, destination, equipment, rate,
+          cost, market rate, pickup date, in this order or under a line of column names.
+        </Text>
+        <Textarea
+          label="Rows"
+          data-autofocus
+          rows={5}
+          placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
+          value={text ?? ''}
+          onChange={(event) => onText(event.currentTarget.value)}
+        />
+        <Text size="sm" role="status" mih={22}>
+          {rows.length === 0
+            ? 'Nothing to read yet.'
+            : `${counted(good.length, 'lane')} read${bad.length === 0 ? '' : `, ${counted(bad.length, 'row')} with an error`}.${
+                tooMany ? ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.` : ''
+              }`}
+        </Text>
+        {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+          <Button disabled={good.length === 0 || tooMany} onClick={add}>
+            {bad.length === 0 || good.length === 0
+              ? `Add ${counted(good.length, 'lane')}`
+              : `Add the ${counted(good.length, 'good row')}`}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
+
+function Preview({ rows }: { rows: readonly PastedRow[] }) {
+  return (
+    <DataTable
+      caption="What was read of each row"
+      rows={rows}
+      rowKey={({ line }) => String(line)}
+      columns={[
+        { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
+        { key: 'origin', header: 'Origin', cell: ({ lane }) => lane.origin || '–' },
+        { key: 'destination', header: 'Destination', cell: ({ lane }) => lane.destination || '–' },
+        { key: 'equipment', header: 'Equipment', cell: ({ lane }) => equipmentName(lane.equipment) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: ({ lane }) => dollars(readDollars(lane.rate)) },
+        {
+          key: 'errors',
+          header: 'To put right',
+          wraps: true,
+          cell: ({ errors }) => (errors.length === 0 ? 'OK' : errors.join('. ')),
+        },
+      ]}
+    />
+  )
+}
