@@ -260,6 +260,13 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
 }
 
 function RequestFields({ draft, onDraft, saving }: DeskProps) {
+  const [isFresh] = useState(draft.customer === '')
+  useEffect(() => {
+    // Typing can begin at once; a touch screen's keyboard would cover half the page.
+    if (isFresh && window.matchMedia('(pointer: fine)').matches) {
+      document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
+    }
+  }, [isFresh])
   const errorOf = (field: 'customer' | 'reference') =>
     saving.errors.find((error) => error.laneId === null && error.field === field)?.text
   const set = (field: 'customer' | 'reference', text: string) => {
@@ -272,7 +279,6 @@ function RequestFields({ draft, onDraft, saving }: DeskProps) {
         label="Customer"
         openOnFocus={false}
         data-field="customer"
-        data-autofocus
         value={draft.customer}
         error={errorOf('customer')}
         onChange={(text) => set('customer', text)}

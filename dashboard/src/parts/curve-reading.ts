@@ -39,9 +39,12 @@ export function readCurve(points: readonly CurvePoint[], rate: number): CurveRea
   }
 }
 
-/** @example range({ low: 0.51, high: 0.74 }) // '51–74%' */
+/** An open end is said as one: nobody is promised a certain win. @example range({ low: 0.51, high: 0.74 }) // '51–74%' */
 export function range({ low, high }: { readonly low: number; readonly high: number }): string {
-  return `${Math.round(low * 100)}–${probability(high)}`
+  const [least, most] = [Math.round(low * 100), Math.round(high * 100)]
+  if (least > 0 && most >= 100) return `${least}% or more`
+  if (least <= 0 && most < 100) return `${most}% or less`
+  return `${least}–${most}%`
 }
 
 /** What a probability rests on: it is never shown without. @example restsOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won' */

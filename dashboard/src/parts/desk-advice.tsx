@@ -18,7 +18,8 @@ interface AdviceProps {
   readonly onRate: (rate: number) => void
 }
 
-const curveSpace = 340
+const curveSpace = 372
+const historySpace = 112
 
 /** The advice for one lane. Its frames keep their size, whatever is known yet. */
 export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
@@ -38,11 +39,16 @@ export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
         )}
         <Figures advice={advice} rate={rate} typedCost={readDollars(lane.cost)} onUse={onRate} />
         <div className="desk-below">
-          <Paper withBorder p="sm" mih={curveSpace}>
-            <Curve lane={lane} answer={answer} onRate={onRate} />
-          </Paper>
-          <Paper withBorder p="sm" mih={curveSpace}>
-            <Reasons lane={lane} answer={answer} />
+          <Stack gap="sm">
+            <Paper withBorder p="sm" mih={curveSpace}>
+              <Curve lane={lane} answer={answer} onRate={onRate} />
+            </Paper>
+            <Paper withBorder p="sm" mih={historySpace}>
+              <History lane={lane} answer={answer} />
+            </Paper>
+          </Stack>
+          <Paper withBorder p="sm">
+            <Reasons answer={answer} />
           </Paper>
         </div>
       </Stack>
@@ -103,7 +109,12 @@ function Curve({ lane, answer: { advice, asking }, onRate }: Omit<AdviceProps, '
       miles={estimate.miles}
       {...(advice.found ? { band: advice.rate_band, suggestedRate: advice.suggested_rate } : {})}
       {...(advice.optimum ? { optimum: advice.optimum } : {})}
-      {...(evidence === undefined ? {} : { quotes: evidence.quotes })}
+      {...(evidence === undefined
+        ? {}
+        : {
+            quotes: evidence.quotes,
+            ...(evidence.quotes_pages > 1 ? { quotesNote: `newest ${evidence.quotes.length} quotes` } : {}),
+          })}
     />
   )
 }
@@ -116,17 +127,14 @@ function Empty({ children }: { children: ReactNode }) {
   )
 }
 
-function Reasons({
-  lane,
-  answer: { advice, rate, insight, asking },
-}: Omit<AdviceProps, 'number' | 'onRate'>) {
+function Reasons({ answer: { advice, rate, asking } }: Pick<AdviceProps, 'answer'>) {
   if (!asking) return <Empty>What the advice rests on, and what would change it, is told here.</Empty>
   if (advice === null) return null
   const estimate = advice.estimate
   const flags = flagsInWords(estimate?.flags ?? [])
   const raises = rate === null || estimate === undefined ? [] : raisesInWords(estimate)
   const changes = rate === null || estimate === undefined ? [] : changesInWords(estimate)
-  const { origin, destination, equipment } = advice.query
+  const { equipment } = advice.query
   return (
     <Stack gap="xs" className="desk-number">
       <Text size="sm">
@@ -147,29 +155,32 @@ function Reasons({
         />
       )}
       <Listed title="What would raise confidence" items={raises} />
-      <div>
-        <Heading>Lane history</Heading>
-        <Text size="sm">
-          {insight?.found === true
-            ? `Answers from ${scopeInWords(insight.scope)}. ${insight.summary}`
-            : 'No history at any scope yet.'}{' '}
-          <Anchor
-            component={Link}
-            size="sm"
-            to={pagePaths.lane}
-            search={
-              {
-                origin,
-                destination,
-                ...(lane.equipment === '' ? {} : { equipment: lane.equipment }),
-              } as never
-            }
-          >
-            Open the lane
-          </Anchor>
-        </Text>
-      </div>
     </Stack>
+  )
+}
+
+function History({ lane, answer: { advice, insight } }: Omit<AdviceProps, 'number' | 'onRate'>) {
+  if (advice === null) return <Heading>Lane history</Heading>
+  const { origin, destination } = advice.query
+  const equipment = lane.equipment.trim()
+  return (
+    <div className="desk-number">
+      <Heading>Lane history</Heading>
+      <Text size="sm">
+        {insight?.found === true
+          ? `Answers from ${scopeInWords(insight.scope)}. ${insight.summary}`
+          : 'No history at any scope yet.'}{' '}
+        <Anchor
+          component={Link}
+          size="sm"
+          underline="always"
+          to={pagePaths.lane}
+          search={{ origin, destination, ...(equipment === '' ? {} : { equipment }) } as never}
+        >
+          Open the lane
+        </Anchor>
+      </Text>
+    </div>
   )
 }
 

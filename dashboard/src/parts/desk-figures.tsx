@@ -77,27 +77,29 @@ function Chance({ advice, rate }: FiguresProps) {
             ? 'Type a rate to see its chance, or take one from the right.'
             : ''}
       </Text>
-      <Text size="xs" c="dimmed" mih={36}>
+      <Text size="xs" c="dimmed" mih={54}>
         {borrowed === null ? '' : `${borrowed}.`}
       </Text>
-      <dl className="desk-facts" style={{ gridTemplateColumns: 'auto 1fr' }}>
-        <Fact name="Past count">
-          <span>
-            {won === null || counts === null ? (
-              '–'
-            ) : (
-              <>
-                <strong>{probability(won)}</strong> · {countInWords(counts)}
-              </>
-            )}
-          </span>
-        </Fact>
-        <Fact name="Confidence">
-          {advice === null
-            ? '–'
-            : `${confidenceWords[advice.confidence]}: ${counted(counts?.decided ?? 0, 'decided quote')}`}
-        </Fact>
-      </dl>
+      <Text size="sm" mih={44} mt={6}>
+        Won before:{' '}
+        {won === null || counts === null ? (
+          advice?.found === false ? (
+            'nothing quoted on this lane'
+          ) : (
+            '–'
+          )
+        ) : (
+          <>
+            <strong>{probability(won)}</strong> · {countInWords(counts, won)}
+          </>
+        )}
+      </Text>
+      <Text size="sm" mih={22}>
+        Confidence:{' '}
+        {advice === null
+          ? '–'
+          : `${confidenceWords[advice.confidence]} · ${counted(counts?.decided ?? 0, 'decided quote')}`}
+      </Text>
     </Card>
   )
 }
@@ -131,7 +133,7 @@ function quotable(rate: number | null | undefined): number | null {
   return rate === null || rate === undefined ? null : Math.round(rate)
 }
 
-function Rates({ advice, onUse }: FiguresProps) {
+function Rates({ advice, rate, onUse }: FiguresProps) {
   const suggested = advice?.found === true ? quotable(advice.suggested_rate) : null
   const optimum = advice?.optimum ?? null
   const best = quotable(optimum?.rate)
@@ -162,10 +164,13 @@ function Rates({ advice, onUse }: FiguresProps) {
         <Fact name="Band">
           {band === null || band.floor === null
             ? '–'
-            : `${dollars(band.floor)} · ${dollars(band.median)} · ${dollars(band.ceiling)}`}
+            : `${roundDollars(band.floor)} to ${roundDollars(band.ceiling)}`}
         </Fact>
+        <Fact name="Median">{roundDollars(band?.median)}</Fact>
         <Fact name="vs reference">
-          {advice?.found === true && advice.markup_pct !== null ? signedPercent(advice.markup_pct) : '–'}
+          {rate !== null && advice?.found === true && advice.markup_pct !== null
+            ? signedPercent(advice.markup_pct)
+            : '–'}
         </Fact>
       </dl>
     </Card>
@@ -186,16 +191,19 @@ function Money({ advice, rate, typedCost }: FiguresProps) {
             ? '–'
             : `${Math.round(miles).toLocaleString('en-US')} mi${rate === null ? '' : ` · ${ratePerMile(rate / miles)}`}`}
         </Fact>
-        <Fact name="Expected cost">
-          {expected === null
-            ? '–'
-            : `${roundDollars(expected.amount)} (${roundDollars(expected.low)} to ${roundDollars(expected.high)})`}
+        <Fact name="Expected cost">{roundDollars(expected?.amount)}</Fact>
+        <Fact name="4 costs in 5">
+          {expected === null ? '–' : `${roundDollars(expected.low)} to ${roundDollars(expected.high)}`}
         </Fact>
         <Fact name={typedCost === null ? 'Margin' : 'Margin over your cost'}>
-          <strong>{margin === null ? '–' : roundDollars(margin)}</strong>
-          <span style={{ marginLeft: '0.4rem' }}>
-            {margin === null || rate === null ? '' : percent((margin / rate) * 100)}
-          </span>
+          {margin === null || rate === null ? (
+            '–'
+          ) : (
+            <>
+              <strong>{roundDollars(margin)}</strong>
+              <span style={{ marginLeft: '0.4rem' }}>{percent((margin / rate) * 100)}</span>
+            </>
+          )}
         </Fact>
         <Fact name="Expected margin">{rate === null ? '–' : roundDollars(expected_margin)}</Fact>
         <Fact name="Left on the table">
@@ -214,7 +222,13 @@ function Money({ advice, rate, typedCost }: FiguresProps) {
         {expected !== null && typedCost === null
           ? `Cost from ${expected.own_loads === 0 ? 'your loads of other lanes' : counted(expected.own_loads, 'load of this lane', 'loads of this lane')}.`
           : ''}{' '}
-        {below ? <Anchor href="/settings">Floors</Anchor> : ''}
+        {below ? (
+          <Anchor href="/settings" underline="always">
+            Floors
+          </Anchor>
+        ) : (
+          ''
+        )}
       </Text>
     </Card>
   )

@@ -50,7 +50,8 @@ export function scopeInWords(scope: string): string {
 export function borrowedInWords({ borrowed_share, borrowed_from }: Estimate): string | null {
   if (borrowed_share === null || borrowed_share < 0.005) return null
   const nearest = borrowed_from.find(({ decided }) => decided > 0)
-  const share = `${Math.round(borrowed_share * 100)}% comes from your other lanes`
+  const percent = Math.round(borrowed_share * 100)
+  const share = `${percent === 100 ? 'All of it' : `${percent}%`} comes from your other lanes`
   return nearest === undefined
     ? share
     : `${share}, nearest ${counted(nearest.decided, 'decided quote')} from ${scopeInWords(nearest.scope)}`
@@ -106,18 +107,20 @@ export function countsOf(advice: Advice): Counted | null {
   }
 }
 
-/** @example countInWords({ method: 'at_or_below', wins_at_or_below: 17, decided_at_or_below: 26, ... }) // 'won 17 of 26 decided at this rate or lower' */
-export function countInWords(counts: Counted): string {
+/** @example countInWords({ method: 'at_or_below', wins_at_or_below: 17, decided_at_or_below: 26, ... }, 0.65) // 'won 17 of 26 decided at this rate or lower' */
+export function countInWords(counts: Counted, share: number): string {
   const { method, wins_at_or_below, decided_at_or_below, decided, wins } = counts
   switch (method) {
     case 'literal':
       return `${wins_at_or_below} won at this rate or lower, of ${decided} decided in all`
     case 'revealed':
       return `wins at this rate or higher against losses at it or lower; won ${wins} of ${decided} decided in all`
-    default:
-      return decided_at_or_below === 0
-        ? `none of ${decided} decided at this rate or lower`
-        : `won ${wins_at_or_below} of ${decided_at_or_below} decided at this rate or lower`
+    default: {
+      if (decided_at_or_below === 0) return `none of ${decided} decided is at this rate or lower`
+      const raw = probability(wins_at_or_below / decided_at_or_below)
+      const smoothed = raw === probability(share) ? '' : ` (${raw} before smoothing)`
+      return `won ${wins_at_or_below} of ${decided_at_or_below} decided at this rate or lower${smoothed}`
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { area, curveMonotoneX, line } from 'd3-shape'
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
 import { type CurvePoint, range, readCurve, readingInWords } from './curve-reading.ts'
 import { type Column, DataTable } from './data-table.tsx'
-import { count, dollars, probability, ratePerMile, roundDollars } from './formats.ts'
+import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
 interface Known {
   /** The rate band of the lane: lowest, middle and highest rate quoted. */
@@ -21,6 +21,8 @@ interface Known {
   } | null
   /** Decided quotes of the lane: won ones stand at the top, lost ones at the foot. Pending ones are left out. */
   readonly quotes?: readonly { readonly rate: number; readonly outcome: 'won' | 'lost' | 'pending' }[]
+  /** Which of the lane's quotes these are, when they are not all. @example 'newest 60 quotes' */
+  readonly quotesNote?: string
   /** Miles of the lane: the axis then speaks in rate per mile too. */
   readonly miles?: number | null
 }
@@ -36,7 +38,7 @@ export interface WinCurveProps extends Known {
 }
 
 const height = 264
-const margin = { top: 16, right: 14, bottom: 46, left: 42 }
+const margin = { top: 16, right: 28, bottom: 46, left: 42 }
 const stepDollars = 5
 const wideStepDollars = 25
 
@@ -67,7 +69,7 @@ export function WinCurve(props: WinCurveProps) {
         }
   return (
     <figure style={{ margin: 0 }}>
-      <Text component="figcaption" size="sm" mih={22}>
+      <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
         {reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)}
       </Text>
       <div ref={ref} style={{ position: 'relative', height }}>
@@ -269,6 +271,23 @@ function rateAfter(event: KeyboardEvent, rate: number, [low, high]: readonly [nu
 
 const handleSize = 28
 
+/** What is seen of the handle: smaller than what can be grabbed. */
+function Knob() {
+  return (
+    <span
+      aria-hidden
+      style={{
+        width: 18,
+        height: 18,
+        borderRadius: '50%',
+        border: '3px solid var(--mantine-color-body)',
+        background: 'var(--chart-accent)',
+        boxShadow: '0 0 0 2px var(--chart-accent)',
+      }}
+    />
+  )
+}
+
 function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
   const { x, y, width } = scales
   const knob = useRef<HTMLDivElement>(null)
@@ -294,12 +313,15 @@ function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps &
     width: handleSize,
     height: handleSize,
     borderRadius: '50%',
-    border: '3px solid var(--mantine-color-body)',
-    background: 'var(--chart-accent)',
-    boxShadow: '0 0 0 2px var(--chart-accent)',
-    transform: 'scale(0.72)',
+    display: 'grid',
+    placeItems: 'center',
   }
-  if (onRate === undefined) return stands === null ? null : <div aria-hidden style={look} />
+  if (onRate === undefined)
+    return stands === null ? null : (
+      <div aria-hidden style={look}>
+        <Knob />
+      </div>
+    )
   return (
     <>
       <div
@@ -348,14 +370,17 @@ function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps &
             event.preventDefault()
             onRate(within(rate))
           }}
-        />
+        >
+          <Knob />
+        </div>
       )}
     </>
   )
 }
 
 /** What the marks mean, with their figures: by shape, not by color alone. */
-function Legend({ band, suggestedRate, optimum, quotes }: WinCurveProps) {
+function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurveProps) {
+  const of = quotesNote === undefined ? '' : ` (${quotesNote})`
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
     ['▬', '80% and 95% range', 'var(--chart-accent)'],
     ...(optimum
@@ -367,15 +392,20 @@ function Legend({ band, suggestedRate, optimum, quotes }: WinCurveProps) {
         ] as const)
       : []),
     ...(suggestedRate !== undefined && suggestedRate !== null
-      ? ([['▼', `Suggested ${dollars(suggestedRate)}`]] as const)
+      ? ([['▼', `Suggested ${roundDollars(suggestedRate)}`]] as const)
       : []),
     ...(band && band.floor !== null
       ? ([
-          ['┝━┥', `Band ${dollars(band.floor)} · ${dollars(band.median)} · ${dollars(band.ceiling)}`],
+          [
+            '┝━┥',
+            `Band ${roundDollars(band.floor)} · ${roundDollars(band.median)} · ${roundDollars(band.ceiling)}`,
+          ],
         ] as const)
       : []),
-    ...(quotes?.some(({ outcome }) => outcome === 'won') ? ([['●', 'Won', 'var(--won)']] as const) : []),
-    ...(quotes?.some(({ outcome }) => outcome === 'lost') ? ([['✕', 'Lost', 'var(--lost)']] as const) : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'won') ? ([['●', `Won${of}`, 'var(--won)']] as const) : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'lost')
+      ? ([['✕', `Lost${of}`, 'var(--lost)']] as const)
+      : []),
   ]
   return (
     <ul
