@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, openBrowser, openWindow, type Window } from '../testing/browser.ts'
 
@@ -147,6 +147,19 @@ describe('advice while typing', () => {
     expect([await placeOf(), await curveOf()]).toEqual(before)
     await chanceAt(page, '$2,105').waitFor()
     expect([await placeOf(), await curveOf()]).toEqual(before)
+  })
+
+  test('says when the rate is below the floor of the brokerage', async () => {
+    const floor = (rate_per_mile: number) =>
+      call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
+    expect((await floor(2.6)).status).toBe(200)
+    const { page } = await openDesk()
+    await typeLane(page)
+    await advice(page).getByText('below', { exact: true }).waitFor()
+    await rateOf(page).fill('2300')
+    await chanceAt(page, '$2,300').waitFor()
+    expect(await advice(page).getByText('below', { exact: true }).count()).toBe(0)
+    await floor(0)
   })
 
   test('offers rates before one is typed, and says no probability then', async () => {

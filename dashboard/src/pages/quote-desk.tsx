@@ -1,6 +1,6 @@
 import '../parts/desk.css'
 import { Button, Checkbox, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
-import { type KeyboardEvent, useEffect, useState } from 'react'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { DeskAdvice } from '../parts/desk-advice.tsx'
 import { useDeskAnswer } from '../parts/desk-answer.ts'
@@ -20,7 +20,7 @@ import {
 } from '../parts/desk-draft.ts'
 import { readPasted } from '../parts/desk-paste.ts'
 import { PasteDialog } from '../parts/desk-paste-dialog.tsx'
-import { DeskRow, KeyboardHint } from '../parts/desk-rows.tsx'
+import { DeskRow, KeyboardHint, type RowEvents } from '../parts/desk-rows.tsx'
 import { type DeskSave, useDeskSave } from '../parts/desk-save.ts'
 import { Saved } from '../parts/desk-saved.tsx'
 import { counted } from '../parts/formats.ts'
@@ -87,8 +87,8 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
     lanes,
     active,
     isFull,
-    setActiveId,
-    change: (id: number, field: LaneField, text: string) => {
+    activate: ({ id }: DeskLane) => setActiveId(id),
+    change: ({ id }: DeskLane, field: LaneField, text: string) => {
       setLanes((all) => all.map((lane) => (lane.id === id ? { ...lane, [field]: text } : lane)))
       saving.forget(id, field)
     },
@@ -141,8 +141,9 @@ function Desk(props: DeskProps) {
     event.preventDefault()
     save()
   }
+  const on = useRowEvents({ ...lanes, paste })
   const errors = [...saving.errors, ...adviceErrors(answer.failure, lanes.active, saving.errors)]
-  const setRate = (rate: number) => lanes.change(lanes.active.id, 'rate', String(rate))
+  const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for every field within
     <div onKeyDown={keys}>
@@ -158,14 +159,9 @@ function Desk(props: DeskProps) {
                   number={index + 1}
                   active={lane.id === lanes.active.id}
                   only={lanes.lanes.length === 1}
-                  errors={errors.filter(({ laneId }) => laneId === lane.id)}
+                  errors={errorsOf(errors, lane)}
                   unknown={lane.id === lanes.active.id ? answer.unknown : nothingUnknown}
-                  onChange={(field, text) => lanes.change(lane.id, field, text)}
-                  onActive={() => lanes.setActiveId(lane.id)}
-                  onEnter={() => lanes.enter(lane)}
-                  onDuplicate={() => lanes.duplicate(lane)}
-                  onRemove={() => lanes.remove(lane)}
-                  onPaste={paste}
+                  on={on}
                 />
               ))}
             </div>
@@ -225,6 +221,32 @@ function Desk(props: DeskProps) {
         onClose={() => setPasted(null)}
       />
     </div>
+  )
+}
+
+const noErrors: readonly DeskError[] = []
+
+function errorsOf(errors: readonly DeskError[], lane: DeskLane): readonly DeskError[] {
+  const own = errors.filter(({ laneId }) => laneId === lane.id)
+  return own.length === 0 ? noErrors : own
+}
+
+/** Events that stay the same while what they do follows the desk. */
+function useRowEvents(does: RowEvents): RowEvents {
+  const latest = useRef(does)
+  useLayoutEffect(() => {
+    latest.current = does
+  })
+  return useMemo(
+    () => ({
+      change: (...event) => latest.current.change(...event),
+      activate: (lane) => latest.current.activate(lane),
+      enter: (lane) => latest.current.enter(lane),
+      duplicate: (lane) => latest.current.duplicate(lane),
+      remove: (lane) => latest.current.remove(lane),
+      paste: (text) => latest.current.paste(text),
+    }),
+    [],
   )
 }
 

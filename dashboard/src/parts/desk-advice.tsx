@@ -2,10 +2,12 @@ import { Anchor, Badge, Group, Paper, Stack, Text, Title, VisuallyHidden } from 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
+import { useSession } from '../session.tsx'
 import { restsOn } from './curve-reading.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import type { DeskLane } from './desk-draft.ts'
 import { Figures } from './desk-figures.tsx'
+import { floorOf } from './desk-floor.ts'
 import { changesInWords, flagsInWords, raisesInWords, scopeInWords, spokenAdvice } from './desk-words.ts'
 import { equipmentName, laneName, probability, readDollars } from './formats.ts'
 import { Failed } from './states.tsx'
@@ -24,6 +26,13 @@ const historySpace = 112
 /** The advice for one lane. Its frames keep their size, whatever is known yet. */
 export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
   const { advice, rate, updating, failure, retry } = answer
+  const { tenant } = useSession()
+  const typedCost = readDollars(lane.cost)
+  const floor = floorOf(tenant.floors, {
+    advised: advice?.optimum?.floor ?? null,
+    typedCost,
+    miles: advice?.estimate?.miles ?? null,
+  })
   return (
     <section
       aria-label="Advice"
@@ -31,13 +40,13 @@ export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
       className="desk-advice"
       data-updating={updating || undefined}
     >
-      <Spoken answer={answer} />
+      <Spoken answer={answer} floor={floor} />
       <Stack gap="sm">
         <AdviceHeading lane={lane} number={number} answer={answer} />
         {failure !== null && failure.status !== 422 && (
           <Failed error={failure} retry={retry} title="No advice right now" />
         )}
-        <Figures advice={advice} rate={rate} typedCost={readDollars(lane.cost)} onUse={onRate} />
+        <Figures advice={advice} rate={rate} typedCost={typedCost} floor={floor} onUse={onRate} />
         <div className="desk-below">
           <Stack gap="sm">
             <Paper withBorder p="sm" mih={curveSpace}>
@@ -75,9 +84,15 @@ function AdviceHeading({ lane, number, answer }: Omit<AdviceProps, 'onRate'>) {
 }
 
 /** Says a new answer once it stands, and not with every key. */
-function Spoken({ answer: { advice, rate, updating, failure } }: { answer: DeskAnswer }) {
+function Spoken({
+  answer: { advice, rate, updating, failure },
+  floor,
+}: {
+  answer: DeskAnswer
+  floor: number | null
+}) {
   const [said, setSaid] = useState('')
-  const sentence = updating || advice === null ? null : spokenAdvice(advice, rate)
+  const sentence = updating || advice === null ? null : spokenAdvice(advice, rate, floor)
   useEffect(() => {
     if (sentence !== null) setSaid(sentence)
     else if (failure !== null && failure.status !== 422) setSaid('')

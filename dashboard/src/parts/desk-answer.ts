@@ -104,11 +104,15 @@ export function useDeskAnswer(row: DeskLane): DeskAnswer {
       void advice.refetch()
     },
     asking: current !== null,
-    unknown: {
-      origin: milesUnknown && record.data !== undefined && record.data.origin.latitude === null,
-      destination: milesUnknown && record.data !== undefined && record.data.destination.latitude === null,
-    },
+    unknown: unknownEnds(milesUnknown ? record.data : undefined),
   }
+}
+
+const noneUnknown = { origin: false, destination: false }
+
+function unknownEnds(record: Answer<'lane-record'> | undefined): DeskAnswer['unknown'] {
+  if (record === undefined) return noneUnknown
+  return { origin: record.origin.latitude === null, destination: record.destination.latitude === null }
 }
 
 /** A rate to ask with while none is typed: the lane's average. Null while that is on its way. */

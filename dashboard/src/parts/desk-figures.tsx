@@ -22,6 +22,8 @@ export interface FiguresProps {
   readonly rate: number | null
   /** What the rep expects the truck to cost; null: the expected cost of the service is taken. */
   readonly typedCost: number | null
+  /** The lowest rate that the brokerage's floors allow; null without one. */
+  readonly floor: number | null
   readonly onUse: (rate: number) => void
 }
 
@@ -177,11 +179,10 @@ function Rates({ advice, rate, onUse }: FiguresProps) {
   )
 }
 
-function Money({ advice, rate, typedCost }: FiguresProps) {
+function Money({ advice, rate, typedCost, floor }: FiguresProps) {
   const { miles = null, expected_cost: expected = null, expected_margin = null } = advice?.estimate ?? {}
   const cost = typedCost ?? expected?.amount ?? null
   const margin = rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
-  const floor = advice?.optimum?.floor ?? null
   const below = rate !== null && floor !== null && rate < floor
   return (
     <Card title={rate === null ? 'Margin' : `Margin at ${dollars(rate)}`}>

@@ -36,40 +36,46 @@ export function PasteDialog({
     else onText([...(header === null ? [] : [header]), ...bad.map((row) => row.text)].join('\n'))
   }
   return (
-    <Modal opened={text !== null} onClose={onClose} title="Paste rows" size="xl">
-      <Stack>
-        <Text size="sm">
-          Copy rows from a spreadsheet and paste them here. Columns: origin, destination, equipment, rate,
-          cost, market rate, pickup date, in this order or under a line of column names.
-        </Text>
-        <Textarea
-          label="Rows"
-          data-autofocus
-          rows={5}
-          placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
-          value={text ?? ''}
-          onChange={(event) => onText(event.currentTarget.value)}
-        />
-        <Text size="sm" role="status" mih={22}>
-          {rows.length === 0
-            ? 'Nothing to read yet.'
-            : `${counted(good.length, 'lane')} read${bad.length === 0 ? '' : `, ${counted(bad.length, 'row')} with an error`}.${
-                tooMany ? ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.` : ''
-              }`}
-        </Text>
-        {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Close
-          </Button>
-          <Button disabled={good.length === 0 || tooMany} onClick={add}>
-            {bad.length === 0 || good.length === 0
-              ? `Add ${counted(good.length, 'lane')}`
-              : `Add the ${counted(good.length, 'good row')}`}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <Modal.Root opened={text !== null} onClose={onClose} size="xl">
+      <Modal.Overlay />
+      <Modal.Content>
+        <Modal.Body>
+          <Modal.Title mb="sm">Paste rows</Modal.Title>
+          <Stack>
+            <Text size="sm">
+              Copy rows from a spreadsheet and paste them here. Columns: origin, destination, equipment, rate,
+              cost, market rate, pickup date, in this order or under a line of column names.
+            </Text>
+            <Textarea
+              label="Rows"
+              data-autofocus
+              rows={5}
+              placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
+              value={text ?? ''}
+              onChange={(event) => onText(event.currentTarget.value)}
+            />
+            <Text size="sm" role="status" mih={22}>
+              {rows.length === 0
+                ? 'Nothing to read yet.'
+                : `${counted(good.length, 'lane')} read${bad.length === 0 ? '' : `, ${counted(bad.length, 'row')} with an error`}.${
+                    tooMany ? ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.` : ''
+                  }`}
+            </Text>
+            {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Close
+              </Button>
+              <Button disabled={good.length === 0 || tooMany} onClick={add}>
+                {bad.length === 0 || good.length === 0
+                  ? `Add ${counted(good.length, 'lane')}`
+                  : `Add the ${counted(good.length, 'good row')}`}
+              </Button>
+            </Group>
+          </Stack>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

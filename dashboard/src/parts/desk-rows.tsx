@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler/icons-react'
-import { type ClipboardEvent, type KeyboardEvent, type ReactNode, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
@@ -15,19 +15,26 @@ export interface RowProps {
   readonly only: boolean
   readonly errors: readonly DeskError[]
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
-  readonly onChange: (field: LaneField, text: string) => void
-  readonly onActive: () => void
+  /** The same for every row and every drawing, so that typing in one row draws that row alone. */
+  readonly on: RowEvents
+}
+
+/** What can be done with a row. */
+export interface RowEvents {
+  readonly change: (lane: DeskLane, field: LaneField, text: string) => void
+  readonly activate: (lane: DeskLane) => void
   /** Enter in the last field. */
-  readonly onEnter: () => void
-  readonly onDuplicate: () => void
-  readonly onRemove: () => void
+  readonly enter: (lane: DeskLane) => void
+  readonly duplicate: (lane: DeskLane) => void
+  readonly remove: (lane: DeskLane) => void
   /** Answers true when the paste was rows of lanes, which then do not go into the field. */
-  readonly onPaste: (text: string) => boolean
+  readonly paste: (text: string) => boolean
 }
 
 /** One lane of the request: a row on a wide screen, a card on a narrow one. */
-export function DeskRow(props: RowProps) {
-  const { lane, number, active, errors, unknown, onChange, onActive, onEnter, onPaste } = props
+export const DeskRow = memo(function DeskRow(props: RowProps) {
+  const { lane, number, active, errors, unknown, on } = props
+  const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
   const [opened, setOpened] = useState(false)
   const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
   const hasMore =
@@ -37,12 +44,12 @@ export function DeskRow(props: RowProps) {
     lane.pickup !== '' ||
     errors.some(({ field }) => field === 'cost' || field === 'market' || field === 'pickup')
   const paste = (event: ClipboardEvent) => {
-    if (onPaste(event.clipboardData.getData('text'))) event.preventDefault()
+    if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
   const enter = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
     event.preventDefault()
-    onEnter()
+    on.enter(lane)
   }
   const input = (field: LaneField) => ({
     value: lane[field],
@@ -56,7 +63,7 @@ export function DeskRow(props: RowProps) {
       aria-label={`Lane ${number}`}
       className="desk-row"
       data-active={active || undefined}
-      onFocus={onActive}
+      onFocus={() => on.activate(lane)}
       onPaste={paste}
     >
       <PlaceField
@@ -118,7 +125,7 @@ export function DeskRow(props: RowProps) {
       )}
     </div>
   )
-}
+})
 
 function RowActions({
   lane,
@@ -126,8 +133,7 @@ function RowActions({
   only,
   hasMore,
   onMore,
-  onDuplicate,
-  onRemove,
+  on,
 }: RowProps & { hasMore: boolean; onMore: () => void }) {
   const needed = lane.cost !== '' || lane.market !== '' || lane.pickup !== ''
   return (
@@ -149,7 +155,7 @@ function RowActions({
         variant="subtle"
         aria-label={`Duplicate lane ${number}`}
         title="Duplicate"
-        onClick={onDuplicate}
+        onClick={() => on.duplicate(lane)}
       >
         <IconCopyPlus size={16} aria-hidden />
       </ActionIcon>
@@ -157,7 +163,7 @@ function RowActions({
         variant="subtle"
         aria-label={only ? `Clear lane ${number}` : `Remove lane ${number}`}
         title={only ? 'Clear' : 'Remove'}
-        onClick={onRemove}
+        onClick={() => on.remove(lane)}
       >
         <IconTrash size={16} aria-hidden />
       </ActionIcon>

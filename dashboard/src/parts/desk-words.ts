@@ -125,7 +125,7 @@ export function countInWords(counts: Counted, share: number): string {
 }
 
 /** One short sentence that a screen reader says when a new answer stands. */
-export function spokenAdvice(advice: Advice, rate: number | null): string {
+export function spokenAdvice(advice: Advice, rate: number | null, floor: number | null): string {
   const { estimate, optimum } = advice
   const parts: string[] = []
   if (rate !== null && estimate?.probability != null && estimate.interval_80 !== null) {
@@ -139,8 +139,8 @@ export function spokenAdvice(advice: Advice, rate: number | null): string {
     parts.push(`Suggested rate ${dollars(advice.suggested_rate)}`)
   }
   if (optimum) parts.push(`Best expected margin at ${roundDollars(optimum.rate)}`)
-  if (rate !== null && optimum?.floor != null && rate < optimum.floor) {
-    parts.push(`Below your floor of ${dollars(optimum.floor)}`)
+  if (rate !== null && floor !== null && rate < floor) {
+    parts.push(`Below your floor of ${dollars(floor)}`)
   }
   return parts.length === 0 ? 'No advice for this lane yet.' : `${parts.join('. ')}.`
 }
