@@ -9,7 +9,7 @@ const typingPauseMs = 400
 /** A lane that nobody has a rate for: any rate shows the curve, and no probability is shown at it. */
 const rateToBeginWith = 2_000
 /** Quotes of the lane drawn at the curve. */
-const quotesDrawn = 60
+const quotesDrawn = 100
 
 interface LaneAsked {
   readonly origin: string

@@ -6,6 +6,7 @@ import { type PastedRow, readPasted } from './desk-paste.ts'
 import { counted, dollars, equipmentName, readDollars } from './formats.ts'
 
 const previewed = 200
+const errorsShown = 12
 
 /**
  * Rows from a spreadsheet on their way to the desk: what was read of each, and what is wrong with it. Rows with an error
@@ -61,6 +62,16 @@ export function PasteDialog({
                     tooMany ? ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.` : ''
                   }`}
             </Text>
+            {bad.length > 0 && (
+              <ul className="desk-list" aria-label="To put right">
+                {bad.slice(0, errorsShown).map(({ line, errors }) => (
+                  <li key={line}>
+                    Row {line}: {errors.join('. ')}
+                  </li>
+                ))}
+                {bad.length > errorsShown && <li>{counted(bad.length - errorsShown, 'more row')}</li>}
+              </ul>
+            )}
             {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
             <Group justify="flex-end">
               <Button variant="default" onClick={onClose}>
@@ -91,12 +102,7 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
         { key: 'destination', header: 'Destination', cell: ({ lane }) => lane.destination || '–' },
         { key: 'equipment', header: 'Equipment', cell: ({ lane }) => equipmentName(lane.equipment) },
         { key: 'rate', header: 'Rate', align: 'right', cell: ({ lane }) => dollars(readDollars(lane.rate)) },
-        {
-          key: 'errors',
-          header: 'To put right',
-          wraps: true,
-          cell: ({ errors }) => (errors.length === 0 ? 'OK' : errors.join('. ')),
-        },
+        { key: 'read', header: 'Read', cell: ({ errors }) => (errors.length === 0 ? 'OK' : 'To put right') },
       ]}
     />
   )

@@ -78,10 +78,12 @@ export function changesInWords({ at_other_rates, would_change_answer }: Estimate
 }
 
 export function raisesInWords({ would_raise_confidence }: Estimate): string[] {
-  return would_raise_confidence.map(
-    ({ more_decided_quotes, width_80_now, width_80_then }) =>
-      `${counted(more_decided_quotes, 'more decided quote')} on this lane: the 80% range narrows from ${Math.round(width_80_now * 100)} to ${Math.round(width_80_then * 100)} points`,
-  )
+  return would_raise_confidence.flatMap(({ more_decided_quotes, width_80_now, width_80_then }) => {
+    const [now, then] = [Math.round(width_80_now * 100), Math.round(width_80_then * 100)]
+    if (then >= now) return []
+    const more = counted(more_decided_quotes, 'more decided quote')
+    return [`${more} on this lane: the 80% range narrows from ${now} to ${then} points`]
+  })
 }
 
 interface Counted {
