@@ -68,7 +68,7 @@ export function DeskAdvice({ lane, number, answer, onRate }: AdviceProps) {
 function AdviceHeading({ lane, number, answer }: Omit<AdviceProps, 'onRate'>) {
   const { asking, updating } = answer
   return (
-    <Group justify="space-between" gap="xs" mih={26} wrap="nowrap">
+    <Group justify="space-between" gap="xs" mih={{ base: 48, sm: 26 }} wrap="nowrap">
       <Title order={2} size="h5" style={{ overflowWrap: 'anywhere' }}>
         {asking
           ? `Advice for lane ${number}: ${laneName(lane.origin.trim(), lane.destination.trim())}, ${equipmentName(lane.equipment.trim()) || 'any equipment'}`
@@ -100,7 +100,7 @@ function Spoken({
   return <VisuallyHidden aria-live="polite">{said}</VisuallyHidden>
 }
 
-function Curve({ lane, answer: { advice, asking }, onRate }: Omit<AdviceProps, 'number'>) {
+function Curve({ lane, answer: { advice, asking, failure }, onRate }: Omit<AdviceProps, 'number'>) {
   const estimate = advice?.estimate
   const points = advice?.curve ?? []
   if (advice === null || estimate === undefined || points.length === 0) {
@@ -109,7 +109,9 @@ function Curve({ lane, answer: { advice, asking }, onRate }: Omit<AdviceProps, '
         {!asking
           ? 'Enter an origin and a destination as City, ST: the chance of winning at every rate is drawn here.'
           : advice === null
-            ? ''
+            ? failure === null
+              ? 'Reading the history of the lane.'
+              : 'The curve is drawn here once there is an answer.'
             : 'There is no curve yet: your brokerage has no decided quotes to draw it from. Mark quotes won or lost, or import past quotes.'}
       </Empty>
     )
