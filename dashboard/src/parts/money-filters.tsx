@@ -1,0 +1,142 @@
+import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useRef, useState } from 'react'
+import { useAnswer } from '../answers.ts'
+import type { CallFailed } from '../call.ts'
+import type { AddressWords } from './address.ts'
+import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
+
+const typingPauseMs = 400
+
+const isWhole: Readonly<Record<string, (text: string) => boolean>> = {
+  origin: (text) => /,\s*\S{2,}$/.test(text),
+  destination: (text) => /,\s*\S{2,}$/.test(text),
+  equipment: (text) => /^[A-Za-z0-9_-]{1,20}$/.test(text) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(text),
+}
+
+type Change = (words: AddressWords, options?: { replace?: boolean }) => void
+
+interface FiltersProps {
+  readonly search: AddressWords
+  readonly change: Change
+  /** Where the service refused what was asked, so that the field says why. */
+  readonly error: CallFailed | null
+}
+
+/**
+ * The value of a field that filters: what is typed goes to the address after a pause and once it is whole ("Dallas" is
+ * no place yet), and what the address says otherwise shows in the field.
+ */
+function useTypedFilter(name: string, { search, change }: FiltersProps) {
+  const held = search[name] ?? ''
+  const [typed, setTyped] = useState(held)
+  const sent = useRef(held)
+  useEffect(() => {
+    // Back and forward, or a cleared filter; not the field's own word coming home.
+    if (held !== sent.current) setTyped(held)
+    sent.current = held
+  }, [held])
+  const send = useDebouncedCallback((text: string) => {
+    const value = text.trim()
+    if (value === (search[name] ?? '') || (value !== '' && isWhole[name]?.(value) === false)) return
+    sent.current = value
+    change({ [name]: value }, { replace: true })
+  }, typingPauseMs)
+  const onChange = (text: string) => {
+    setTyped(text)
+    send(text)
+  }
+  return { value: typed, onChange }
+}
+
+function PlaceFilter({ name, label, ...filters }: FiltersProps & { name: string; label: string }) {
+  const field = useTypedFilter(name, filters)
+  return (
+    <PlaceInput
+      label={label}
+      {...field}
+      error={filters.error?.fieldError(name)}
+      w={{ base: '100%', xs: 170 }}
+    />
+  )
+}
+
+/** Only lanes from one place to another. */
+export function PlaceFilters(filters: FiltersProps) {
+  return (
+    <>
+      <PlaceFilter name="origin" label="Origin" {...filters} />
+      <PlaceFilter name="destination" label="Destination" {...filters} />
+    </>
+  )
+}
+
+/** Only lanes of a customer, an equipment type, or a rep. */
+export function WhoFilters(filters: FiltersProps) {
+  const customer = useTypedFilter('customer', filters)
+  const equipment = useTypedFilter('equipment', filters)
+  return (
+    <>
+      <CustomerInput
+        label="Customer"
+        {...customer}
+        error={filters.error?.fieldError('customer')}
+        w={{ base: '100%', xs: 190 }}
+      />
+      <EquipmentInput
+        label="Equipment"
+        {...equipment}
+        error={filters.error?.fieldError('equipment')}
+        w={{ base: 110, xs: 100 }}
+      />
+      <RepFilter {...filters} />
+    </>
+  )
+}
+
+function RepFilter({ search, change }: FiltersProps) {
+  const users = useAnswer('list-users', {}, { staleMs: 300_000 })
+  const chosen = search['rep'] ?? ''
+  const known = (users.data?.users ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+  const isMissing = chosen !== '' && !known.some(({ value }) => value === chosen)
+  return (
+    <NativeSelect
+      label="Rep"
+      value={chosen}
+      onChange={(event) => change({ rep: event.currentTarget.value })}
+      data={[
+        { value: '', label: 'Anyone' },
+        ...known,
+        ...(isMissing ? [{ value: chosen, label: users.isPending ? '…' : 'No longer here' }] : []),
+      ]}
+      w={{ base: 170, xs: 160 }}
+    />
+  )
+}
+
+/** Words to find in a lane's texts. */
+export function SearchFilter(filters: FiltersProps) {
+  const { value, onChange } = useTypedFilter('q', filters)
+  return (
+    <TextInput
+      type="search"
+      label="Search"
+      placeholder="lane_ref, customer, carrier, place"
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={value}
+      error={filters.error?.fieldError('q')}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      w={{ base: '100%', xs: 240 }}
+    />
+  )
+}
+
+/** The row in which filters stand. */
+export function FilterRow({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <Group gap="sm" align="flex-start" role="search" aria-label={label}>
+      {children}
+    </Group>
+  )
+}
