@@ -1,4 +1,4 @@
-import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
+import { Paper, Skeleton, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 export interface Figure {
@@ -20,13 +20,20 @@ export function Figures({
 }) {
   return (
     <Paper withBorder p="md" component="section" aria-label={label} aria-busy={loading}>
-      <SimpleGrid component="dl" cols={{ base: 2, sm: 3, lg: figures.length }} spacing="md" m={0}>
+      <dl
+        style={{
+          display: 'grid',
+          gridTemplateColumns: 'repeat(auto-fit, minmax(8.5rem, 1fr))',
+          gap: 'var(--mantine-spacing-md)',
+          margin: 0,
+        }}
+      >
         {figures.map((figure) => (
           <div key={figure.label}>
             <Text component="dt" size="sm" c="dimmed">
               {figure.label}
             </Text>
-            <Text component="dd" m={0} fz="xl" fw={650} lh={1.3}>
+            <Text component="dd" m={0} fz="lg" fw={650} lh={1.4}>
               {loading ? <Skeleton height={26} width="70%" component="span" display="block" /> : figure.value}
             </Text>
             <Text component="dd" m={0} size="xs" c="dimmed" mih="2.6em">
@@ -34,7 +41,7 @@ export function Figures({
             </Text>
           </div>
         ))}
-      </SimpleGrid>
+      </dl>
     </Paper>
   )
 }

@@ -1,7 +1,7 @@
-import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import type { CallFailed } from '../call.ts'
 import type { AddressWords } from './address.ts'
@@ -52,14 +52,7 @@ function useTypedFilter(name: string, { search, change }: FiltersProps) {
 
 function PlaceFilter({ name, label, ...filters }: FiltersProps & { name: string; label: string }) {
   const field = useTypedFilter(name, filters)
-  return (
-    <PlaceInput
-      label={label}
-      {...field}
-      error={filters.error?.fieldError(name)}
-      w={{ base: '100%', xs: 170 }}
-    />
-  )
+  return <PlaceInput label={label} {...field} error={filters.error?.fieldError(name)} />
 }
 
 /** Only lanes from one place to another. */
@@ -78,18 +71,8 @@ export function WhoFilters(filters: FiltersProps) {
   const equipment = useTypedFilter('equipment', filters)
   return (
     <>
-      <CustomerInput
-        label="Customer"
-        {...customer}
-        error={filters.error?.fieldError('customer')}
-        w={{ base: '100%', xs: 190 }}
-      />
-      <EquipmentInput
-        label="Equipment"
-        {...equipment}
-        error={filters.error?.fieldError('equipment')}
-        w={{ base: 110, xs: 100 }}
-      />
+      <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
+      <EquipmentInput label="Equipment" {...equipment} error={filters.error?.fieldError('equipment')} />
       <RepFilter {...filters} />
     </>
   )
@@ -97,7 +80,7 @@ export function WhoFilters(filters: FiltersProps) {
 
 function RepFilter({ search, change }: FiltersProps) {
   const users = useAnswer('list-users', {}, { staleMs: 300_000 })
-  const chosen = search['rep'] ?? ''
+  const chosen = search.rep ?? ''
   const known = (users.data?.users ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
   const isMissing = chosen !== '' && !known.some(({ value }) => value === chosen)
   return (
@@ -110,7 +93,6 @@ function RepFilter({ search, change }: FiltersProps) {
         ...known,
         ...(isMissing ? [{ value: chosen, label: users.isPending ? '…' : 'No longer here' }] : []),
       ]}
-      w={{ base: 170, xs: 160 }}
     />
   )
 }
@@ -127,16 +109,22 @@ export function SearchFilter(filters: FiltersProps) {
       value={value}
       error={filters.error?.fieldError('q')}
       onChange={(event) => onChange(event.currentTarget.value)}
-      w={{ base: '100%', xs: 240 }}
     />
   )
 }
 
-/** The row in which filters stand. */
-export function FilterRow({ label, children }: { label: string; children: React.ReactNode }) {
+/** The rows in which filters stand, as many beside each other as there is room for. */
+export function FilterRow({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Group gap="sm" align="flex-start" role="search" aria-label={label}>
+    <search
+      aria-label={label}
+      style={{
+        display: 'grid',
+        gridTemplateColumns: 'repeat(auto-fill, minmax(9.5rem, 1fr))',
+        gap: 'var(--mantine-spacing-sm)',
+      }}
+    >
       {children}
-    </Group>
+    </search>
   )
 }

@@ -26,8 +26,8 @@ export function PageTurner({
   many?: string
 }) {
   const [cameFrom, setCameFrom] = useState<ReadonlyMap<string, string>>(new Map())
-  const cursor = search['cursor'] ?? ''
-  const page = cursor === '' ? 1 : Math.max(2, Math.trunc(Number(search['page'] ?? 2)) || 2)
+  const cursor = search.cursor ?? ''
+  const page = cursor === '' ? 1 : Math.max(2, Math.trunc(Number(search.page ?? 2)) || 2)
   const before = cameFrom.get(cursor)
   const turn = (to: string, number: number) =>
     change({ cursor: to, page: number > 1 ? String(number) : undefined })

@@ -1,4 +1,4 @@
-import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { month } from './formats.ts'
 import {
@@ -34,7 +34,7 @@ export function PeriodInput({
   const wrong = isBackwards(period) ? 'The last day lies before the first' : null
   const days = { from: words.from ?? '', to: words.to ?? '' }
   return (
-    <Group gap="xs" align="flex-start">
+    <>
       <NativeSelect
         label="Quoted in"
         value={period.choice}
@@ -68,7 +68,7 @@ export function PeriodInput({
           />
         </>
       )}
-    </Group>
+    </>
   )
 }
 
