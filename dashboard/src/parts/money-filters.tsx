@@ -104,7 +104,7 @@ export function SearchFilter(filters: FiltersProps) {
     <TextInput
       type="search"
       label="Search"
-      placeholder="lane_ref, customer, carrier, place"
+      placeholder="Words to find"
       leftSection={<IconSearch size={16} aria-hidden />}
       value={value}
       error={filters.error?.fieldError('q')}

@@ -6,7 +6,16 @@ import type { Query } from '../call.ts'
 import type { AddressWords } from './address.ts'
 import { CopyButton } from './copy-button.tsx'
 import { type Column, DataTable } from './data-table.tsx'
-import { counted, day, dollars, laneName, percent, roundDollars, signedDollars } from './formats.ts'
+import {
+  counted,
+  day,
+  dollars,
+  laneName,
+  percent,
+  roundDollars,
+  signedDollars,
+  signedPercent,
+} from './formats.ts'
 import { LinkTo } from './link-to.tsx'
 import { PageTurner } from './page-turner.tsx'
 import { Failed, Loading, Nothing } from './states.tsx'
@@ -79,21 +88,15 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
     },
     { key: 'because', header: 'Because', cell: (gap) => <Because gap={gap} />, wraps: true },
     {
-      key: 'quoted',
-      header: 'Quoted margin',
-      align: 'right',
-      cell: ({ quoted_margin: quotedMargin }) => dollars(quotedMargin),
-    },
-    {
       key: 'landed',
-      header: 'Landed margin',
+      header: 'Margin landed, quoted',
       align: 'right',
-      cell: ({ margin, lane }) => (
+      cell: ({ margin, lane, quoted_margin: quotedMargin }) => (
         <>
-          {margin < 0 ? signedDollars(margin) : dollars(margin)}
+          {margin < 0 ? `a loss, ${signedDollars(margin)}` : dollars(margin)} ·{' '}
+          {margin < 0 ? signedPercent(lane.margin_pct) : percent(lane.margin_pct)}
           <Text size="xs" c="dimmed">
-            {margin < 0 ? 'a loss, ' : ''}
-            {percent(lane.margin_pct)}
+            quoted {quotedMargin < 0 ? signedDollars(quotedMargin) : dollars(quotedMargin)}
           </Text>
         </>
       ),

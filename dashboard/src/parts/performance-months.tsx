@@ -5,7 +5,7 @@ import { area, line } from 'd3-shape'
 import type { PerformanceRow } from '#contract/performance.ts'
 import { month, percent } from './formats.ts'
 
-const margins = { top: 12, right: 16, bottom: 22, left: 42 }
+const margins = { top: 12, right: 34, bottom: 22, left: 42 }
 const heightPx = 170
 
 interface Point {

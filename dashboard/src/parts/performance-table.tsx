@@ -58,7 +58,7 @@ function columnsOf(
       cell: (row) => (
         <>
           <div
-            style={{ maxWidth: '16rem', overflow: 'hidden', textOverflow: 'ellipsis' }}
+            style={{ maxWidth: '12rem', overflow: 'hidden', textOverflow: 'ellipsis' }}
             title={nameOfRow(by, row)}
           >
             {nameOfRow(by, row)}
@@ -72,14 +72,7 @@ function columnsOf(
       header: 'Quotes',
       align: 'right',
       sorts: sorts('quotes'),
-      cell: (row) => (
-        <>
-          {count(row.quotes)}
-          <Text size="xs" c="dimmed">
-            {count(row.decided)} decided
-          </Text>
-        </>
-      ),
+      cell: (row) => count(row.quotes),
     },
     {
       key: 'win-rate',
@@ -112,7 +105,7 @@ function columnsOf(
     },
     {
       key: 'landed',
-      header: 'Landed against quoted',
+      header: 'Landed vs quoted',
       align: 'right',
       sorts: sorts('landed_vs_quoted'),
       cell: (row) => (
@@ -122,7 +115,7 @@ function columnsOf(
             of="quote"
           />
           <Text size="xs" c="dimmed">
-            {roundDollars(row.quoted_margin)} quoted, {count(row.comparable_shipments)} compared
+            of {roundDollars(row.quoted_margin)}, {count(row.comparable_shipments)} compared
           </Text>
         </>
       ),

@@ -39,7 +39,7 @@ export function PerformanceTotals({ totals }: { totals: PerformanceFigures | und
           note: totals?.margin_pct === null ? 'no AR and AP yet' : `${percent(totals?.margin_pct)} of AR`,
         },
         {
-          label: 'Landed against quoted',
+          label: 'Landed vs quoted',
           value:
             landed === null ? (
               '–'

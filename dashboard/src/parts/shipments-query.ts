@@ -7,15 +7,15 @@ export type ShipmentsQuery = Query<'list-shipments'>
 type Sort = NonNullable<ShipmentsQuery['sort']>
 
 export const sortNames: Readonly<Record<Sort, string>> = {
-  newest: 'Newest quote first',
-  oldest: 'Oldest quote first',
-  booked: 'Last booked first',
-  margin_high: 'Highest margin first',
-  margin_low: 'Lowest margin first',
-  rate_high: 'Highest AR first',
-  rate_low: 'Lowest AR first',
+  newest: 'Newest quote',
+  oldest: 'Oldest quote',
+  booked: 'Last booked',
+  margin_high: 'Highest margin',
+  margin_low: 'Lowest margin',
+  rate_high: 'Highest AR',
+  rate_low: 'Lowest AR',
   customer: 'Customer, A to Z',
-  updated: 'Last changed first',
+  updated: 'Last changed',
 }
 
 const filterNames = ['customer', 'origin', 'destination', 'equipment', 'rep', 'q'] as const

@@ -3,10 +3,10 @@ import type { Lane } from '#contract/lane.ts'
 import { CopyButton } from './copy-button.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { Difference } from './difference.tsx'
-import { day, dollars, laneName, percent, signedDollars } from './formats.ts'
+import { day, dollars, laneName, percent, signedDollars, signedPercent } from './formats.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
-const cut = { maxWidth: '13rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
+const cut = { maxWidth: '12rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
 /** A text with a smaller one below it, both cut where they are too long, and whole in their titles. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {
@@ -32,7 +32,7 @@ export function Margin({ lane: { margin, margin_pct } }: { lane: Lane }) {
     <span style={{ color }}>
       {margin < 0 ? signedDollars(margin) : dollars(margin)}
       <br />
-      <small>{margin < 0 ? `a loss, ${percent(margin_pct)}` : percent(margin_pct)}</small>
+      <small>{margin < 0 ? `a loss, ${signedPercent(margin_pct)}` : percent(margin_pct)}</small>
     </span>
   )
 }
@@ -45,8 +45,15 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       cell: (lane) => (
         <>
           <UnstyledButton
-            className="sort-button"
-            style={{ ...cut, display: 'block', color: 'var(--mantine-color-anchor)' }}
+            fz="sm"
+            style={{
+              ...cut,
+              display: 'block',
+              color: 'var(--mantine-color-anchor)',
+              textDecoration: 'underline',
+              whiteSpace: 'nowrap',
+              minHeight: 24,
+            }}
             title={laneName(lane.origin, lane.destination)}
             aria-label={`${laneName(lane.origin, lane.destination)}: details and changes of ${lane.lane_ref}`}
             onClick={() => open(lane)}
@@ -96,11 +103,11 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
     },
     {
       key: 'quoted',
-      header: 'AR against quote',
+      header: 'AR vs quote',
       align: 'right',
       cell: (lane) => (
         <>
-          <Difference amount={bookedAgainstQuoted(lane)} of="quote" />
+          <Difference amount={bookedAgainstQuoted(lane)} />
           <Text size="xs" c="dimmed">
             quoted {dollars(lane.quoted_rate)}
           </Text>
@@ -109,9 +116,9 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
     },
     {
       key: 'booked',
-      header: 'Booked',
+      header: 'Booked, quoted',
       sorts: ['booked'],
-      cell: (lane) => <TwoLines first={day(lane.booked_at)} second={`quoted ${day(lane.created_at)}`} />,
+      cell: (lane) => <TwoLines first={day(lane.booked_at)} second={day(lane.created_at)} />,
     },
   ]
 }

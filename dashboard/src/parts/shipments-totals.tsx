@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import type { Answer } from '../call.ts'
 import { Figures } from './figures.tsx'
 import { counted, percent, roundDollars, signedDollars } from './formats.ts'
@@ -42,15 +41,8 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
         },
         {
           label: 'Landed margin',
-          value: (
-            <>
-              {ifAny(sums.shipments_with_margin, sums.margin)}{' '}
-              <Text span size="sm" fw={500} style={{ whiteSpace: 'nowrap' }}>
-                {percent(sums.margin_pct)} of AR
-              </Text>
-            </>
-          ),
-          note: `${counted(sums.shipments_with_margin, 'shipment')} with AR and AP known`,
+          value: ifAny(sums.shipments_with_margin, sums.margin),
+          note: `${percent(sums.margin_pct)} of AR, over ${counted(sums.shipments_with_margin, 'shipment')} with both known`,
         },
         {
           label: 'Quoted margin',
@@ -58,7 +50,7 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
           note: `${counted(sums.shipments_with_quoted_margin, 'shipment')} with an expected cost`,
         },
         {
-          label: 'Landed against quoted',
+          label: 'Landed vs quoted',
           value: (
             <span style={{ color: landed < 0 ? 'var(--lost)' : landed > 0 ? 'var(--won)' : undefined }}>
               {comparable === 0
