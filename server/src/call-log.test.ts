@@ -162,6 +162,14 @@ describe('the log by itself', () => {
     expect(lines).toHaveLength(2)
   })
 
+  test('a call that cannot be noted harms nothing but its own entry', async () => {
+    const request = {}
+    log.begin(request, { tenant, url: null } as never)
+    expect(() => log.end(request, { status: 200, ms: 1, answered: true })).not.toThrow()
+    expect(lines).toEqual(['a call could not be noted in the log of calls'])
+    await log.drain()
+  })
+
   test('what a slow database has no time for stays bounded in memory', async () => {
     let release = () => {}
     const gate = new Promise<void>((resume) => {

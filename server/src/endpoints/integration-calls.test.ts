@@ -108,7 +108,13 @@ describe('200', () => {
     const wrongField = await pushUpdate(app, acme, { lane_ref: '1-1-1', customer_rate: 'much' })
     const wrongQuery = await read(acme.token, readPath.replace('Dallas,TX', 'Dallas'))
     const odd = await read(acme.token, `${readPath}&equipment=%00%0a`)
-    for (const answer of [wrongSecret, late, noLane, wrongField, wrongQuery, odd]) {
+    const names = Array.from({ length: 30 }, (_, index) => `${index}${'x'.repeat(70)}=1`).join('&')
+    const many = await call(app, 'GET', `${readPath}&${names}`, {
+      token: acme.token,
+      headers: { Prefer: 'handling=strict' },
+    })
+    expect(many.status).toBe(422)
+    for (const answer of [wrongSecret, late, noLane, wrongField, wrongQuery, odd, many]) {
       const entry = await entryOf(answer)
       const { status, detail, type } = answer.body
       expect([entry.status, entry.detail, `/problems/${entry.problem}`]).toEqual([status, detail, type])

@@ -263,9 +263,7 @@ describe('200', () => {
     expect(known(both)).toBeGreaterThan(0)
     expect(known(both)).toBeLessThan(known(margins))
   })
-})
 
-describe('404', () => {
   test('a cursor of another brokerage leads into one’s own lanes only', async () => {
     const other = await makeTenant(app)
     await insert(other, [{ customer: 'Theirs', lanes: [{}, {}] }])
