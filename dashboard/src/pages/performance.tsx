@@ -1,7 +1,6 @@
 import { Button, Stack, Tabs, Text } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import type { PerformanceGrouping } from '#contract/performance.ts'
 import { useAnswer } from '../answers.ts'
 import type { Query } from '../call.ts'
 import { type AddressWords, useAddress } from '../parts/address.ts'
@@ -11,7 +10,14 @@ import { Page } from '../parts/page.tsx'
 import { PageTurner } from '../parts/page-turner.tsx'
 import { MarginGaps } from '../parts/performance-gaps.tsx'
 import { MonthCharts } from '../parts/performance-months.tsx'
-import { isGrouping, orderOf, selectionOf, viewNames, viewOf } from '../parts/performance-query.ts'
+import {
+  type Grouping,
+  isGrouping,
+  orderOf,
+  selectionOf,
+  viewNames,
+  viewOf,
+} from '../parts/performance-query.ts'
 import { PerformanceTable } from '../parts/performance-table.tsx'
 import { PerformanceTotals } from '../parts/performance-totals.tsx'
 import { PeriodInput, usePeriod, viewerZone } from '../parts/period.tsx'
@@ -67,7 +73,7 @@ interface FiguresProps {
   readonly change: (words: AddressWords, options?: { replace?: boolean }) => void
 }
 
-function Figures({ view, ...props }: FiguresProps & { view: PerformanceGrouping | 'gaps' }) {
+function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' }) {
   const { period, search, change } = props
   const isPossible = !isBackwards(period)
   return (
@@ -82,7 +88,7 @@ function Figures({ view, ...props }: FiguresProps & { view: PerformanceGrouping 
   )
 }
 
-function Grouped({ by, period, selection, search, change }: FiguresProps & { by: PerformanceGrouping }) {
+function Grouped({ by, period, selection, search, change }: FiguresProps & { by: Grouping }) {
   const order = orderOf(search)
   const cursor = search.cursor
   const answer = useAnswer(
@@ -144,7 +150,7 @@ function Grouped({ by, period, selection, search, change }: FiguresProps & { by:
   )
 }
 
-const rowWords: Readonly<Record<PerformanceGrouping, { readonly one: string; readonly many: string }>> = {
+const rowWords: Readonly<Record<Grouping, { readonly one: string; readonly many: string }>> = {
   month: { one: 'month', many: 'months' },
   lane: { one: 'lane', many: 'lanes' },
   customer: { one: 'customer', many: 'customers' },

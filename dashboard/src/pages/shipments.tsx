@@ -17,7 +17,7 @@ import { ShipmentsTable } from '../parts/shipments-table.tsx'
 import { ShipmentTotals } from '../parts/shipments-totals.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 
-const noFilters = { customer: '', origin: '', destination: '', equipment: '', rep: '', q: '' }
+const noFilters = { customer: '', origin: '', destination: '', equipment: '', quoted_by: '', q: '' }
 
 /** What was booked: each shipment with its money, what a period came to, and the record of every change. */
 export default function Shipments() {

@@ -80,14 +80,14 @@ export function WhoFilters(filters: FiltersProps) {
 
 function RepFilter({ search, change }: FiltersProps) {
   const users = useAnswer('list-users', {}, { staleMs: 300_000 })
-  const chosen = search.rep ?? ''
+  const chosen = search.quoted_by ?? ''
   const known = (users.data?.users ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
   const isMissing = chosen !== '' && !known.some(({ value }) => value === chosen)
   return (
     <NativeSelect
       label="Rep"
       value={chosen}
-      onChange={(event) => change({ rep: event.currentTarget.value })}
+      onChange={(event) => change({ quoted_by: event.currentTarget.value })}
       data={[
         { value: '', label: 'Anyone' },
         ...known,

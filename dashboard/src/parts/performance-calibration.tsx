@@ -107,8 +107,16 @@ function Result({ result }: { result: Tested }) {
         apply.
         {result.left_out > 0 && ` ${counted(result.left_out, 'quote')} left out: no estimate counts them.`}
       </Text>
-      <ReliabilityDiagram reliability={result.reliability} />
-      <Score result={result} />
+      <div
+        style={{
+          display: 'grid',
+          gridTemplateColumns: 'repeat(auto-fit, minmax(min(100%, 28rem), 1fr))',
+          gap: 'var(--mantine-spacing-lg)',
+        }}
+      >
+        <ReliabilityDiagram reliability={result.reliability} />
+        <Score result={result} />
+      </div>
       <Dollars result={result} />
     </>
   )
@@ -220,7 +228,7 @@ function Dollars({ result }: { result: Tested }) {
             ]}
           />
           <Alert
-            color="yellow"
+            color="gray"
             variant="outline"
             icon={<IconInfoCircle aria-hidden />}
             title="How to read this"

@@ -1,8 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
-import type { MarginGap } from '#contract/performance.ts'
 import { useAnswer } from '../answers.ts'
-import type { Query } from '../call.ts'
+import type { Answer, Query } from '../call.ts'
 import type { AddressWords } from './address.ts'
 import { CopyButton } from './copy-button.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -19,6 +18,8 @@ import {
 import { LinkTo } from './link-to.tsx'
 import { PageTurner } from './page-turner.tsx'
 import { Failed, Loading, Nothing } from './states.tsx'
+
+type MarginGap = Answer<'list-margin-gaps'>['gaps'][number]
 
 /** Why less landed than was quoted, in words with the amounts. */
 function Because({ gap }: { gap: MarginGap }) {

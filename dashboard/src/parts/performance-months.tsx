@@ -2,8 +2,8 @@ import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear, scaleTime } from 'd3-scale'
 import { area, line } from 'd3-shape'
-import type { PerformanceRow } from '#contract/performance.ts'
 import { month, percent } from './formats.ts'
+import type { PerformanceRow } from './performance-query.ts'
 
 const margins = { top: 12, right: 34, bottom: 22, left: 42 }
 const heightPx = 170

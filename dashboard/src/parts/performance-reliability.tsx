@@ -29,9 +29,9 @@ export function ReliabilityDiagram({
           Forecast against outcome
         </Text>{' '}
         <Text span size="sm" c="dimmed">
-          {counted(quotes, 'quote')} in {groups.length} groups by forecast; lines are 80% ranges. In {held} of{' '}
-          {groups.length} groups the range holds the forecast; with forecasts that are right, about 8 in 10
-          do.
+          {counted(quotes, 'quote')} in {groups.length} groups by forecast; lines are 80% ranges, hollow dots
+          have the forecast outside theirs. In {held} of {groups.length} groups the range holds the forecast;
+          with forecasts that are right, about 8 in 10 do.
         </Text>
       </figcaption>
       <div ref={ref} style={{ height: width === 0 ? tallestPx : height, maxWidth: 560 }}>

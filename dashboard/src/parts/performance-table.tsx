@@ -1,15 +1,21 @@
 import { Group, Text } from '@mantine/core'
+import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import type { PerformanceGrouping, PerformanceRow } from '#contract/performance.ts'
 import type { AddressWords } from './address.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Difference } from './difference.tsx'
 import { count, equipmentName, laneName, roundDollars } from './formats.ts'
 import { LinkTo } from './link-to.tsx'
 import { MarginShare, WinRate } from './performance-cells.tsx'
-import { type Order, wordsOfRow } from './performance-query.ts'
+import {
+  type Grouping,
+  type Order,
+  type PerformanceRow,
+  quotesWords,
+  wordsOfRow,
+} from './performance-query.ts'
 
-const rowHeaders: Readonly<Record<PerformanceGrouping, string>> = {
+const rowHeaders: Readonly<Record<Grouping, string>> = {
   month: 'Month (UTC)',
   lane: 'Lane',
   customer: 'Customer',
@@ -17,19 +23,20 @@ const rowHeaders: Readonly<Record<PerformanceGrouping, string>> = {
   equipment: 'Equipment',
 }
 
-function nameOfRow(by: PerformanceGrouping, row: PerformanceRow): string {
+function nameOfRow(by: Grouping, row: PerformanceRow): string {
   if (by === 'equipment') return equipmentName(row.label)
   return row.lane === null ? row.label : laneName(row.lane.origin, row.lane.destination)
 }
 
-function Links({ by, row, search }: { by: PerformanceGrouping; row: PerformanceRow; search: AddressWords }) {
+function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressWords }) {
+  const [today] = useState(() => new Date())
   const words = wordsOfRow(by, row, search)
   if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'from imports'}</Text>
   const of = `of ${row.label}`
   return (
     <Group gap="xs" fz="xs">
       {row.lane !== null && <span>{row.lane.equipment}</span>}
-      <LinkTo to={pagePaths.quotes} words={words} label={`Quotes ${of}`}>
+      <LinkTo to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
         Quotes
       </LinkTo>
       <LinkTo to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
@@ -45,7 +52,7 @@ function Links({ by, row, search }: { by: PerformanceGrouping; row: PerformanceR
 }
 
 function columnsOf(
-  by: PerformanceGrouping,
+  by: Grouping,
   rows: readonly PerformanceRow[],
   search: AddressWords,
 ): readonly Column<PerformanceRow>[] {
@@ -110,12 +117,9 @@ function columnsOf(
       sorts: sorts('landed_vs_quoted'),
       cell: (row) => (
         <>
-          <Difference
-            amount={row.landed_vs_quoted === null ? null : Math.round(row.landed_vs_quoted)}
-            of="quote"
-          />
+          <Difference amount={row.landed_vs_quoted === null ? null : Math.round(row.landed_vs_quoted)} />
           <Text size="xs" c="dimmed">
-            of {roundDollars(row.quoted_margin)}, {count(row.comparable_shipments)} compared
+            of {roundDollars(row.quoted_margin)} quoted
           </Text>
         </>
       ),
@@ -131,7 +135,7 @@ export function PerformanceTable({
   order,
   onOrder,
 }: {
-  by: PerformanceGrouping
+  by: Grouping
   rows: readonly PerformanceRow[]
   search: AddressWords
   order: Order | undefined

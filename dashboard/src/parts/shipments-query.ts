@@ -18,7 +18,7 @@ export const sortNames: Readonly<Record<Sort, string>> = {
   updated: 'Last changed',
 }
 
-const filterNames = ['customer', 'origin', 'destination', 'equipment', 'rep', 'q'] as const
+const filterNames = ['customer', 'origin', 'destination', 'equipment', 'quoted_by', 'q'] as const
 
 /** Whether anything but the period narrows the list. */
 export function isFiltered(search: AddressWords): boolean {
@@ -32,7 +32,7 @@ export function sortOf(search: AddressWords): Sort {
 
 /** What the list is asked for, without its order and page: the export takes the same. */
 export function selectionOf(search: AddressWords, period: Period): Query<'export-shipments'> {
-  const rep = Number(search.rep ?? Number.NaN)
+  const rep = Number(search.quoted_by ?? Number.NaN)
   const words = Object.fromEntries(
     (['customer', 'origin', 'destination', 'equipment', 'q'] as const).flatMap((name) => {
       const value = search[name]?.trim() ?? ''

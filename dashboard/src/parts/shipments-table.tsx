@@ -6,7 +6,7 @@ import { Difference } from './difference.tsx'
 import { day, dollars, laneName, percent, signedDollars, signedPercent } from './formats.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
-const cut = { maxWidth: '12rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
+const cut = { maxWidth: '10rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
 /** A text with a smaller one below it, both cut where they are too long, and whole in their titles. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {
@@ -32,7 +32,7 @@ export function Margin({ lane: { margin, margin_pct } }: { lane: Lane }) {
     <span style={{ color }}>
       {margin < 0 ? signedDollars(margin) : dollars(margin)}
       <br />
-      <small>{margin < 0 ? `a loss, ${signedPercent(margin_pct)}` : percent(margin_pct)}</small>
+      <small>{margin < 0 ? signedPercent(margin_pct) : percent(margin_pct)}</small>
     </span>
   )
 }
@@ -48,6 +48,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
             fz="sm"
             style={{
               ...cut,
+              maxWidth: '12.5rem',
               display: 'block',
               color: 'var(--mantine-color-anchor)',
               textDecoration: 'underline',
