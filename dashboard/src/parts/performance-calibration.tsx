@@ -126,8 +126,8 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['model', 'Calibrated estimate'],
   ['lane_rate', 'Win rate of the lane'],
   ['overall', 'Win rate of the brokerage'],
-  ['at_or_below', 'Wins at comparable or lower rates, smoothed reading'],
-  ['literal', 'Wins at comparable or lower rates, literal reading'],
+  ['at_or_below', 'Share won of what was quoted at the rate or lower'],
+  ['literal', 'Wins at the rate or lower, of all decided quotes'],
 ]
 
 /** The error of the estimate against that of the lane's own win rate, in words. */

@@ -15,16 +15,19 @@ import { Failed, Loading } from './states.tsx'
 /** The record of one shipment beside the list: its money, who and when, and every change with a way back. */
 export function ShipmentRecord({ laneRef, onClose }: { laneRef: string | null; onClose: () => void }) {
   return (
-    <Drawer
-      opened={laneRef !== null}
-      onClose={onClose}
-      position="right"
-      size="lg"
-      title={`Shipment ${laneRef ?? ''}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {laneRef !== null && <Body laneRef={laneRef} />}
-    </Drawer>
+    <Drawer.Root opened={laneRef !== null} onClose={onClose} position="right" size="lg">
+      <Drawer.Overlay />
+      <Drawer.Content>
+        {/* Its own head: the usual one is a header, and a page has one of those. */}
+        <Drawer.Body pt="md">
+          <Group justify="space-between" wrap="nowrap" mb="sm">
+            <Drawer.Title>Shipment {laneRef}</Drawer.Title>
+            <Drawer.CloseButton aria-label="Close" ml={0} />
+          </Group>
+          {laneRef !== null && <Body laneRef={laneRef} />}
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
   )
 }
 
