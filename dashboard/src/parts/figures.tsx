@@ -36,7 +36,7 @@ export function Figures({
             <Text component="dd" m={0} fz="lg" fw={650} lh={1.4}>
               {loading ? <Skeleton height={26} width="70%" component="span" display="block" /> : figure.value}
             </Text>
-            <Text component="dd" m={0} size="xs" c="dimmed" mih="2.6em">
+            <Text component="dd" m={0} size="xs" c="dimmed" mih="2.8em">
               {loading ? ' ' : figure.note}
             </Text>
           </div>

@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import type { CallFailed } from '../call.ts'
 import type { AddressWords } from './address.ts'
@@ -25,8 +25,8 @@ interface FiltersProps {
 }
 
 /**
- * The value of a field that filters: what is typed goes to the address after a pause and once it is whole ("Dallas" is
- * no place yet), and what the address says otherwise shows in the field.
+ * The text of a field that filters, and ways to send it to the address once it is whole ("Dallas" is no place yet). What
+ * the address says otherwise shows in the field.
  */
 function useTypedFilter(name: string, { search, change }: FiltersProps) {
   const held = search[name] ?? ''
@@ -37,21 +37,45 @@ function useTypedFilter(name: string, { search, change }: FiltersProps) {
     if (held !== sent.current) setTyped(held)
     sent.current = held
   }, [held])
-  const send = useDebouncedCallback((text: string) => {
+  const sendNow = (text: string) => {
     const value = text.trim()
     if (value === (search[name] ?? '') || (value !== '' && isWhole[name]?.(value) === false)) return
     sent.current = value
     change({ [name]: value }, { replace: true })
-  }, typingPauseMs)
+  }
+  const sendAfterPause = useDebouncedCallback(sendNow, typingPauseMs)
+  return { typed, setTyped, sendNow, sendAfterPause }
+}
+
+/** A field whose text filters while one types. */
+function useFilterWhileTyping(name: string, filters: FiltersProps) {
+  const { typed, setTyped, sendAfterPause } = useTypedFilter(name, filters)
   const onChange = (text: string) => {
     setTyped(text)
-    send(text)
+    sendAfterPause(text)
   }
   return { value: typed, onChange }
 }
 
+/** A field whose text filters once it is a whole name: chosen, or left, or sent with Enter. Half a name finds nothing. */
+function useFilterOnceChosen(name: string, filters: FiltersProps) {
+  const { typed, setTyped, sendNow } = useTypedFilter(name, filters)
+  return {
+    value: typed,
+    onChange: (text: string) => {
+      setTyped(text)
+      if (text === '') sendNow('')
+    },
+    onOptionSubmit: sendNow,
+    onBlur: () => sendNow(typed),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key === 'Enter') sendNow(typed)
+    },
+  }
+}
+
 function PlaceFilter({ name, label, ...filters }: FiltersProps & { name: string; label: string }) {
-  const field = useTypedFilter(name, filters)
+  const field = useFilterWhileTyping(name, filters)
   return <PlaceInput label={label} {...field} error={filters.error?.fieldError(name)} />
 }
 
@@ -67,8 +91,8 @@ export function PlaceFilters(filters: FiltersProps) {
 
 /** Only lanes of a customer, an equipment type, or a rep. */
 export function WhoFilters(filters: FiltersProps) {
-  const customer = useTypedFilter('customer', filters)
-  const equipment = useTypedFilter('equipment', filters)
+  const customer = useFilterOnceChosen('customer', filters)
+  const equipment = useFilterWhileTyping('equipment', filters)
   return (
     <>
       <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
@@ -99,7 +123,7 @@ function RepFilter({ search, change }: FiltersProps) {
 
 /** Words to find in a lane's texts. */
 export function SearchFilter(filters: FiltersProps) {
-  const { value, onChange } = useTypedFilter('q', filters)
+  const { value, onChange } = useFilterWhileTyping('q', filters)
   return (
     <TextInput
       type="search"

@@ -29,8 +29,11 @@ export function PageTurner({
   const cursor = search.cursor ?? ''
   const page = cursor === '' ? 1 : Math.max(2, Math.trunc(Number(search.page ?? 2)) || 2)
   const before = cameFrom.get(cursor)
-  const turn = (to: string, number: number) =>
+  const turn = (to: string, number: number) => {
     change({ cursor: to, page: number > 1 ? String(number) : undefined })
+    // The next page begins at its first row, not at the button below the last.
+    window.scrollTo({ top: 0 })
+  }
   const next = () => {
     if (nextCursor === null) return
     setCameFrom(new Map(cameFrom).set(nextCursor, cursor))

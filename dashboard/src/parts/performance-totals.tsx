@@ -20,7 +20,7 @@ export function PerformanceTotals({ totals }: { totals: PerformanceFigures | und
           label: 'Win rate',
           value: percent(totals?.win_rate_pct),
           note: `${(totals?.won ?? 0).toLocaleString('en-US')} of ${(totals?.decided ?? 0).toLocaleString('en-US')} decided${
-            range === null ? '' : `; 80% range ${percent(range.low_pct)} to ${percent(range.high_pct)}`
+            range === null ? '' : `; 80% range ${percent(range.low_pct)}–${percent(range.high_pct)}`
           }`,
         },
         {
