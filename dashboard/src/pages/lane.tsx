@@ -9,7 +9,7 @@ import { useLaneAddress } from '../parts/lane-address.ts'
 import { BusiestLanes, LaneForm } from '../parts/lane-chooser.tsx'
 import { LaneCurve } from '../parts/lane-curve.tsx'
 import { LaneDots } from '../parts/lane-dots.tsx'
-import { type LaneRecord, middleRate } from '../parts/lane-evidence.ts'
+import { type FoundInsight, type LaneRecord, middleRate } from '../parts/lane-evidence.ts'
 import { EquipmentLinks, LaneActions, LaneFigures } from '../parts/lane-head.tsx'
 import { LaneMap } from '../parts/lane-map.tsx'
 import { LaneMonths } from '../parts/lane-months.tsx'
@@ -83,8 +83,8 @@ function LoadingLane() {
     <Stack gap="lg" role="status" aria-label="Loading the lane" aria-busy="true">
       <Skeleton height={26} />
       <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Skeleton height={300} />
-        <Skeleton height={300} />
+        <Skeleton height={360} />
+        <Skeleton height={360} />
       </SimpleGrid>
       <Skeleton height={420} />
       <Skeleton height={380} />
@@ -98,7 +98,7 @@ function NoLane({ error, asked, retry }: { error: CallFailed; asked: Asked; retr
   if (ends.length === 0) return <Failed error={error} retry={retry} />
   return (
     <Stack>
-      <Alert color="yellow" variant="outline" role="alert" title="This lane cannot be read">
+      <Alert color="lane" variant="outline" role="alert" title="This lane cannot be read">
         <Stack gap={6}>
           {ends.map((end) => {
             const known = error.errors.find(({ parameter }) => parameter === end)?.suggestions
@@ -142,12 +142,25 @@ function useRate(startsAt: number | null): {
   return { rate: held ?? settled, settled, move }
 }
 
+/** A rate to begin with: the middle of the lane's own, else the going rate as the wider lanes have it; null without. */
+function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | null): number | null {
+  const middle = middleRate(record.points)
+  const wider = insight === null ? 0 : Math.round(insight.history.avg_rate_usd)
+  const going = useAnswer(
+    'quote-advice',
+    { query: { ...asked, proposed_rate: wider, include: 'estimate' } },
+    { enabled: middle === null && wider > 0 },
+  )
+  if (middle !== null) return middle
+  if (going.isError) return wider
+  const reference = going.data?.estimate?.reference_rate ?? null
+  return reference === null ? null : Math.round(reference)
+}
+
 function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isBusy: boolean }) {
   const insight = useAnswer('lane-advice', { query: { ...asked, include: 'evidence' } })
   const found = insight.data?.found === true ? insight.data : null
-  const wider =
-    found === null || found.history.avg_rate_usd === 0 ? null : Math.round(found.history.avg_rate_usd)
-  const { rate, settled, move } = useRate(middleRate(record.points) ?? wider)
+  const { rate, settled, move } = useRate(useStartRate(asked, record, found))
   const advice = useAnswer(
     'quote-advice',
     {
@@ -243,7 +256,7 @@ function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) 
   const unknown = (['origin', 'destination'] as const).filter((end) => record[end].latitude === null)
   if (unknown.length === 0) return null
   return (
-    <Alert color="yellow" variant="outline" title="A place we do not know">
+    <Alert color="lane" variant="outline" title="A place we do not know">
       {unknown.map((end) => (
         <PlaceOffers key={end} end={end} typed={asked[end]} />
       ))}

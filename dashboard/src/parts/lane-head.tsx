@@ -109,8 +109,14 @@ export function LaneFigures({
       />
       <Figure
         label="Quotes"
-        value={<QuotesLink chosen={{}}>{count(record.points_total)}</QuotesLink>}
-        basis={`in ${counted(record.months.length, 'month')}`}
+        value={
+          record.points_total === 0 ? (
+            'None yet'
+          ) : (
+            <QuotesLink chosen={{}}>{count(record.points_total)}</QuotesLink>
+          )
+        }
+        basis={record.points_total === 0 ? 'on this lane' : `in ${counted(record.months.length, 'month')}`}
       />
       <Figure
         label="Win rate"

@@ -17,6 +17,8 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
       {...props}
       to={to}
       search={() => words as never}
+      // Only what leads to where one already is counts as the place one is at.
+      activeOptions={{ exact: true, includeHash: true }}
       {...(hash === undefined ? {} : { hash })}
       {...(stays ? { replace: true, resetScroll: false } : {})}
     />

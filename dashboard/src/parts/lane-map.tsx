@@ -18,7 +18,7 @@ import countriesUrl from 'world-atlas/countries-110m.json?url'
 import { count } from './formats.ts'
 import type { LaneRecord } from './lane-evidence.ts'
 
-const height = 300
+const height = 360
 const earthRadiusMiles = 3958.8
 /** A short haul is shown with what lies around it: no less than this many miles from side to side. */
 const widthMilesMin = 420

@@ -79,6 +79,21 @@ const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
   estimate: 'estimate',
 }
 
+/** @example 'rate band, estimate. Not in win probability: nobody has answered it yet' */
+function usesInWords({ used_in, left_out }: Evidence): string {
+  const used =
+    used_in.length === Object.keys(usedInWords).length
+      ? 'All four numbers'
+      : used_in.length === 0
+        ? 'No number'
+        : sentenceStart(used_in.map(nameOf).join(', '))
+  return [used, ...left_out.map(({ of, why }) => `Not in ${nameOf(of)}: ${why}`)].join('. ')
+}
+
+function sentenceStart(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
 function nameOf(number: string): string {
   return (usedInWords as Readonly<Record<string, string>>)[number] ?? number
 }
@@ -108,16 +123,10 @@ export function LaneQuotes({
   const page = Math.min(Math.max(1, Math.floor(Number(address.page ?? 1)) || 1), pages)
   const shown = chosen.slice((page - 1) * rowsPerPage, page * rowsPerPage)
   const evidence = useEvidenceOf(shown, question)
-  const used = (row: Row) => {
-    const found = evidence.of.get(row.point.lane_ref)
-    if (found === undefined) return evidence.isPending ? '…' : '–'
-    if (found.used_in.length === Object.keys(usedInWords).length) return 'all four numbers'
-    return found.used_in.length === 0 ? 'nothing' : found.used_in.map(nameOf).join(', ')
+  const used = ({ point }: Row) => {
+    const found = evidence.of.get(point.lane_ref)
+    return found === undefined ? (evidence.isPending ? '…' : '–') : usesInWords(found)
   }
-  const leftOut = (row: Row) =>
-    (evidence.of.get(row.point.lane_ref)?.left_out ?? [])
-      .map(({ of, why }) => `${nameOf(of)}: ${why}`)
-      .join('; ') || '–'
   return (
     <>
       <Choice chosen={address} found={chosen.length} of={record.points.length} />
@@ -140,7 +149,7 @@ export function LaneQuotes({
       ) : (
         <DataTable
           caption="Quotes behind the numbers"
-          columns={columnsOf(miles, used, leftOut)}
+          columns={columnsOf(miles, used)}
           rows={shown}
           rowKey={({ point }) => point.lane_ref}
           sort={sort}
@@ -157,11 +166,7 @@ export function LaneQuotes({
   )
 }
 
-function columnsOf(
-  miles: number | null,
-  used: (row: Row) => string,
-  leftOut: (row: Row) => string,
-): Column<Row>[] {
+function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row>[] {
   return [
     {
       key: 'quoted',
@@ -192,8 +197,7 @@ function columnsOf(
       sorts: ['most-margin', 'least-margin'],
       cell: ({ point }) => dollars(point.margin),
     },
-    { key: 'used', header: 'Used in', wraps: true, cell: used },
-    { key: 'left', header: 'Left out of, and why', wraps: true, cell: leftOut },
+    { key: 'used', header: 'Used in, or left out and why', wraps: true, cell: used },
   ]
 }
 

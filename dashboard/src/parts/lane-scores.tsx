@@ -73,7 +73,7 @@ function Signal({
         {formula.asks}
       </Text>
       <details>
-        <summary style={summaryStyle}>Formula and inputs of {formula.signal}</summary>
+        <summary style={summaryStyle}>Formula of {formula.signal}</summary>
         <Text size="xs">{formula.scale}</Text>
         <FormulaLines lines={formula.formula} />
         {evidence !== null && <Inputs formula={formula} evidence={evidence} score={score} />}
