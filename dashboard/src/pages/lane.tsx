@@ -15,6 +15,7 @@ import { LaneMap } from '../parts/lane-map.tsx'
 import { LaneMonths } from '../parts/lane-months.tsx'
 import { PlaceOffers } from '../parts/lane-place-offers.tsx'
 import { LaneQuotes } from '../parts/lane-quotes.tsx'
+import { bucketDays, bucketsMax } from '../parts/lane-rules.ts'
 import { LaneScopes, scopeName } from '../parts/lane-scopes.tsx'
 import { LaneScores, ScopeBadge } from '../parts/lane-scores.tsx'
 import { LaneSection, quotesAnchor } from '../parts/lane-section.tsx'
@@ -45,8 +46,14 @@ interface Asked {
   readonly equipment?: string
 }
 
+function insightInto(asked: Asked) {
+  return { ...asked, include: 'evidence' }
+}
+
 function OneLane({ asked }: { asked: Asked }) {
   const record = useAnswer('lane-record', { query: asked }, { keeps: true })
+  // Asked for at once, beside the record: the parts below read the same answer.
+  useAnswer('lane-advice', { query: insightInto(asked) })
   const title = laneName(
     record.data?.origin.place ?? asked.origin,
     record.data?.destination.place ?? asked.destination,
@@ -158,7 +165,7 @@ function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | 
 }
 
 function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isBusy: boolean }) {
-  const insight = useAnswer('lane-advice', { query: { ...asked, include: 'evidence' } })
+  const insight = useAnswer('lane-advice', { query: insightInto(asked) })
   const found = insight.data?.found === true ? insight.data : null
   const { rate, settled, move } = useRate(useStartRate(asked, record, found))
   const advice = useAnswer(
@@ -206,7 +213,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       )}
       <LaneSection
         title="Scores and signals"
-        hint="Read from the last 13 periods of 30 days; what happened, not a forecast."
+        hint={`Read from the last ${bucketsMax} periods of ${bucketDays} days; what happened, not a forecast.`}
         busy={insight.isFetching}
       >
         {insight.isPending ? (

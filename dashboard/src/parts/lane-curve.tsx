@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { range, readCurve, restsOn } from './curve-reading.ts'
 import {
   count,
@@ -35,6 +35,7 @@ export function LaneCurve({
   isCurrent: boolean
 }) {
   const { estimate, curve = [], optimum = null } = advice
+  const quotes = useMemo(() => distinctQuotes(points), [points])
   const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0 }
   if (curve.length === 0) {
     return (
@@ -52,7 +53,7 @@ export function LaneCurve({
           rateDollars={rateDollars}
           onRate={onRate}
           optimum={optimum}
-          quotes={points}
+          quotes={quotes}
           miles={estimate?.miles ?? null}
           {...(advice.rate_band === undefined ? {} : { band: advice.rate_band })}
           {...(advice.suggested_rate === undefined ? {} : { suggestedRate: advice.suggested_rate })}
@@ -64,6 +65,11 @@ export function LaneCurve({
       </Stack>
     </SimpleGrid>
   )
+}
+
+/** Quotes of the same rate and outcome lie on one spot of the curve's edge: it is drawn once. */
+function distinctQuotes(points: readonly LanePoint[]): LanePoint[] {
+  return [...new Map(points.map((point) => [`${point.rate} ${point.outcome}`, point])).values()]
 }
 
 /** The rate as it is typed: taken when it is an amount, left alone while it is not. */

@@ -30,6 +30,8 @@ interface Outlines {
 }
 
 const unitedStates = '840'
+/** From this length on an arrow stands in the middle of the lane, too. */
+const arrowBetweenFromPixels = 110
 
 /** Outlines of states and countries: files of this application's own build, kept by the browser for a year. */
 async function loadOutlines(): Promise<Outlines> {
@@ -191,6 +193,8 @@ function Drawing({
   }, [fromLongitude, fromLatitude, toLongitude, toLatitude, width, outlines])
   const miles = record.miles === null ? 'miles not known' : `about ${count(record.miles)} road miles`
   const label = `Map: from ${record.origin.place}, ${headingOf(from, to)} to ${record.destination.place}, ${miles}.`
+  const isLongEnough =
+    Math.hypot(drawn.to[0] - drawn.from[0], drawn.to[1] - drawn.from[1]) > arrowBetweenFromPixels
   const isUpward = drawn.to[1] < drawn.from[1]
   return (
     <svg width={width} height={height} role="img" aria-label={label} style={{ display: 'block' }}>
@@ -199,7 +203,7 @@ function Drawing({
       <path d={drawn.borders} fill="none" stroke="var(--map-border)" strokeWidth={0.75} />
       <path d={drawn.lane} fill="none" stroke="var(--mantine-color-body)" strokeWidth={6} opacity={0.7} />
       <path d={drawn.lane} fill="none" stroke="var(--chart-accent)" strokeWidth={3} strokeLinecap="round" />
-      <Arrow from={drawn.middle} towards={drawn.afterMiddle} />
+      {isLongEnough && <Arrow from={drawn.middle} towards={drawn.afterMiddle} />}
       <Arrow from={drawn.nearEnd} towards={drawn.to} at={drawn.to} />
       <circle cx={drawn.from[0]} cy={drawn.from[1]} r={6} fill="var(--chart-accent)" />
       <Label end={record.origin} at={drawn.from} above={!isUpward} width={width} />
