@@ -7,10 +7,10 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import * as lists from '../database/lane-lists.ts'
 import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import { laneCsvHead, laneCsvLines } from '../lane-csv.ts'
 import { readEquipment, readPlaceKey } from '../lane-places.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './call.ts'
 import { laneAnswers } from './lane-answer.ts'
-import { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 
 type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
