@@ -30,8 +30,8 @@ export function PlaceOffers({
     { query: { q: city, limit: offeredMax } },
     { enabled: isBare, staleMs: 300_000 },
   )
-  const offered =
-    known ?? [...(whole.data?.places ?? []), ...(byCity.data?.places ?? [])].map(({ place }) => place)
+  const found = (isBare ? byCity : whole).data?.places ?? []
+  const offered = known ?? found.map(({ place }) => place)
   return (
     <Text size="sm" component="div" mih={24} style={{ overflowWrap: 'anywhere' }}>
       {end === 'origin' ? 'Origin' : 'Destination'} “{typed}” is not a place we know.{' '}
