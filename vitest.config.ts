@@ -34,7 +34,7 @@ export default defineConfig({
           // People's journeys through the built dashboard, in a real browser.
           name: 'browser',
           include: tests.filter(isInBrowser),
-          globalSetup: ['server/testing/database-cluster.ts'],
+          globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },

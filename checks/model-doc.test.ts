@@ -5,6 +5,7 @@ import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#e
 import { adviseMarkup } from '#engine/markup.ts'
 import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
 import { OUTLIER_RULE, outliers } from '#engine/outliers.ts'
+import { performanceOf, shortfall, WIN_RATE_DEVIATIONS } from '#engine/performance.ts'
 import { SCOPES } from '#engine/scopes.ts'
 import { laneScores, PAR_PRIOR, par, SCORE_RULE } from '#engine/scores.ts'
 import { laneSignals, SIGNAL_RULE } from '#engine/signals.ts'
@@ -145,6 +146,44 @@ describe('the examples of the page on the model', () => {
     },
   )
 
+  test.each(examples('Quoted and landed margin'))('quoted %s on %s, booked %s and %s', (...row) => {
+    const [quotedRateCents = 0, quotedCostCents = 0, customerRateCents = 0, truckCostCents = 0] = row
+      .slice(0, 4)
+      .map(centsOf)
+    const sums = {
+      quotes: 1,
+      won: 1,
+      lost: 0,
+      shipments: 1,
+      customerRateCents,
+      truckCostCents,
+      comparableShipments: 1,
+      comparableMarginCents: customerRateCents - truckCostCents,
+      quotedMarginCents: quotedRateCents - quotedCostCents,
+    }
+    const found = performanceOf(sums)
+    const gap = shortfall({ quotedRateCents, quotedCostCents, customerRateCents, truckCostCents })
+    const shown = [found.quotedMarginCents, found.marginCents, gap?.shortfallCents ?? null].map(shownDollars)
+    expect([...shown, gap?.because ?? '-']).toEqual(row.slice(4))
+    if (gap !== null) expect(found.landedVsQuotedCents).toBe(-gap.shortfallCents)
+  })
+
+  test.each(examples('Win rate of a period'))('win rate of %s won and %s lost', (...row) => {
+    const [won = 0, lost = 0, ratePct, lowPct, highPct] = row.map(Number)
+    const found = performanceOf({
+      quotes: won + lost,
+      won,
+      lost,
+      shipments: 0,
+      customerRateCents: 0,
+      truckCostCents: 0,
+      comparableShipments: 0,
+      comparableMarginCents: 0,
+      quotedMarginCents: 0,
+    })
+    expect([found.winRatePct, found.winRateInterval]).toEqual([ratePct, { lowPct, highPct }])
+  })
+
   test.each(examples('Miles'))('miles from %s to %s', (from, to, crow, road) => {
     const point = (text = '') => {
       const [latitude = 0, longitude = 0] = text.split(' ').map(Number)
@@ -165,6 +204,7 @@ const rules = {
   PAR_PRIOR,
   SCORE_RULE,
   SIGNAL_RULE,
+  WIN_RATE_DEVIATIONS,
 }
 
 function named(value: object | number, name = ''): [string, number][] {

@@ -23,12 +23,16 @@ export function textOf(path: string): string {
 
 /** TypeScript and JavaScript as it stands, tests included. */
 export function sourceFiles(): string[] {
-  return filesOf('{contract,engine,geography,server,evaluation,checks}/**/*.ts', 'scripts/*.mjs', '*.ts')
+  return filesOf(
+    '{contract,engine,geography,server,evaluation,checks,dashboard}/**/*.{ts,tsx}',
+    'scripts/*.mjs',
+    '*.ts',
+  )
 }
 
 /** What runs in production: no tests, and nothing that only tests use. */
 export function shippedFiles(): string[] {
-  return filesOf('{contract,engine,geography,server,evaluation}/src/**/*.ts').filter(
+  return filesOf('{contract,engine,geography,server,evaluation,dashboard}/src/**/*.{ts,tsx}').filter(
     (path) => !path.endsWith('.test.ts'),
   )
 }

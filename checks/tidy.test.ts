@@ -14,7 +14,7 @@ const testLinesMax = 1_000
 const thisFile = 'checks/tidy.test.ts'
 const sources = sourceFiles()
 const texts = filesOf(
-  '{contract,engine,geography,server,evaluation,checks,docs,scripts,.ci}/**/*.{ts,mjs,md,sql,json,svg}',
+  '{contract,engine,geography,server,evaluation,checks,dashboard,docs,scripts,.ci}/**/*.{ts,tsx,mjs,md,sql,json,svg,css,html}',
   '.ci/run',
   '*.{ts,md,json}',
 ).filter((path) => path !== 'package-lock.json')
@@ -61,7 +61,7 @@ describe('tidy', () => {
   })
 
   test('files are named in kebab-case', () => {
-    const named = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?\.(ts|mjs)$/
+    const named = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config|d))?\.(tsx?|mjs)$/
     expect(sources.filter((path) => !named.test(basename(path)))).toEqual([])
   })
 

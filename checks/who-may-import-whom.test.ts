@@ -84,6 +84,34 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     ],
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/,
   },
+  {
+    // Runs in browsers: the contract's words, packages for pages and charts, and nothing of the server.
+    files: /^dashboard\/src\//,
+    may: [
+      'dashboard/src/',
+      'contract/src/',
+      'react',
+      'react-dom',
+      '@mantine/core',
+      '@mantine/hooks',
+      '@tabler/icons-react',
+      '@tanstack/react-query',
+      '@tanstack/react-router',
+      'd3-geo',
+      'd3-scale',
+      'd3-shape',
+      'geojson',
+      'get-nonce',
+      'papaparse',
+      'topojson-client',
+      'topojson-specification',
+      'us-atlas',
+      'world-atlas',
+      'virtual:operations',
+    ],
+    mustNotTouch:
+      /\bprocess\.|dangerouslySetInnerHTML|\binnerHTML\b|\beval\(|\blocalStorage\.\w+\([^)]*(token|secret)/i,
+  },
 ]
 
 /** What an endpoint shares with another is a file beside the folder; what stands before the endpoints is out of reach. */
@@ -132,6 +160,27 @@ test('the database knows the contract by the type of a role, and by nothing that
     .flatMap((path) => textOf(path).split('\n'))
     .filter((line) => line.includes("'#contract/"))
   expect(imports).toEqual(imports.filter((line) => line.startsWith('import type { Role }')))
+})
+
+test('one file of the dashboard fetches', () => {
+  const fetching = shippedFiles()
+    .filter((path) => path.startsWith('dashboard/src/'))
+    .filter((path) => /\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))))
+  expect(fetching.filter((path) => path !== 'dashboard/src/call.ts')).toEqual([])
+})
+
+test('of the contract the dashboard takes types, and values of files that need no package', () => {
+  const values = shippedFiles()
+    .filter((path) => path.startsWith('dashboard/src/'))
+    .flatMap((path) =>
+      textOf(path)
+        .split('\n')
+        .flatMap((line) => /^import (?!type ).*'#contract\/([^']+)'/.exec(line)?.[1] ?? []),
+    )
+  const needing = [...new Set(values)].filter((file) =>
+    importsOf(`contract/src/${file}`).some((imported) => imported === 'typebox'),
+  )
+  expect(needing).toEqual([])
 })
 
 test('only the main files, and the tests’ own cluster, read the environment', () => {

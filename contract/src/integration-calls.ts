@@ -25,9 +25,11 @@ export const IntegrationCall = Type.Object({
         'The parameters that name a lane and a rate, as in an address, at most 300 characters; nothing else of the query is kept',
     }),
   ),
-  status: Type.Integer({ description: 'The HTTP status it was answered with' }),
+  status: Type.Integer({
+    description: 'The HTTP status it was answered with; 499 when the caller did not wait for the answer',
+  }),
   problem: nullable(
-    Type.String({ description: 'The code of the refusal, as under /problems; null when ok' }),
+    Type.String({ description: 'The code of the refusal, as under /problems; null when there was none' }),
   ),
   detail: nullable(Type.String({ description: 'Why it was refused, in the words the caller was sent' })),
   request_id: Type.String(),
@@ -109,7 +111,7 @@ export const getRateLimit = endpoint({
   path: '/api/rate-limit',
   summary: 'What is left of the rate limit right now',
   description:
-    'How many calls to the integration interface the brokerage may still make in this second, and how many it made in the last 60 seconds. Looking takes nothing. It covers the process that answers: a service that runs as several processes counts in each of them, and a restart starts from zero.',
+    'How many calls to the integration interface the brokerage may still make in this second, and how many it made in the last 60 seconds. Looking takes nothing. It covers the instance that answers: a service that runs as several counts in each of them, and a restart starts from zero.',
   tag: 'Credentials',
   who: admin,
   status: 200,

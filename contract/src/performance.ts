@@ -5,10 +5,8 @@ import { Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'equipment', 'month'] as const
-export type PerformanceGrouping = (typeof performanceGroupings)[number]
 
-export const performanceSorts = ['quotes', 'win_rate', 'margin', 'margin_pct', 'landed_vs_quoted'] as const
-export type PerformanceSort = (typeof performanceSorts)[number]
+const performanceSorts = ['quotes', 'win_rate', 'margin', 'margin_pct', 'landed_vs_quoted'] as const
 
 const selection = {
   from: Type.Optional(time('Only lanes quoted at or after this time')),
@@ -75,7 +73,6 @@ const PerformanceRow = Type.Object({
   },
   ...figures,
 })
-export type PerformanceRow = Type.Static<typeof PerformanceRow>
 
 export const getPerformance = endpoint({
   name: 'get-performance',
@@ -118,7 +115,6 @@ const MarginGap = Type.Object({
     description: 'rate: AR below the quoted rate; cost: AP above the expected cost; or both',
   }),
 })
-export type MarginGap = Type.Static<typeof MarginGap>
 
 export const listMarginGaps = endpoint({
   name: 'list-margin-gaps',

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 const lane: MantineColorsTuple = [
   '#e6f7f8',
@@ -21,6 +21,8 @@ export const theme = createTheme({
   cursorType: 'pointer',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   headings: { fontWeight: '650' },
+  // A link is told from the text around it by more than its color.
+  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }) },
 })
 
 /** Mantine's own grey and red texts are too faint to read for many (WCAG asks for 4.5 to 1). */

@@ -1,33 +1,17 @@
-import { accessSync, constants } from 'node:fs'
-import bundled from '@sparticuz/chromium'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { inject } from 'vitest'
+import type { TestBrowser } from './prepare-browser.ts'
 
-/** Where Debian, Ubuntu and macOS put a Chromium or Chrome of the machine's own. */
-const ownBrowsers = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-]
-
-function isThere(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** The machine's own browser where it has one, else the Chromium that came with the packages. */
-export async function openBrowser(): Promise<Browser> {
-  const executablePath = ownBrowsers.find(isThere) ?? (await bundled.executablePath())
+/** The browser that was found for this run of tests (or, for a script, the one that is handed in), started. */
+export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
+  const { executablePath, libraryPath } = found
   return chromium.launch({
     executablePath,
     headless: true,
     // The bundled browser's own defaults switch the safety of the web off; these are all that a container needs.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    ...(libraryPath === null ? {} : { env: { LD_LIBRARY_PATH: libraryPath } }),
   })
 }
 

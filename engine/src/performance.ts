@@ -65,7 +65,7 @@ export const WIN_RATE_DEVIATIONS = 1.2815515655446004
  * (E. B. Wilson, "Probable Inference", 1927), in percent with one decimal; null while none is decided. Two wins of two
  * are no sure thing, and it says so.
  *
- * @example winRateInterval(7, 10) // { lowPct: 49.8, highPct: 84.5 }
+ * @example winRateInterval(7, 10) // { lowPct: 49.7, highPct: 84.6 }
  */
 function winRateInterval(won: number, decided: number): { lowPct: number; highPct: number } | null {
   if (decided === 0) return null

@@ -43,10 +43,11 @@ import { signInEndpoints } from './endpoints/sign-in.ts'
 import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
+import { asProblem } from './error-answer.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
-import { asProblem, serveEndpoint, tooLarge } from './serve-endpoint.ts'
+import { serveEndpoint, tooLarge } from './serve-endpoint.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [
   shipmentUpdateEndpoint,
@@ -122,8 +123,6 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     }
   })
   app.addHook('onResponse', async (request, reply) => {
-    const { statusCode: status, headersSent: answered } = reply.raw
-    parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
     parts.log.info(
       {
         request_id: request.id,

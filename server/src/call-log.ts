@@ -3,7 +3,7 @@ import type { Problem, ProblemCode } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
 import { insertIntegrationCalls, type KeptCall, pruneIntegrationCalls } from './database/integration-calls.ts'
 import { DatabaseUnavailable, type TenantId } from './database/open-database.ts'
-import type { CallLog, Parts } from './endpoints/call.ts'
+import type { BegunCall, CallLog, Parts } from './endpoints/call.ts'
 import { lastMinute } from './last-minute.ts'
 
 /** A page that polls every second sees a call with its next look. */
@@ -24,9 +24,12 @@ const dayMs = 86_400_000
 /** Said of a call whose caller did not wait for the answer: nginx's word for it, for HTTP has none. */
 const goneStatus = 499
 const queryLengthMax = 300
-const detailLengthMax = 600
+/** A refusal that names twenty unknown fields has some 1,300. No more of any text is kept, or searched for secrets. */
+const detailLengthMax = 2_000
 
 type Draft = { -readonly [Member in keyof KeptCall]: KeptCall[Member] }
+
+type Ended = Parameters<CallLog['end']>[1]
 
 interface Pending {
   readonly calls: Draft[]
@@ -47,29 +50,30 @@ const cheapRefusals: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
  * call is noted in memory when it was answered and written a moment later; when the database cannot take it, it is lost.
  */
 export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog {
-  const begun = new WeakMap<object, { tenant: TenantId; call: Draft; problem: Problem | null }>()
+  const begun = new WeakMap<object, { readonly call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
   const pruned = new Map<TenantId, { at: number; last: number }>()
   let pending = new Map<TenantId, Pending>()
   let held = 0
   let flushing: Promise<void> | null = null
 
-  function keep(tenant: TenantId, call: Draft, isCheap: boolean): void {
-    const mine = pending.get(tenant) ?? { calls: [], cheapRefusals: 0 }
+  function keep(call: BegunCall, problem: Problem | null, answer: Ended): void {
+    const mine = pending.get(call.tenant) ?? { calls: [], cheapRefusals: 0 }
+    const isCheap = problem !== null && cheapRefusals.has(problem.code)
     const last = mine.calls.at(-1)
     const isFull =
       mine.calls.length >= keptPerFlushMax || (isCheap && mine.cheapRefusals >= cheapRefusalsPerFlushMax)
     if (last !== undefined && isFull) {
-      // Beside a refusal where there is one: what is not kept is nearly always more of the same.
-      const beside = mine.calls.findLast(({ problem }) => problem === call.problem) ?? last
+      // Beside a refusal like it where there is one: what is not kept is nearly always more of the same.
+      const beside = mine.calls.findLast((kept) => kept.problem === (problem?.code ?? null)) ?? last
       beside.notKept++
       return
     }
     if (held >= heldMax) return
     held++
-    mine.calls.push(call)
+    mine.calls.push(keptCall(call, problem, answer))
     if (isCheap) mine.cheapRefusals++
-    pending.set(tenant, mine)
+    pending.set(call.tenant, mine)
   }
 
   async function write(tenant: TenantId, calls: readonly Draft[]): Promise<void> {
@@ -132,36 +136,25 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
   timer.unref()
 
   return {
-    begin(request, { tenant, endpoint, url, ...rest }) {
-      const call: Draft = {
-        ...rest,
-        operation: endpoint.name,
-        path: keptPath(endpoint, url),
-        query: keptQuery(url),
-        status: 0,
-        problem: null,
-        detail: null,
-        durationMs: 0,
-        notKept: 0,
-      }
-      begun.set(request, { tenant, call, problem: null })
+    begin(request, call) {
+      begun.set(request, { call, problem: null })
     },
     refuse(request, why) {
       const entry = begun.get(request)
       if (entry !== undefined) entry.problem = why
     },
-    end(request, { status, ms, answered }) {
+    end(request, answer) {
       const entry = begun.get(request)
       if (entry === undefined) return
       begun.delete(request)
-      const { tenant, call, problem } = entry
-      call.status = answered ? status : goneStatus
-      call.durationMs = ms
-      call.problem = problem?.code ?? null
-      call.detail = answered ? null : 'The caller closed the connection before the answer.'
-      if (problem !== null) call.detail = keptText(problem.message).slice(0, detailLengthMax)
-      minute.count(tenant, problem?.code === 'quota-exceeded', clock())
-      keep(tenant, call, problem !== null && cheapRefusals.has(problem.code))
+      const { call, problem } = entry
+      try {
+        minute.count(call.tenant, problem?.code === 'quota-exceeded', clock())
+        keep(call, problem, answer)
+      } catch (error) {
+        // Whatever is odd about a call, nobody but the log may suffer from it.
+        log.warn({ err: error, request_id: call.requestId }, 'a call could not be noted in the log of calls')
+      }
     },
     lastMinute: (tenant, now) => minute.of(tenant, now),
     flush,
@@ -172,12 +165,35 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
   }
 }
 
+function keptCall(call: BegunCall, problem: Problem | null, { status, ms, answered }: Ended): Draft {
+  const why = problem?.message ?? (answered ? null : 'The caller closed the connection before the answer.')
+  return {
+    at: call.at,
+    operation: call.endpoint.name,
+    method: call.method,
+    path: keptPath(call.endpoint, call.url),
+    query: keptQuery(call.url),
+    status: answered ? status : goneStatus,
+    problem: problem?.code ?? null,
+    detail: why === null ? null : keptText(why).slice(0, detailLengthMax),
+    requestId: call.requestId,
+    jti: call.jti,
+    durationMs: ms,
+    network: call.network,
+    notKept: 0,
+  }
+}
+
 /** Tokens and secrets of ours, which somebody may send in the wrong place. */
-const credentials = /lwsec_[0-9A-Za-z]+|eyJ[\w-]+(\.[\w-]*){1,2}/g
+const credentials = /lwsec_[0-9A-Za-z]*|eyJ[\w-]+(?:\.[\w-]+)*/g
 
 /** A text without credentials, and without what the database cannot hold. */
 function keptText(text: string): string {
-  return text.replaceAll(credentials, '[removed]').toWellFormed().replaceAll('\0', '\uFFFD')
+  return text
+    .slice(0, detailLengthMax)
+    .replaceAll(credentials, '[removed]')
+    .toWellFormed()
+    .replaceAll('\0', '\uFFFD')
 }
 
 /** The address by its form: of what stands in the place of an id only an id is kept. */

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { invalid, Problem, problem, problemContentType } from '#contract/errors.ts'
@@ -15,7 +14,6 @@ import { integrationsScope } from '#contract/service-token.ts'
 import { readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers, CallerWatch } from './callers.ts'
-import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
 import {
   type Call,
   type CsvFile,
@@ -26,10 +24,12 @@ import {
   type ServiceCaller,
   type Signed,
 } from './endpoints/call.ts'
+import { asProblem } from './error-answer.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import type { RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
+import { sendCsv } from './send-csv.ts'
 
 /** The limits that all endpoints of one process share. */
 export interface Gates {
@@ -104,7 +104,12 @@ export function serveEndpoint(
       }
       reportIgnored(request, reply, ignored)
       const result = await served.handler(call as never, parts)
-      if (endpoint.answerKind === 'csv') return sendCsv(result as CsvFile, request, reply)
+      if (endpoint.answerKind === 'csv') {
+        return sendCsv(result as CsvFile, request, reply, (error) => {
+          const { code, cause } = asProblem(error)
+          parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
+        })
+      }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
       if (endpoint.cacheSeconds !== undefined) {
@@ -128,6 +133,11 @@ export function serveEndpoint(
         if (!limited) return
         const url = request.raw.url ?? ''
         parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
+        // Of an answer that its caller did not wait for nothing is told but the end of the connection.
+        reply.raw.once('close', () => {
+          const { statusCode: status, headersSent: answered } = reply.raw
+          parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
+        })
       },
       // Taking from a spent limit takes nothing and refuses.
       refuseSpent(tenant) {
@@ -193,36 +203,6 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
-  }
-}
-
-/**
- * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that
- * a database that cannot answer is refused as ever. A failure later on ends the connection without the end of the
- * body: nobody can take a cut file for a whole one.
- */
-async function sendCsv(file: CsvFile, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const first = await file.text.next()
-  reply
-    .code(200)
-    .type('text/csv; charset=utf-8')
-    .header('Content-Disposition', `attachment; filename="${file.fileName}"`)
-  if (request.method === 'HEAD') {
-    await file.text.return()
-    return reply.send(Readable.from([]))
-  }
-  return reply.send(Readable.from(withFirst(first, file.text)))
-}
-
-async function* withFirst(
-  first: IteratorResult<string, void>,
-  rest: AsyncGenerator<string, void>,
-): AsyncGenerator<string, void> {
-  try {
-    if (first.done !== true) yield first.value
-    yield* rest
-  } finally {
-    await rest.return()
   }
 }
 
@@ -448,36 +428,5 @@ function reportIgnored(request: FastifyRequest, reply: FastifyReply, ignored: Ig
       .slice(0, ignoredShownMax)
       .map((name) => encodeURIComponent(name.toWellFormed().slice(0, 60)))
       .join(', '),
-  )
-}
-
-/** Any error as the Problem it is answered with. Only a Problem says something about itself. */
-export function asProblem(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  if (error instanceof LockTimeout) {
-    return problem(
-      'request-in-progress',
-      'Another request is changing the same thing. Send this one again.',
-      {
-        headers: { 'Retry-After': '1' },
-        cause: error,
-      },
-    )
-  }
-  if (error instanceof DatabaseUnavailable) {
-    return problem(
-      'unavailable',
-      error.outcomeUnknown
-        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
-        : 'The database cannot answer right now. Nothing was changed.',
-      { headers: { 'Retry-After': '2' }, cause: error },
-    )
-  }
-  return problem(
-    'internal',
-    'Something went wrong on our side. It has been recorded under this request_id.',
-    {
-      cause: error,
-    },
   )
 }

@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
 import { landedMarginCents, marginComparable, marginLanded, quotedMarginCents } from './landed-margin.ts'
 import type { LaneRow } from './lanes.ts'
 import type { TenantId, TenantTransaction } from './open-database.ts'
@@ -23,8 +23,6 @@ export interface LaneFilter {
 export function matching(filter: LaneFilter) {
   return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
     const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
-    const contains = (column: Parameters<typeof lane>[0], word: string) =>
-      lane(column, 'ilike', `%${word.replace(/[\\%_]/g, '\\$&')}%`)
     return lane.and([
       ...(filter.outcome === undefined ? [] : [lane('outcome', '=', filter.outcome)]),
       ...(filter.reason === undefined ? [] : [lane('outcome_reason', '=', filter.reason)]),
@@ -42,16 +40,7 @@ export function matching(filter: LaneFilter) {
       ...(filter.words ?? '')
         .split(/\s+/)
         .filter((word) => word !== '')
-        .map((word) =>
-          lane.or([
-            contains('lane_ref', word),
-            contains('origin', word),
-            contains('destination', word),
-            contains('quoted_customer_name', word),
-            contains('customer_name', word),
-            contains('carrier_name', word),
-          ]),
-        ),
+        .map((word) => sql<boolean>`search_text like lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`),
       // The same words as the partial index lanes_booked, so that it is used.
       ...(filter.booked === true
         ? [
@@ -133,20 +122,27 @@ export async function listLanes(
   page: { sort: LaneSort; cursor: LaneCursor | null; limit: number },
 ): Promise<ListedLane[]> {
   const order: SortKey = sortKeys[page.sort]
-  let query = transaction
+  const direction = (by: OrderByItemBuilder) => {
+    const directed = order.direction === 'desc' ? by.desc() : by.asc()
+    return order.hasNulls ? directed.nullsLast() : directed
+  }
+  let selection = transaction
     .selectFrom('lanes')
     .selectAll()
-    .select(keyText(order).as('sort_key'))
     .where('tenant_id', '=', tenant)
     .where(matching(filter))
-  if (page.cursor !== null) query = query.where(after(order, page.cursor))
-  return query
-    .orderBy(order.key, (by) => {
-      const directed = order.direction === 'desc' ? by.desc() : by.asc()
-      return order.hasNulls ? directed.nullsLast() : directed
-    })
+  if (page.cursor !== null) selection = selection.where(after(order, page.cursor))
+  const inOrder = selection
+    .orderBy(order.key, direction)
     .orderBy('lane_id', order.direction)
     .limit(page.limit)
+  // The text of the key is made for the lanes of the page only, not for all that were sorted.
+  return transaction
+    .selectFrom(inOrder.as('lanes'))
+    .selectAll()
+    .select(keyText(order).as('sort_key'))
+    .orderBy(order.key, direction)
+    .orderBy('lane_id', order.direction)
     .execute()
 }
 

@@ -11,13 +11,13 @@ import { type LaneFilter, matching } from './lane-lists.ts'
 import type { LaneRow } from './lanes.ts'
 import type { TenantId, TenantTransaction } from './open-database.ts'
 
-/** What makes a row: up to three columns, as texts. A rep is who quoted; who imported a lane has not quoted it. */
+/** What makes a row: up to three columns. A rep is who quoted; who imported a lane has not quoted it. */
 const groupings = {
   lane: [sql`origin_key`, sql`destination_key`, sql`equipment_code`],
   customer: [sql`lower(coalesce(customer_name, quoted_customer_name))`],
-  rep: [sql`coalesce((case when import_id is null then created_by end)::text, '')`],
+  rep: [sql`case when import_id is null then created_by end`],
   equipment: [sql`equipment_code`],
-  month: [sql`date_trunc('month', created_at at time zone 'UTC')::date::text`],
+  month: [sql`date_trunc('month', created_at at time zone 'UTC')`],
 } as const satisfies Record<string, readonly RawBuilder<unknown>[]>
 
 export type PerformanceGrouping = keyof typeof groupings
@@ -29,7 +29,7 @@ const ranks = {
   margin: sql`case when shipments > 0 then ("customerRateCents" - "truckCostCents")::float8 end`,
   margin_pct: sql`("customerRateCents" - "truckCostCents")::float8 / nullif("customerRateCents", 0)`,
   landed_vs_quoted: sql`case when "comparableShipments" > 0 then ("comparableMarginCents" - "quotedMarginCents")::float8 end`,
-  month: sql`extract(epoch from part_1::date)::float8`,
+  month: sql`extract(epoch from part_1::timestamp)::float8`,
 } as const satisfies Record<string, RawBuilder<unknown>>
 
 export type PerformanceRank = keyof typeof ranks
@@ -106,8 +106,9 @@ export async function performanceBy(
   filter: LaneFilter,
   order: PerformanceOrder,
 ): Promise<PerformancePage> {
-  const [first, second = sql`''::text`, third = sql`''::text`]: readonly RawBuilder<unknown>[] =
-    groupings[grouping]
+  const [first, second, third]: readonly RawBuilder<unknown>[] = groupings[grouping]
+  const part = (column: RawBuilder<unknown> | undefined) =>
+    column === undefined ? sql`''` : sql`coalesce((${column})::text, '')`
   const written = grouping === 'customer' ? sql`min(coalesce(customer_name, quoted_customer_name))` : sql`''`
   const selection = transaction
     .selectFrom('lanes')
@@ -131,9 +132,10 @@ export async function performanceBy(
     rows: (Row & { rank: number | null })[]
   }>`
     with groups as materialized (
-      select ${first} as part_1, ${second} as part_2, ${third} as part_3, ${written} as written, ${sums}
+      select ${part(first)} as part_1, ${part(second)} as part_2, ${part(third)} as part_3,
+        ${written} as written, ${sums}
       from (${selection}) as lanes
-      group by 1, 2, 3
+      group by ${sql.join(groupings[grouping])}
     ),
     ranked as (
       select *, concat_ws('>', part_1, nullif(part_2, ''), nullif(part_3, '')) collate "C" as key,

@@ -165,6 +165,8 @@ export interface LanesTable {
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>
+  /** Made by the database of what words are looked for in. */
+  search_text: ColumnType<string, never, never>
 }
 
 interface ShipmentUpdatesTable {

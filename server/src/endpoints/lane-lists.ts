@@ -7,10 +7,10 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import * as lists from '../database/lane-lists.ts'
 import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import { laneCsvHead, laneCsvLines } from '../lane-csv.ts'
 import { readEquipment, readPlaceKey } from '../lane-places.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './call.ts'
 import { laneAnswers } from './lane-answer.ts'
-import { laneCsvHead, laneCsvLines } from './lane-csv.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 
 type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
@@ -61,6 +61,7 @@ async function lanePage(
   tenant: TenantId,
   query: LaneQuery,
   filter: lists.LaneFilter,
+  count: () => Promise<number>,
 ) {
   const limit = query.limit ?? pageSizeDefault
   const sort = query.sort ?? 'newest'
@@ -68,16 +69,12 @@ async function lanePage(
   const rows = await lists.listLanes(transaction, tenant, filter, { sort, cursor, limit: limit + 1 })
   const page = rows.slice(0, limit)
   const last = page.at(-1)
-  const isWhole = cursor === null && rows.length <= limit
+  const total = rows.length <= limit ? async () => rows.length : count
   return {
     lanes: await laneAnswers(transaction, tenant, page),
     next_cursor:
       rows.length > limit && last !== undefined ? cursorText([sort, last.sort_key, last.lane_id]) : null,
-    total: isWhole
-      ? rows.length
-      : cursor === null
-        ? await lists.countLanes(transaction, tenant, filter)
-        : null,
+    total: cursor === null ? await total() : null,
   }
 }
 
@@ -126,7 +123,9 @@ export const laneListEndpoints: ServedEndpoint[] = [
   serve(listLanes, async ({ caller, query }, { database }) => {
     const filter = laneFilter(query)
     return database.inTenant(caller.tenant, (transaction) =>
-      lanePage(transaction, caller.tenant, query, filter),
+      lanePage(transaction, caller.tenant, query, filter, () =>
+        lists.countLanes(transaction, caller.tenant, filter),
+      ),
     )
   }),
 
@@ -137,8 +136,8 @@ export const laneListEndpoints: ServedEndpoint[] = [
   serve(listShipments, async ({ caller, query }, { database }) => {
     const filter = { ...laneFilter(query), booked: true }
     return database.inTenant(caller.tenant, async (transaction) => {
-      const page = await lanePage(transaction, caller.tenant, query, filter)
       const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
+      const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.shipments)
       return {
         ...page,
         totals: {

@@ -132,7 +132,7 @@ export function wrongTimestamp(header: string): Finding | null {
   if (/^[1-9]\d{12}$/.test(header)) {
     return found(
       'The timestamp is in milliseconds; it must be in seconds.',
-      'Divide by 1000 and round down before signing: JavaScript’s Date.now() gives milliseconds.',
+      'Divide by 1000 and round down before signing: the clock of JavaScript gives milliseconds.',
     )
   }
   if (/^[1-9]\d{12,}$/.test(header)) {

@@ -10,7 +10,7 @@ create table integration_calls (
   query text check (length(query) <= 300),
   status smallint not null,
   problem text,
-  detail text check (length(detail) <= 600),
+  detail text check (length(detail) <= 2000),
   request_id uuid not null,
   token_id integer,
   duration_ms double precision not null,

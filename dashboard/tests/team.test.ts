@@ -1,0 +1,146 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+describe('the team page', () => {
+  test('an invitation is shown once, and the person who follows it is in', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/team')
+    await page.getByRole('button', { name: 'Invite a person' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Sam Reyes')
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill('not an address')
+    await dialog.evaluate((node) => node.querySelector('form')?.setAttribute('novalidate', ''))
+    await dialog.getByRole('button', { name: 'Make the invitation' }).click()
+    await dialog.getByText(/email must be/).waitFor()
+    const email = `sam-${Date.now()}@example.com`
+    await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
+    await dialog.getByRole('button', { name: 'Make the invitation' }).click()
+    const link = await dialog.getByText(/\/invitation#/).textContent()
+    await dialog.getByRole('button', { name: 'I have handed it over' }).click()
+    expect(await page.content()).not.toContain('lwinv_')
+
+    const other = await openWindow(browser, app.url)
+    await other.page.goto(link ?? '')
+    await other.page.getByLabel(/Choose a password/).fill(password)
+    await other.page.getByRole('button', { name: 'Join' }).click()
+    await other.page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+
+    await page.reload()
+    await page
+      .getByRole('row', { name: /Sam Reyes/ })
+      .getByText('active')
+      .waitFor()
+    expect(troubles.filter((text) => !text.includes('422'))).toEqual([])
+  })
+
+  test('a role is changed where it stands, and the last owner keeps theirs', async () => {
+    const tenant = await makeTenant(app)
+    const member = await makePerson(app, tenant, 'member')
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/team')
+    await page.getByLabel('Role of A member').selectOption('admin')
+    await page.getByText('A member is now admin.').waitFor()
+    const users = await call(app, 'GET', '/api/users', { token: tenant.owner })
+    expect(users.body.users.find(({ id }: { id: number }) => id === member.id).role).toBe('admin')
+    await page.getByLabel('Role of Olive Quay').selectOption('viewer')
+    await page.getByText(/Not changed: .*owner/).waitFor()
+    expect(await page.getByLabel('Role of Olive Quay').inputValue()).toBe('owner')
+  })
+
+  test('who holds service tokens is removed once it is said what becomes of them', async () => {
+    const tenant = await makeTenant(app)
+    const admin = await makePerson(app, tenant, 'admin')
+    await makeServiceToken(app, admin.token)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/team')
+    await page.getByRole('button', { name: 'Remove A admin' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await dialog.getByLabel(/Revoke them/).check()
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByText('A admin was removed.').waitFor()
+    const tokens = await call(app, 'GET', '/api/integrations/tokens', { token: tenant.owner })
+    expect(tokens.body.tokens[0].revoked_at).not.toBeNull()
+    expect((await call(app, 'GET', '/api/me', { token: admin.token })).status).toBe(401)
+  })
+
+  test('a member sees who is there, and changes nobody', async () => {
+    const tenant = await makeTenant(app)
+    const member = await makePerson(app, tenant, 'member')
+    const { page } = await openWindow(browser, app.url, { person: member })
+    await page.goto('/team')
+    await page.getByRole('row', { name: /Olive Quay/ }).waitFor()
+    expect(await page.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0)
+    expect(await page.getByLabel(/^Role of/).count()).toBe(0)
+  })
+})
+
+describe('the settings page', () => {
+  test('keeps the floors, and says which of them is no number', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/settings')
+    await page.getByLabel('Least margin, % of the rate').fill('eight')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Write a number, or leave it empty for no floor.').waitFor()
+    await page.getByLabel('Least margin, % of the rate').fill('8 %')
+    await page.getByLabel('Least rate per loaded mile').fill('$1.90')
+    await page.getByLabel(/Wins at this rate or lower, of all/).check()
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('The settings were saved.').waitFor()
+    const me = await call(app, 'GET', '/api/me', { token: tenant.owner })
+    expect(me.body.tenant.floors).toEqual({ margin_pct: 8, margin: null, rate_per_mile: 1.9 })
+    expect(me.body.tenant.win_probability_method).toBe('literal')
+  })
+
+  test('changes the password of whoever knows the present one', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/settings')
+    await page.getByLabel('Present password').fill('something else entirely')
+    await page.getByLabel('New password').fill('seven quiet trucks at dawn')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('The password was not changed').waitFor()
+    await page.getByLabel('Present password').fill(tenant.password)
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText(/Your password was changed/).waitFor()
+    const again = { email: tenant.email, password: 'seven quiet trucks at dawn' }
+    expect((await call(app, 'POST', '/api/auth/sign-in', { body: again })).status).toBe(200)
+  })
+})
+
+describe.each([
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+  { colorScheme: 'light', width: 390 },
+  { colorScheme: 'dark', width: 1280 },
+] as const)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
+  test('team, settings and the pages before the door', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
+    for (const path of ['/team', '/settings', '/sign-in', '/sign-up', '/invitation']) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+      expect(await accessibilityProblems(page), path).toEqual([])
+      const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+      expect(scrolls, `${path} scrolls sideways`).toBe(false)
+    }
+  })
+})

@@ -1,0 +1,150 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makePerson,
+  makeTenant,
+  signedHeaders,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const path = '/api/signature-check'
+const body = '{"lane_ref":"48211093754-1-1","customer_rate":2150}'
+
+let app: TestApp
+let acme: Integration
+let other: Integration
+
+beforeAll(async () => {
+  app = await testApp()
+  ;[acme, other] = [await makeIntegration(app), await makeIntegration(app)]
+})
+afterAll(() => app.close())
+
+const nowSeconds = () => Math.floor(app.now / 1000)
+
+/** The headers of a write as they were sent, as somebody pastes them. */
+function pasted(integration: Pick<Integration, 'secret' | 'token'> = acme, text = body) {
+  const headers = signedHeaders(integration, text, nowSeconds())
+  return {
+    timestamp: headers['X-Service-Timestamp'] ?? '',
+    signature: headers['X-Service-Signature'] ?? '',
+    body: text,
+  }
+}
+
+const check = (sent: unknown, token = acme.tenant.owner) => call(app, 'POST', path, { token, body: sent })
+
+const verdicts = (answer: { body: { parts: { part: string; ok: boolean | null }[] } }) =>
+  Object.fromEntries(answer.body.parts.map(({ part, ok }) => [part, ok]))
+
+describe('200', () => {
+  test('what the write accepts is ok, and the secret is named', async () => {
+    const answer = await check(pasted())
+    expect([answer.status, answer.body.ok]).toEqual([200, true])
+    expect(answer.body.matched_secret).toEqual({ id: 1, name: 'tms' })
+    expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: true, secret: true })
+  })
+
+  test('a usual mistake is found, with what to do', async () => {
+    const answer = await check({ ...pasted(), body: `${body}\n` })
+    expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: false, secret: true })
+    expect(answer.body.parts[2].detail).toContain('line end behind it')
+    expect(answer.body.parts[2].remedy).toMatch(/\.$/)
+  })
+
+  test('empty texts are answered as missing', async () => {
+    const answer = await check({ timestamp: '', body: '', signature: '' })
+    expect(verdicts(answer)).toEqual({ timestamp: false, signature: false, body: false, secret: null })
+  })
+
+  test('a revoked secret is named with since when; one whose overlap has ended, too', async () => {
+    const mine = await makeIntegration(app)
+    const sent = pasted(mine)
+    const token = mine.tenant.owner
+    await call(app, 'DELETE', '/api/integrations/secrets/1', { token })
+    const revoked = await check(sent, token)
+    expect(revoked.body.parts[3].detail).toContain(`revoked at ${new Date(app.now).toISOString()}`)
+    const made = await call(app, 'POST', '/api/integrations/secrets', { token, body: { name: 'b' } })
+    await call(app, 'POST', `/api/integrations/secrets/${made.body.id}/rotate`, {
+      token,
+      body: { overlap_hours: 0 },
+    })
+    const expired = await check(pasted({ ...mine, secret: made.body.secret }), token)
+    expect(expired.body.parts[3].detail).toContain('overlap ended at')
+    expect(expired.body.matched_secret).toEqual({ id: made.body.id, name: 'b' })
+  })
+
+  test('secret_name narrows the secrets that are tried', async () => {
+    expect((await check({ ...pasted(), secret_name: 'tms' })).body.ok).toBe(true)
+    const none = await check({ ...pasted(), secret_name: 'nobody' })
+    expect(verdicts(none).secret).toBe(false)
+    expect(none.body.matched_secret).toBeNull()
+  })
+
+  test('another brokerage’s secret is no secret here', async () => {
+    const answer = await check(pasted(other))
+    expect([answer.body.ok, answer.body.matched_secret]).toEqual([false, null])
+    const empty = await makeTenant(app)
+    const none = await check(pasted(other), empty.owner)
+    expect(none.body.parts[3].detail).toBe('There is no such signing secret.')
+  })
+
+  test('a body of 64 KiB is taken, however it is escaped on its way', async () => {
+    const large = '\u0001"\\'.repeat(64 * 1024).slice(0, 64 * 1024)
+    expect((await check(pasted(acme, large))).body.ok).toBe(true)
+  })
+
+  test('neither the secret nor the signature that would be right is ever answered or logged', async () => {
+    const right = createHmac('sha256', acme.secret).update(`${nowSeconds()}.${body}`).digest('hex')
+    const wrong = { ...pasted(), signature: `sha256=${'0'.repeat(64)}` }
+    const answer = await check(wrong)
+    expect(JSON.stringify(answer.body)).not.toContain(right)
+    expect(JSON.stringify(answer.body)).not.toContain(acme.secret)
+    expect(app.logLines.join('\n')).not.toContain(right)
+    expect(app.logLines.join('\n')).not.toContain(acme.secret)
+  })
+})
+
+describe('401, 403 and 422', () => {
+  test('is for admins and owners who are signed in', async () => {
+    expect((await call(app, 'POST', path, { body: pasted() })).status).toBe(401)
+    const member = await makePerson(app, acme.tenant, 'member')
+    expect((await check(pasted(), member.token)).body.type).toBe('/problems/role-required')
+    const admin = await makePerson(app, acme.tenant, 'admin')
+    expect((await check(pasted(), admin.token)).status).toBe(200)
+  })
+
+  test.each(['timestamp', 'body', 'signature'])('%s is needed', async (name) => {
+    const { status, body: answer } = await check({ ...pasted(), [name]: undefined })
+    expect([status, answer.errors[0].pointer]).toEqual([422, `/${name}`])
+  })
+
+  test('a body of more than 64 KiB is said to be too long, in bytes', async () => {
+    for (const text of ['a'.repeat(65_537), 'é'.repeat(32_769)]) {
+      const { status, body: answer } = await check({ ...pasted(), body: text })
+      expect([status, answer.errors[0].pointer]).toEqual([422, '/body'])
+    }
+  })
+})
+
+test('429: so many a minute for each brokerage, and the refusal says when to come back', async () => {
+  const limited = await testApp({ rateLimit: 'real' })
+  try {
+    const [ours, theirs] = [await makeTenant(limited), await makeTenant(limited)]
+    const ask = (token: string) =>
+      call(limited, 'POST', path, { token, body: { timestamp: '', body: '', signature: '' } })
+    for (let index = 0; index < signatureChecksPerMinuteMax; index++) {
+      expect((await ask(ours.owner)).status).toBe(200)
+    }
+    const refused = await ask(ours.owner)
+    expect([refused.status, refused.body.type]).toEqual([429, '/problems/too-many-attempts'])
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(50)
+    expect((await ask(theirs.owner)).status).toBe(200)
+  } finally {
+    await limited.close()
+  }
+})
