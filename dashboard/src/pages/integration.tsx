@@ -36,7 +36,7 @@ function RoleTooLow() {
     <Nothing title="Your role does not allow this">
       Only admins and owners connect other systems; your role is {user.role}. An owner or admin of your
       brokerage can change it on the{' '}
-      <Anchor component={Link} to={pagePaths.team} underline="always">
+      <Anchor component={Link} to={pagePaths.team}>
         Team page
       </Anchor>
       .

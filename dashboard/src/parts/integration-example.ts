@@ -19,7 +19,12 @@ export interface IntegrationExample {
 
 /** The lanes of the brokerage that its programs name: an open one to book, a busy one to ask about. */
 export function useIntegrationExample(): IntegrationExample {
-  const open = useAnswer('list-lanes', { query: { outcome: 'pending', sort: 'newest', limit: 1 } })
+  // Asked anew with each look: a program that was run in between has booked the lane.
+  const open = useAnswer(
+    'list-lanes',
+    { query: { outcome: 'pending', sort: 'newest', limit: 1 } },
+    { staleMs: 0 },
+  )
   const most = useAnswer(
     'get-performance',
     { query: { by: 'lane', sort: 'quotes', limit: 1 } },

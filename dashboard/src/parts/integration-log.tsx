@@ -259,13 +259,7 @@ function Why({ call }: { call: Call }) {
   return (
     <>
       {call.problem !== null && (
-        <Anchor
-          size="sm"
-          underline="always"
-          href={`/problems/${call.problem}`}
-          target="_blank"
-          rel="noreferrer"
-        >
+        <Anchor size="sm" href={`/problems/${call.problem}`} target="_blank" rel="noreferrer">
           {call.problem}
         </Anchor>
       )}

@@ -124,7 +124,7 @@ function Program({
       {call === 'shipment-update' && booking !== null && (
         <Heed title="This books a real lane">
           Your newest open lane,{' '}
-          <Anchor component={Link} to={`/quotes/${booking.laneRef}`} underline="always" inherit>
+          <Anchor component={Link} to={`/quotes/${booking.laneRef}`} inherit>
             {booking.laneRef}
           </Anchor>{' '}
           ({booking.lane}), becomes won with {dollars(booking.customerRate)} AR and{' '}
