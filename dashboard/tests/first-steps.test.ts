@@ -26,6 +26,8 @@ afterAll(async () => {
   await app.close()
 })
 
+const lanePath = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
+
 const step = (page: Page, title: string) =>
   page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title, exact: true }) })
 
@@ -59,18 +61,13 @@ describe('get started', () => {
 
     const read = step(page, 'Make the first read')
     const lines = (await read.getByRole('region', { name: 'The first read' }).textContent()) ?? ''
-    if (has('curl')) {
-      const ran = await run('bash', ['-euo', 'pipefail'], {
-        input: `${lines.replace('put the service token here', token)}\n`,
-      })
-      expect(ran.output).toContain('HTTP 200')
-    } else
-      await call(
-        app,
-        'GET',
-        '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA',
-        { token },
-      )
+    const pasted = `${lines.replace('put the service token here', token)}\n`
+    const paste = async () =>
+      has('curl')
+        ? (await run('bash', ['-euo', 'pipefail'], { input: pasted })).output
+        : `HTTP ${(await call(app, 'GET', lanePath, { token })).status}`
+    // On a machine under load the database may ask to come again.
+    await expect.poll(paste, { timeout: 20_000, interval: 1_000 }).toContain('HTTP 200')
     // The page looks by itself, while somebody is at the terminal.
     await isDone(page, 'Make the first read')
     expect(await read.getByRole('region').count()).toBe(0)

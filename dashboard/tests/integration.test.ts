@@ -240,7 +240,11 @@ describe('the code to paste', () => {
     { language: 'python', label: 'Python', needs: ['python3'], file: 'lanewise.py', command: 'python3' },
     { language: 'typescript', label: 'TypeScript', needs: [], file: 'lanewise.mts', command: 'node' },
   ]
-  const calls = ['Push a booking', 'Ask about a rate', 'Ask about a lane']
+  const calls = [
+    ['Booking', 'Push a booking'],
+    ['Rate advice', 'Ask about a rate'],
+    ['Lane advice', 'Ask about a lane'],
+  ] as const
 
   for (const { language, label, needs, file, command } of languages) {
     test.skipIf(!has(...needs))(`runs as shown: ${language}`, async () => {
@@ -248,8 +252,8 @@ describe('the code to paste', () => {
       await page.getByRole('tab', { name: 'Credentials' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
       await choose(page, 'Language', label)
-      for (const what of calls) {
-        await choose(page, 'What the program does', what)
+      for (const [choice, what] of calls) {
+        await choose(page, 'What the program does', choice)
         const exports = await page.getByRole('region', { name: /^1\./ }).textContent()
         if (what === 'Push a booking') await page.getByRole('link', { name: lane.lane_ref }).waitFor()
         const code = await page.getByRole('region', { name: `2. ${what}` }).textContent()
@@ -284,7 +288,7 @@ describe('the code to paste', () => {
     const { page } = await openIntegration(await makeTenant(app), '?tab=code')
     await page.getByRole('heading', { name: 'No open lane to book' }).waitFor()
     await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
-    await choose(page, 'What the program does', 'Ask about a rate')
+    await choose(page, 'What the program does', 'Rate advice')
     await page.getByRole('region', { name: '2. Ask about a rate' }).waitFor()
     expect(new URL(page.url()).search).toBe('?tab=code&call=markup')
   })

@@ -37,7 +37,7 @@ export function FirstStepRow({
                 {step.why}
               </Text>
             </div>
-            <Stack gap={2} align="flex-end">
+            <Group gap="sm">
               <Text size="xs" fw={600} style={{ color: isDone ? 'var(--won)' : undefined }}>
                 {isDone ? 'Done' : 'To do'}
               </Text>
@@ -55,7 +55,7 @@ export function FirstStepRow({
                   {step.needs === 'admin' ? 'An admin or owner does this' : 'Your role only reads'}
                 </Text>
               )}
-            </Stack>
+            </Group>
           </Group>
           {step.name === 'first_read' && may && !isDone && <FirstRead />}
         </Stack>

@@ -152,12 +152,14 @@ function Calls({
       {calls.length === 0 ? (
         <NoCalls isFiltered={isFiltered} go={go} />
       ) : (
-        <DataTable
-          caption="Calls to the integration interface, newest first"
-          columns={columns}
-          rows={calls}
-          rowKey={({ call_id }) => String(call_id)}
-        />
+        <div className="request-log">
+          <DataTable
+            caption="Calls to the integration interface, newest first"
+            columns={columns}
+            rows={calls}
+            rowKey={({ call_id }) => String(call_id)}
+          />
+        </div>
       )}
       {(before !== undefined || next !== null) && (
         <Group gap="sm">
@@ -201,7 +203,7 @@ function NoCalls({ isFiltered, go }: { isFiltered: boolean; go: Go }) {
 }
 
 const columns: Column<Call>[] = [
-  { key: 'at', header: 'Time', cell: ({ at }) => exactMoment(at) },
+  { key: 'at', header: 'Time', cell: ({ at }) => <Time at={at} /> },
   {
     key: 'call',
     header: 'Call',
@@ -240,6 +242,18 @@ const columns: Column<Call>[] = [
     ),
   },
 ]
+
+function Time({ at }: { at: string }) {
+  const [date, time] = exactMoment(at).split(', ')
+  return (
+    <>
+      {time}
+      <Text size="xs" c="dimmed">
+        {date}
+      </Text>
+    </>
+  )
+}
 
 function Status({ call }: { call: Call }) {
   const refused = call.status >= 400

@@ -66,6 +66,7 @@ export function CredentialState({ state, detail }: { state: keyof typeof states;
         variant="default"
         leftSection={<Icon size={13} aria-hidden />}
         tt="none"
+        miw="max-content"
         style={
           state === 'live' || state === 'ending'
             ? { color: 'var(--won)', borderColor: 'var(--won)' }

@@ -18,10 +18,10 @@ import { type IntegrationExample, useIntegrationExample } from './integration-ex
 import { Heed, IntegrationSection } from './integration-section.tsx'
 import { Failed, Loading, Nothing } from './states.tsx'
 
-const calls: Readonly<Record<CodeCall, string>> = {
-  'shipment-update': 'Push a booking',
-  markup: 'Ask about a rate',
-  'lane-insight': 'Ask about a lane',
+const calls: Readonly<Record<CodeCall, { label: string; title: string }>> = {
+  'shipment-update': { label: 'Booking', title: 'Push a booking' },
+  markup: { label: 'Rate advice', title: 'Ask about a rate' },
+  'lane-insight': { label: 'Lane advice', title: 'Ask about a lane' },
 }
 
 const languages: Readonly<Record<CodeLanguage, { label: string; needs: string }>> = {
@@ -81,7 +81,7 @@ export function IntegrationSnippets({ held, setHeld }: HoldsCredentials) {
       <Group gap="sm">
         <SegmentedControl
           aria-label="What the program does"
-          data={codeCalls.map((value) => ({ value, label: calls[value] }))}
+          data={codeCalls.map((value) => ({ value, label: calls[value].label }))}
           value={call}
           onChange={(next) => go({ call: next })}
         />
@@ -131,7 +131,7 @@ function Program({
           {dollars(booking.truckCost)} AP. An admin can roll that back on its page.
         </Heed>
       )}
-      <CodeBlock title={`2. ${calls[call]}`} code={code} what="the program" />
+      <CodeBlock title={`2. ${calls[call].title}`} code={code} what="the program" />
       <Text size="sm" c="dimmed">
         {languages[language].needs} It prints the answer and, when all is well, HTTP 200. Every call appears
         in the request log.
