@@ -26,6 +26,13 @@ export const sourceNames: Readonly<Record<Source, string>> = {
   import: 'Import',
 }
 
+/** Within a sentence. @example `from ${sourcePhrases.tms}` // 'from the TMS' */
+export const sourcePhrases: Readonly<Record<Source, string>> = {
+  dashboard: 'the dashboard',
+  tms: 'the TMS',
+  import: 'an import',
+}
+
 const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○' }
 
 /** How a quote ended: a word, a sign and a color that say the same. */
