@@ -106,7 +106,7 @@ describe('the list', () => {
     for (const value of [customer_rate, truck_cost, margin, quoted_margin, landed_vs_quoted]) {
       expect(text).toContain(amount(value))
     }
-    expect(text).toContain(`${answer.body.totals.margin_pct}% of AR, 2 shipments with both known`)
+    expect(text).toContain(`${answer.body.totals.margin_pct}% of AR, over 2 with AR and AP`)
     expect(text).toContain('less than quoted, over 2 shipments')
   })
 

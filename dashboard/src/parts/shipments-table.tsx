@@ -6,7 +6,7 @@ import { Difference } from './difference.tsx'
 import { day, dollars, laneName, percent, signedDollars, signedPercent } from './formats.ts'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
-const cut = { maxWidth: '10rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
+const cut = { maxWidth: '9.25rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
 /** A text with a smaller one below it, both cut where they are too long, and whole in their titles. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {
@@ -71,6 +71,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
     {
       key: 'customer',
       header: 'Customer',
+      from: 'sm',
       cell: (lane) => (
         <TwoLines
           first={lane.customer_name}
@@ -85,6 +86,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
     {
       key: 'carrier',
       header: 'Carrier',
+      from: 'sm',
       cell: (lane) => <TwoLines first={lane.carrier_name ?? '–'} second={lane.carrier_notes} />,
     },
     {

@@ -42,7 +42,7 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
         {
           label: 'Landed margin',
           value: ifAny(sums.shipments_with_margin, sums.margin),
-          note: `${percent(sums.margin_pct)} of AR, ${counted(sums.shipments_with_margin, 'shipment')} with both known`,
+          note: `${percent(sums.margin_pct)} of AR, over ${sums.shipments_with_margin.toLocaleString('en-US')} with AR and AP`,
         },
         {
           label: 'Quoted margin',
