@@ -68,7 +68,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
         {failure.errors.length > 1 && (
           <ul>
             {failure.errors.map((field) => (
-              <li key={`${field.pointer ?? field.parameter}`}>{field.detail}</li>
+              <li key={`${field.pointer ?? field.parameter} ${field.detail}`}>{field.detail}</li>
             ))}
           </ul>
         )}
