@@ -2,8 +2,8 @@ import { Button, Group } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import type { PerformanceRow, PerformanceSort } from '#contract/performance.ts'
 import { useAnswer } from '../answers.ts'
+import type { Answer } from '../call.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { count, counted, equipmentName, laneName, percent, roundDollars } from './formats.ts'
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
@@ -56,7 +56,9 @@ export function LaneForm() {
 }
 
 const rowsMax = 20
-const sortsOffered: readonly PerformanceSort[] = ['quotes', 'win_rate', 'margin', 'margin_pct']
+const sortsOffered = ['quotes', 'win_rate', 'margin', 'margin_pct'] as const
+
+type PerformanceRow = Answer<'get-performance'>['rows'][number]
 
 const columns: readonly Column<PerformanceRow>[] = [
   {

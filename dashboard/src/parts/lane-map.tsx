@@ -15,6 +15,7 @@ import { feature, mesh } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import statesUrl from 'us-atlas/states-10m.json?url'
 import countriesUrl from 'world-atlas/countries-110m.json?url'
+import { builtFile } from '../call.ts'
 import { count } from './formats.ts'
 import type { LaneRecord } from './lane-evidence.ts'
 
@@ -36,7 +37,7 @@ const arrowBetweenFromPixels = 110
 /** Outlines of states and countries: files of this application's own build, kept by the browser for a year. */
 async function loadOutlines(): Promise<Outlines> {
   const [states, countries] = await Promise.all(
-    [statesUrl, countriesUrl].map(async (url) => (await (await fetch(url)).json()) as Topology),
+    [statesUrl, countriesUrl].map(async (url) => (await builtFile(url)) as Topology),
   )
   if (states === undefined || countries === undefined) throw new Error('No outlines.')
   const stateShapes = states.objects.states as GeometryCollection
