@@ -20,6 +20,7 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
   'timed-out': 'No answer in time',
   unavailable: 'The service cannot answer right now',
   'quota-exceeded': 'Too many requests at once',
+  'too-many-attempts': 'Too many attempts',
   'role-required': 'Your role does not allow this',
   'lane-not-found': 'There is no such lane',
   'not-found': 'There is nothing here',
@@ -32,6 +33,7 @@ function remedy(error: CallFailed): string | null {
     case 'unavailable':
       return 'Nothing was lost. It usually passes within seconds: try again.'
     case 'quota-exceeded':
+    case 'too-many-attempts':
       return `Wait ${error.retryAfterSeconds ?? 1} s, then try again.`
     case 'role-required':
       return 'An owner or admin of your brokerage can change your role on the Team page.'
@@ -66,7 +68,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
         {failure.errors.length > 1 && (
           <ul>
             {failure.errors.map((field) => (
-              <li key={`${field.pointer ?? field.parameter}`}>{field.detail}</li>
+              <li key={`${field.pointer ?? field.parameter} ${field.detail}`}>{field.detail}</li>
             ))}
           </ul>
         )}
