@@ -468,6 +468,10 @@ describe('for everybody', () => {
       for (const colorScheme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme })
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        // The colors are in force once a frame has been drawn with them.
+        await page.evaluate(
+          'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+        )
         found.push(...(await accessibilityProblems(page)))
       }
       return found

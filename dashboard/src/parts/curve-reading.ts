@@ -1,8 +1,8 @@
-import type { Static } from 'typebox'
-import type { CurvePoint as Point } from '#contract/estimate.ts'
+import type { Answer } from '../call.ts'
 import { counted, dollars, probability } from './formats.ts'
 
-export type CurvePoint = Static<typeof Point>
+/** A point of the advised curve: a rate, its chance with both ranges, and the lane's quotes near it. */
+export type CurvePoint = NonNullable<Answer<'quote-advice'>['curve']>[number]
 
 /** What the curve says at one rate. */
 export interface CurveReading {
