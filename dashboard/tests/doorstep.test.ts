@@ -28,7 +28,7 @@ describe('sign-up', () => {
     await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
     await page.getByRole('textbox', { name: 'Password' }).fill('short')
     await page.getByRole('button', { name: 'Make the brokerage' }).click()
-    await page.getByText('password must be 15 to 128 characters long').waitFor()
+    await page.getByText('Must be 15 to 128 characters long').waitFor()
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
     await page.getByRole('button', { name: 'Make the brokerage' }).click()
     await page.getByRole('heading', { name: 'Get started' }).waitFor()
