@@ -5,10 +5,11 @@ import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
-import type { Parts } from '#server/endpoints/call.ts'
+import type { Parts, Refusals } from '#server/endpoints/call.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
+import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
-import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
+import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
@@ -22,6 +23,8 @@ export interface TestApp {
   readonly testDatabase: TestDatabase
   readonly tokens: Tokens
   readonly secretKey: SecretKey
+  /** Refusals are written into the audit log behind the requests: `settle()` waits for what is due. */
+  readonly refusals: Refusals
   /** The server's clock, epoch milliseconds. Set it to move it. */
   now: number
   /** Every line the service logged. */
@@ -38,6 +41,10 @@ export async function testApp(
     rateLimit?: 'real'
     config?: Partial<Config>
     now?: number
+    /** The key of the installation, and others behind it that still open and verify. */
+    secretKeys?: SecretKeys
+    /** A database that was made already, which is then left in place at the end. */
+    testDatabase?: TestDatabase
     /** Stands between the service and its database, to make it fail. */
     wrapDatabase?: (database: Database) => Database
     /** The log of calls works behind the requests, so it has a way to the database of its own. */
@@ -46,9 +53,10 @@ export async function testApp(
     backtestThread?: URL
   } = {},
 ): Promise<TestApp> {
-  const ownDatabase = await testDatabase()
-  const key = secretKey(randomBytes(32).toString('base64'))
+  const ownDatabase = options.testDatabase ?? (await testDatabase())
+  const key = options.secretKeys?.[0] ?? secretKey(randomBytes(32).toString('base64'))
   if (key === null) throw new Error('No key.')
+  const keys = options.secretKeys ?? ([key] as const)
   const opened = await openDatabase({ connection: ownDatabase.service })
   const database = options.wrapDatabase?.(opened) ?? opened
   const logLines: string[] = []
@@ -58,23 +66,26 @@ export async function testApp(
     url: '',
     database,
     testDatabase: ownDatabase,
-    tokens: tokens(key),
+    tokens: tokens(...keys),
     secretKey: key,
+    refusals: {} as Refusals,
     now: options.now ?? Date.now(),
     logLines,
     close: async () => {},
   }
   const clock = () => app.now
+  const noted = refusals({ database: opened, clock, log: logger })
   const parts: Parts = {
     config: { ...readConfig({}), ...options.config },
     database,
     tokens: app.tokens,
-    secretKey: key,
+    secretKeys: keys,
     signInBackOff: signInBackOff(),
     models: tenantModels(),
     tenantLimit: tenantLimit(),
     signatureCheckLimit: signatureCheckLimit(),
     calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
+    refusals: noted,
     imports: importRunner({ database, clock, log: logger }),
     backtests: backtestRunner(
       { database, clock, log: logger },
@@ -88,13 +99,15 @@ export async function testApp(
   const url = await server.listen({ port: 0, host: '127.0.0.1' })
   return Object.assign(app, {
     url,
+    refusals: noted,
     close: async () => {
       await server.close()
       await parts.calls.drain()
+      await noted.drain()
       await parts.imports.drain()
       await parts.backtests.drain()
       await opened.close()
-      await ownDatabase.drop()
+      if (options.testDatabase === undefined) await ownDatabase.drop()
     },
   })
 }

@@ -11,7 +11,7 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import',
+  counter: 'user' | 'token' | 'secret' | 'import' | 'audit',
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
