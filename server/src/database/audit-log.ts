@@ -152,31 +152,36 @@ export async function verifyAudit(
   look: <T>(work: (transaction: TenantTransaction) => Promise<T>) => Promise<T>,
   tenant: TenantId,
   heads: readonly LoggedHead[],
-): Promise<{ rows: number; wrong: WrongAuditRow | null }> {
-  const logged = new Map(heads.map((head) => [head.entry, head.hash]))
+): Promise<{ rows: number; newest: Buffer; wrong: WrongAuditRow | null }> {
+  const logged = Map.groupBy(heads, (head) => head.entry)
   // Asked first: what is appended during the walk is not missing.
   const counted = await look((transaction) => countedRows(transaction, tenant))
-  let before: Buffer = noRow
+  let newest: Buffer = noRow
   let rows = 0
   for (;;) {
     const from = rows
     const chunk = await look((transaction) => rowsAfter(transaction, tenant, from))
     for (const row of chunk) {
-      if (row.entry_number !== rows + 1) return { rows, wrong: { entry: rows + 1, why: 'is missing' } }
+      if (row.entry_number !== rows + 1)
+        return { rows, newest, wrong: { entry: rows + 1, why: 'is missing' } }
       rows++
-      if (!auditHash(before, row).equals(row.hash)) {
-        return { rows, wrong: { entry: rows, why: 'was changed after it was written' } }
+      if (!auditHash(newest, row).equals(row.hash)) {
+        return { rows, newest, wrong: { entry: rows, why: 'was changed after it was written' } }
       }
-      const head = logged.get(rows)
-      if (head !== undefined && head !== row.hash.toString('hex')) {
-        return { rows, wrong: { entry: rows, why: 'is not the one that the service logged' } }
+      const hash = row.hash.toString('hex')
+      if (logged.get(rows)?.some((head) => head.hash !== hash) === true) {
+        return { rows, newest, wrong: { entry: rows, why: 'is not the one that the service logged' } }
       }
-      before = row.hash
+      newest = row.hash
     }
     if (chunk.length < rowsPerLook) break
   }
   const last = Math.max(counted, ...logged.keys())
-  return { rows, wrong: last > rows ? { entry: rows + 1, why: `is missing, and all up to ${last}` } : null }
+  return {
+    rows,
+    newest,
+    wrong: last > rows ? { entry: rows + 1, why: `is missing, and all up to ${last}` } : null,
+  }
 }
 
 async function rowsAfter(transaction: TenantTransaction, tenant: TenantId, after: number) {

@@ -153,6 +153,21 @@ export async function updateTenant(
     .executeTakeFirstOrThrow()
 }
 
+/** Suspends a brokerage or lets it go on; false when it was so already. */
+export async function setTenantStatus(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  status: TenantRow['status'],
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('tenants')
+    .set({ status })
+    .where('tenant_id', '=', tenant)
+    .where('status', '<>', status)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
 function userNumbered(transaction: TenantTransaction, tenant: TenantId, userId: number) {
   return transaction
     .selectFrom('users')
