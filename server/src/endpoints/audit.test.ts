@@ -14,6 +14,7 @@ import {
   password,
   pushUpdate,
 } from '#testing/make.ts'
+import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 const path = '/api/audit'
@@ -72,7 +73,7 @@ async function makeImport(tenant: MadeTenant): Promise<number> {
   const response = await fetch(`${app.url}/api/imports`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
-    body: 'origin,destination,equipment,quoted_rate,outcome\n"Dallas, TX","Atlanta, GA",V,2000,won\n',
+    body: quotesFile({ seed: 1, quotes: 2, until: app.now, hours: 24 }),
   })
   const { import_id } = (await response.json()) as { import_id: number }
   await expect
