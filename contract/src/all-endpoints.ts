@@ -2,7 +2,14 @@ import { listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { firstSteps } from './first-steps.ts'
-import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
+import {
+  createImport,
+  getImport,
+  listImports,
+  matchImportColumns,
+  stopImport,
+  undoImport,
+} from './imports.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
@@ -93,6 +100,7 @@ export const allEndpoints = [
   rollback,
   getPerformance,
   listMarginGaps,
+  matchImportColumns,
   createImport,
   listImports,
   getImport,

@@ -133,6 +133,13 @@ export function addressOfCall<Name extends OperationName>(name: Name, query: Que
   return addressOf(operationCalled(name).path, undefined, query)
 }
 
+/** A file of data that this application was built with, by the address the build gave it. */
+export async function builtFile(address: string): Promise<unknown> {
+  const response = await answerTo(address, { signal: AbortSignal.timeout(patienceMs) })
+  if (!response.ok) throw await failureOf(response)
+  return readJson(response)
+}
+
 function operationCalled(name: string) {
   const operation = operations[name]
   if (operation === undefined) throw new Error(`There is no operation ${name}.`)

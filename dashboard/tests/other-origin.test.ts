@@ -68,7 +68,9 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
         const form = `<form method="post" action="${app.url}${path}" enctype="${encoding}">
           <input name='${field}' value='"}'></form><script>document.forms[0].submit()</script>`
         await page.goto(evilPage(host, form))
-        expect([401, 403]).toContain((await answered).status())
+        // Another port is the same site, and the browser sends the cookie along; another name is not, and it does not.
+        const readsCookie = host === '127.0.0.1' && !path.startsWith('/api/integrations/')
+        expect([path, (await answered).status()]).toEqual([path, readsCookie ? 403 : 401])
       }
     }
     expect(await stateOf(tenant)).toEqual(before)
