@@ -59,7 +59,7 @@ export const AuditEvent = Type.Object({
   }),
   count: Type.Integer({
     description:
-      'How many times it happened: more than 1 only for refusals, of which one row stands for all of a kind within a minute; the rest of the row is then of the first of them',
+      'How many times it happened: more than 1 only for refusals, of which one row stands for all of a kind within a minute or more; the rest of the row is then of the first of them',
   }),
   network: nullable(Type.String({ description: 'Where it came from: an IPv4 address or an IPv6 /64' })),
   request_id: nullable(Type.String()),
@@ -75,7 +75,7 @@ export const listAuditEvents = endpoint({
   path: '/api/audit',
   summary: 'The audit log of the brokerage',
   description:
-    'Sign-ins, people, tokens, secrets, settings, rollbacks and refusals, newest first. Rows are never changed or deleted, and each carries the hash of the one before it. What is done to a lane is in the changes of the lane. Of refused requests the first of a kind is listed at once, and further ones within a minute are one row at its end.',
+    'Sign-ins, people, tokens, secrets, settings, rollbacks and refusals, newest first. Rows are never changed or deleted, and each carries the hash of the one before it. What is done to a lane is in the changes of the lane. Of refused requests the first of a kind is listed at once; further ones are counted, and are one row after a minute, and after twice the time before for as long as they go on, an hour at most.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object({

@@ -6,8 +6,10 @@ import { signInOf } from './database/people.ts'
 import type { Parts, Refusals } from './endpoints/call.ts'
 import { auditEvent } from './security-events.ts'
 
-/** Refusals of a brokerage that are one kind within this time are one row. */
+/** Refusals of a brokerage that are of one kind within this time are one row. */
 const rowEveryMs = 60_000
+/** While they go on, each row stands for twice the time of the one before, up to this: a machine may try for years. */
+const rowEveryMsMax = 3_600_000
 const lookEveryMs = 1_000
 /** Accounts that wait to be looked up, and kinds of refusal that are being counted: some ten megabytes at most. */
 const waitingMax = 10_000
@@ -33,14 +35,16 @@ interface Counted {
   /** Null for an account, of which nobody has looked up yet whose it is. */
   readonly tenant: TenantId | null
   rowAt: number
+  everyMs: number
   first: AuditEvent | null
   count: number
 }
 
 /**
  * Writes refusals into the audit logs of the brokerages they concern, behind the requests: nobody can tell from the time
- * of an answer whether an address is known, and a flood of refusals is one row a minute. The first of a kind is written
- * at once; what follows within a minute is counted, and written as one row at its end or when the service stops.
+ * of an answer whether an address is known, and a flood of refusals is few rows. The first of a kind is written at
+ * once; what follows within a minute is counted, and written as one row at its end or when the service stops. While they
+ * go on, the next row comes after two minutes, then after four, and at last once an hour.
  */
 export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>): Refusals {
   const signers = new WeakMap<object, { tenant: TenantId; userId: number; jti: string }>()
@@ -79,44 +83,47 @@ export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clo
   function count(tenant: TenantId | null, account: string, event: AuditEvent): void {
     const key = `${tenant ?? account} ${event.kind}`
     const now = clock()
-    const known = counting.get(key)
-    if (known !== undefined && isCounting(known, now)) {
+    let known = counting.get(key)
+    if (known !== undefined && !isCounting(known, now)) {
+      writeDue(key, known)
+      known = counting.get(key)
+    }
+    if (known !== undefined) {
       known.first ??= event
       known.count++
       return
     }
-    if (known === undefined && counting.size >= waitingMax) {
+    if (counting.size >= waitingMax) {
       log.warn({ tenant, kind: event.kind }, 'a refusal found no place in the audit log')
       return
     }
-    if (known !== undefined) writeCounted(key, known)
-    counting.set(key, { tenant, rowAt: now + rowEveryMs, first: null, count: 0 })
+    counting.set(key, { tenant, rowAt: now + rowEveryMs, everyMs: rowEveryMs, first: null, count: 0 })
     queue(tenant, account, event)
   }
 
-  /** A clock that was set back does not keep a row waiting for longer than a minute. */
-  const isCounting = ({ rowAt }: Counted, now: number) => now < rowAt && now >= rowAt - rowEveryMs
+  /** A clock that was set back keeps no row waiting. */
+  const isCounting = ({ rowAt, everyMs }: Counted, now: number) => now < rowAt && now >= rowAt - everyMs
 
-  function writeCounted(key: string, { tenant, first, count: times }: Counted): void {
-    if (first !== null) queue(tenant, key.slice(0, key.lastIndexOf(' ')), { ...first, count: times })
+  /** Writes what was counted, and counts on; a kind of which nothing came is forgotten. */
+  function writeDue(key: string, { tenant, everyMs, first, count: times }: Counted): void {
+    counting.delete(key)
+    if (first === null) return
+    queue(tenant, key.slice(0, key.lastIndexOf(' ')), { ...first, count: times })
+    const next = Math.min(everyMs * 2, rowEveryMsMax)
+    counting.set(key, { tenant, rowAt: clock() + next, everyMs: next, first: null, count: 0 })
   }
 
-  function writeWhatIsDue(isOver: (counted: Counted) => boolean): void {
-    for (const [key, counted] of counting) {
-      if (!isOver(counted)) continue
-      counting.delete(key)
-      if (counted.first === null) continue
-      writeCounted(key, counted)
-      counting.set(key, { ...counted, rowAt: clock() + rowEveryMs, first: null, count: 0 })
-    }
+  function writeAllDue(): void {
+    const now = clock()
+    for (const [key, counted] of [...counting]) if (!isCounting(counted, now)) writeDue(key, counted)
   }
 
   async function settle(): Promise<void> {
-    writeWhatIsDue((counted) => !isCounting(counted, clock()))
+    writeAllDue()
     await writing
   }
 
-  const timer = setInterval(() => writeWhatIsDue((counted) => !isCounting(counted, clock())), lookEveryMs)
+  const timer = setInterval(writeAllDue, lookEveryMs)
   timer.unref()
 
   return {
@@ -142,7 +149,7 @@ export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clo
     settle,
     async drain() {
       clearInterval(timer)
-      writeWhatIsDue(() => true)
+      for (const [key, counted] of [...counting]) writeDue(key, counted)
       await writing
     },
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
-import { type TestApp, testApp } from '#testing/test-app.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { listTenants } from './database/operators.ts'
@@ -32,13 +32,13 @@ let holders: Integration[]
 
 beforeAll(async () => {
   database = await testDatabase()
-  const before = await testApp({ testDatabase: database, secretKeys: [older] })
+  const before = await appOn(database, { secretKeys: [older] })
   holders = [await makeIntegration(before), await makeIntegration(before)]
   await before.database.outsideTenants((transaction) =>
     writeKeyCheck(transaction, seal(older, keyCheckPlace, keyCheckText)),
   )
   await before.close()
-  rolling = await testApp({ testDatabase: database, secretKeys: [newer, older] })
+  rolling = await appOn(database, { secretKeys: [newer, older] })
 })
 afterAll(async () => {
   await rolling.close()
@@ -141,9 +141,15 @@ describe('rotate-key', () => {
     expect(remarks.length).toBeGreaterThan(0)
     expect(await rotate([newer, older])).toEqual({ sealedAnew: 0, tokensOfOtherKeys: 2 })
 
+    // A service that does not know the new key opens nothing any more: what the refusals above keep from happening.
+    const stale = await appOn(database, { secretKeys: [older], now: rolling.now })
+    const staleAnswer = await write(stale, holder)
+    await stale.close()
+    expect(staleAnswer.body.type).toBe('/problems/signature-mismatch')
+
     const check = await rolling.database.outsideTenants(readKeyCheck)
     expect([unseal(older, keyCheckPlace, check ?? Buffer.alloc(0)), check !== null]).toEqual([null, true])
-    const after = await testApp({ testDatabase: database, secretKeys: [newer], now: rolling.now })
+    const after = await appOn(database, { secretKeys: [newer], now: rolling.now })
     try {
       // Tokens cannot be signed anew: those of the dropped key end with it. The secret goes on working.
       expect((await read(after, holder)).status).toBe(401)

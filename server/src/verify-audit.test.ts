@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { call, type MadeTenant, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { auditHeads } from './audit-heads.ts'
@@ -176,6 +176,25 @@ describe('the verifier', () => {
     await tamper(tenant, 'delete from audit_log', `delete from tenant_counters where counter = 'audit'`)
     expect(await verified(tenant, logFile)).toBe('row 1 is missing, and all up to 10')
   })
+})
+
+test('the service logs the newest rows every hour', async () => {
+  const tenant = await makeTenant(app)
+  const lines: string[] = []
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const log = serviceLog('info', { write: (line) => lines.push(line) })
+    const heads = auditHeads({ database: app.database, log })
+    const mine = () => lines.filter((line) => line.includes(`"tenant":${tenant.id},`)).length
+    vi.advanceTimersByTime(3_599_000)
+    expect(mine()).toBe(0)
+    vi.advanceTimersByTime(1_000)
+    expect(mine()).toBe(1)
+    await heads.drain()
+    expect(mine()).toBe(1)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('the newest row of a log is logged once it has been committed, and once', async () => {

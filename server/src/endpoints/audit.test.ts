@@ -247,7 +247,7 @@ describe('every security event leaves exactly one row', () => {
 })
 
 describe('refusals', () => {
-  test('a flood of one kind is one row at once, and one a minute with their number', async () => {
+  test('a flood of one kind is one row at once, one with their number after a minute, and ever fewer while it goes on', async () => {
     const { tenant, token } = await makeIntegration(app)
     const known = (await logOf(tenant)).length
     const refused = () => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' })
@@ -260,11 +260,27 @@ describe('refusals', () => {
       ['signature-refused', 24],
     ])
     await refused()
+    app.now += minute
     expect(await counts()).toHaveLength(2)
     app.now += minute
     expect((await counts()).at(-1)).toEqual(['signature-refused', 1])
-    app.now += minute
-    expect(await counts()).toHaveLength(3)
+    for (let passed = 0; passed < 24 * 60; passed++) {
+      app.now += minute
+      await refused()
+      await app.refusals.settle()
+    }
+    // After 4, 8, 16 and 32 minutes, and then every hour of the day.
+    const day = (await counts()).slice(3)
+    expect(day.slice(0, 5).map(([, count]) => count)).toEqual([4, 8, 16, 32, 60])
+    expect(day).toHaveLength(4 + 23)
+    // Quiet for as long as the next row would have taken: then one refusal is a row at once again.
+    app.now += 61 * minute
+    await app.refusals.settle()
+    app.now += 61 * minute
+    await app.refusals.settle()
+    const before = (await counts()).length
+    await refused()
+    expect((await counts()).slice(before)).toEqual([['signature-refused', 1]])
   })
 
   test('an address that nobody has, and a token that is none of ours, are in nobody’s log', async () => {

@@ -4,6 +4,7 @@ import { allEndpoints } from '#contract/all-endpoints.ts'
 import { secretForm } from '#contract/signature.ts'
 import { resetPassword } from '#server/reset-password.ts'
 import { changeTenantStatus } from '#server/tenant-status.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import {
   call,
   type Integration,
@@ -363,6 +364,27 @@ describe('401', () => {
     await call(app, 'POST', '/api/auth/sign-out', { token: second.body.token, body: { everywhere: true } })
     for (const session of [tenant.owner, second.body.token]) {
       expect(codeOf(await call(app, 'GET', '/api/me', { token: session }))).toBe('token-revoked')
+    }
+  })
+})
+
+describe('several processes', () => {
+  test('what is revoked in one is refused by the other with the next request: no process remembers a token', async () => {
+    const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
+    try {
+      const admin = await makePerson(app, acme.tenant, 'admin')
+      const token = await makeServiceToken(app, acme.tenant.owner)
+      const there = (bearer: string, path: string) => call(elsewhere, 'GET', path, { token: bearer })
+      expect([(await there(token, readPath)).status, (await there(admin.token, '/api/me')).status]).toEqual([
+        200, 200,
+      ])
+      const { tokens } = (await call(app, 'GET', tokensPath, { token: acme.tenant.owner })).body
+      await call(app, 'DELETE', `${tokensPath}/${tokens[0].id}`, { token: acme.tenant.owner })
+      expect(codeOf(await there(token, readPath))).toBe('token-revoked')
+      await call(app, 'DELETE', `/api/users/${admin.id}`, { token: acme.tenant.owner })
+      expect(codeOf(await there(admin.token, '/api/me'))).toBe('token-revoked')
+    } finally {
+      await elsewhere.close()
     }
   })
 })
