@@ -359,7 +359,11 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
   const unknown = [...new Set(columns.map(({ table }) => table))].filter(
     (table) => !tables.includes(table) && !tablesWithoutTenant.includes(table),
   )
+  const close = async () => {
+    await Promise.all(Object.values(owners).map((owner) => owner.end()))
+  }
   if (unknown.length > 0) {
+    await close()
     throw new Error(`The seeder does not know the table ${unknown.join(', ')}: add a row for it in rowsOf.`)
   }
 
@@ -431,9 +435,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
       return JSON.stringify([...sums, ...emails])
     },
     asOwner: (label) => owners[label],
-    async close() {
-      await Promise.all(Object.values(owners).map((owner) => owner.end()))
-    },
+    close,
   }
 }
 
