@@ -71,6 +71,37 @@ test('guesses spread over many accounts compute thirty hashes a quarter of an ho
   expect(work.mostAtOnce).toBeLessThanOrEqual(2)
 })
 
+test('a hundred sign-ins at once from a hundred networks take two hashes at a time, and reads go on beside them', async () => {
+  const behindProxy = await testApp({ config: { trustProxy: ['loopback'] }, now: app.now })
+  try {
+    const tenant = await makeTenant(behindProxy)
+    work.mostAtOnce = 0
+    work.checks = 0
+    let over = false
+    const burst = Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        call(behindProxy, 'POST', '/api/auth/sign-in', {
+          headers: { 'X-Forwarded-For': `198.51.100.${index}` },
+          body: { email: `ghost-${index}@example.com`, password },
+        }),
+      ),
+    ).finally(() => {
+      over = true
+    })
+    let readMeanwhile = 0
+    while (!over) {
+      expect((await call(behindProxy, 'GET', '/api/me', { token: tenant.owner })).status).toBe(200)
+      if (!over) readMeanwhile++
+    }
+    expect((await burst).map(({ status }) => status)).toEqual(Array(100).fill(401))
+    expect([work.checks, work.mostAtOnce]).toEqual([100, 2])
+    // Reads that waited behind the hashes would all be answered after them.
+    expect(readMeanwhile).toBeGreaterThan(20)
+  } finally {
+    await behindProxy.close()
+  }
+})
+
 test('a known and an unknown address, and one without a password yet, get the same answer for the same work', async () => {
   const tenant = await makeTenant(app)
   const removed = await makePerson(app, tenant, 'viewer')
