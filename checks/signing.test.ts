@@ -11,6 +11,11 @@ import { readSignatureHeaders, signatureOf, verifySignature } from '#server/secu
 import { newSigningSecret } from '#server/security/signing-secret.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import {
+  type CodeLanguage,
+  exportLines,
+  shipmentUpdateCode,
+} from '../dashboard/src/parts/integration-code.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
@@ -75,10 +80,9 @@ describe('the page', () => {
   })
 })
 
-describe('the programs of the page push a booking', () => {
+describe('the programs of the page', () => {
   let app: TestApp
   let integration: Integration
-  let env: Record<string, string>
 
   beforeAll(async () => {
     app = await testApp()
@@ -86,32 +90,34 @@ describe('the programs of the page push a booking', () => {
   })
   afterAll(() => app.close())
 
-  async function pushes(program: () => ReturnType<typeof run>) {
+  const base = 'http://127.0.0.1:8080'
+  const booking = { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 }
+
+  test('are the ones that the dashboard shows, for a made-up lane', () => {
+    const curl = shipmentUpdateCode('curl', base, booking)
+    expect(codeBlocks(page, 'sh')).toEqual([`${exportLines({ token: null, secret: null })}\n`, `${curl}\n`])
+    expect(codeBlocks(page, 'python')).toEqual([`${shipmentUpdateCode('python', base, booking)}\n`])
+    expect(codeBlocks(page, 'ts')).toEqual([`${shipmentUpdateCode('typescript', base, booking)}\n`])
+  })
+
+  async function pushes(language: CodeLanguage, command: string, args: readonly string[]) {
     const lane = await makeLane(app, integration.tenant)
-    const { token: TOKEN, secret: SECRET } = integration
-    env = { BASE: app.url, TOKEN, SECRET, LANE_REF: lane.lane_ref }
+    const input = shipmentUpdateCode(language, app.url, { ...booking, laneRef: lane.lane_ref })
+    const env = { LANEWISE_TOKEN: integration.token, LANEWISE_SECRET: integration.secret }
     app.now = Date.now()
-    const { output, complaint } = await program()
+    const { output, complaint } = await run(command, args, { input, env })
     expect(complaint).toBe('')
-    expect(JSON.parse(output)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-  }
-  const only = (language: string) => {
-    const blocks = codeBlocks(page, language)
-    expect(blocks).toHaveLength(1)
-    return blocks[0] ?? ''
+    const [answer = '', status] = output.trim().split('\n')
+    expect(JSON.parse(answer)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect(status).toBe('HTTP 200')
   }
 
-  test.skipIf(!has('curl', 'openssl'))('curl and openssl', () =>
-    pushes(() => {
-      const lines = only('sh').replace('48211093754-1-1', env.LANE_REF ?? '')
-      return run('bash', ['-euo', 'pipefail'], { input: lines, env })
-    }),
+  test.skipIf(!has('curl', 'openssl'))('push a booking with curl and openssl', () =>
+    pushes('curl', 'bash', ['-euo', 'pipefail']),
   )
 
-  test.skipIf(!has('python3'))('Python', () =>
-    pushes(() => run('python3', ['-'], { input: only('python'), env })),
-  )
+  test.skipIf(!has('python3'))('push a booking with Python', () => pushes('python', 'python3', ['-']))
 
-  test('Node', () =>
-    pushes(() => run(process.execPath, ['--input-type=module', '-'], { input: only('js'), env })))
+  test('push a booking with TypeScript', () =>
+    pushes('typescript', process.execPath, ['--input-type=module-typescript', '-']))
 })

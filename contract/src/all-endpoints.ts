@@ -1,7 +1,14 @@
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { firstSteps } from './first-steps.ts'
-import { createImport, getImport, listImports, stopImport, undoImport } from './imports.ts'
+import {
+  createImport,
+  getImport,
+  listImports,
+  matchImportColumns,
+  stopImport,
+  undoImport,
+} from './imports.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
@@ -91,6 +98,7 @@ export const allEndpoints = [
   rollback,
   getPerformance,
   listMarginGaps,
+  matchImportColumns,
   createImport,
   listImports,
   getImport,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
-import { importBytesMax } from './limits.ts'
+import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limits.ts'
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undone'] as const
 
@@ -32,9 +32,20 @@ export const Import = Type.Object({
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),
   created_at: Type.String({ format: 'date-time' }),
+  created_by: nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
   finished_at: nullable(Type.String({ format: 'date-time' })),
   failure: nullable(Type.String()),
 })
+
+/** `field=column` pairs, as the import and the look at a header take them. */
+const columnMap = Type.Optional(
+  Type.String({
+    description:
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 is the third column; nothing after the = leaves the field unread',
+    maxLength: 4000,
+    'x-expected': 'field=column pairs separated by commas',
+  }),
+)
 
 const importId = Type.Object({ import_id: recordId })
 
@@ -52,13 +63,7 @@ export const createImport = endpoint({
       Type.String({ maxLength: 255, 'x-expected': 'a file name of at most 255 characters' }),
     ),
     dry_run: Type.Optional(oneOf('true checks the file and keeps nothing', ['true', 'false'])),
-    map: Type.Optional(
-      Type.String({
-        description: 'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin=From',
-        maxLength: 4000,
-        'x-expected': 'field=column pairs separated by commas',
-      }),
-    ),
+    map: columnMap,
   }),
   body: Type.String({ description: 'The CSV file' }),
   bodyKind: 'csv',
@@ -66,6 +71,72 @@ export const createImport = endpoint({
   status: 202,
   answer: Import,
   problems: ['state-conflict'],
+})
+
+const field = Type.String({ description: 'A field of ours, such as quoted_rate' })
+const column = Type.Integer({ description: 'A column of the file; the first is 1' })
+
+export const matchImportColumns = endpoint({
+  name: 'match-import-columns',
+  method: 'POST',
+  path: '/api/import-columns',
+  summary: 'Match the columns of a file',
+  description:
+    'Says which column of a file each field would be read from, and what is missing, before the file is sent.',
+  tag: 'Imports',
+  who: { kind: 'dashboard', role: 'member' },
+  body: Type.Object({
+    headers: Type.Array(Type.String(), {
+      description: 'The names of the columns, in their order',
+      minItems: 1,
+      maxItems: importColumnsMax,
+      'x-expected': `a list of 1 to ${importColumnsMax.toLocaleString('en-US')} names`,
+    }),
+    map: columnMap,
+  }),
+  bodyBytesMax: importHeadersBytesMax,
+  status: 200,
+  answer: Type.Object({
+    columns: Type.Record(Type.String(), Type.String(), {
+      description: 'Our field -> the name of the column it would be read from',
+    }),
+    positions: Type.Record(Type.String(), column, { description: 'Our field -> that column by number' }),
+    ignored_columns: Type.Array(Type.String()),
+    problems: Type.Array(
+      Type.Object({
+        code: Type.Enum(['map', 'header']),
+        column: nullable(Type.String()),
+        detail: Type.String(),
+      }),
+      { description: 'Why an import with these columns would be refused; none when it would not' },
+    ),
+    fields: Type.Array(
+      Type.Object({
+        field,
+        description: Type.String(),
+        required: Type.Boolean({ description: 'Needed, and no other field can stand in for it' }),
+        may_be: Type.Array(column, {
+          description: 'Columns it might be read from, but which are not taken for it unless a map says so',
+        }),
+      }),
+    ),
+    needs: Type.Array(
+      Type.Object({
+        what: Type.String({ examples: ['the place of pickup'] }),
+        any_of: Type.Array(Type.Array(field), {
+          description: 'Sets of fields, each of which says it: one set is enough',
+        }),
+        is_met: Type.Boolean(),
+      }),
+      { description: 'What a file must say with these columns' },
+    ),
+  }),
+  examples: {
+    body: {
+      headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'],
+      map: 'quoted_rate=#4',
+    },
+  },
 })
 
 export const listImports = endpoint({

@@ -13,6 +13,11 @@ export const bodyBytesMax = 64 * 1024
 export const quoteRequestBytesMax = 256 * 1024
 /** A CSV of past quotes: a million rows of about 120 bytes. */
 export const importBytesMax = 128 * 1024 * 1024
+/** The first part of an imported file, in which its header must end. */
+export const importHeadBytesMax = 256 * 1024
+export const importColumnsMax = 1_000
+/** The names of that many columns, each character of which may need up to six bytes inside a JSON text. */
+export const importHeadersBytesMax = 512 * 1024
 
 /** JSON.parse takes 100,000 levels without complaint; no body of ours needs more than 4. */
 export const jsonDepthMax = 16

@@ -13,20 +13,30 @@ type Asked<Name extends OperationName> = Omit<Sent<Name>, 'signal'>
  * The answer of a read, kept and shared by its name and what was asked.
  *
  * @param options.keeps the answer before stays on screen while the next is on its way: no layout shift
- * @param options.everyMs asks again after this time, as long as the page is looked at
+ * @param options.everyMs asks again after this time, as long as the page is looked at; a function says so of each answer
  * @example const lanes = useAnswer('list-lanes', { query: { outcome: 'pending' } })
  */
 export function useAnswer<Name extends OperationName>(
   name: Name,
   asked: Asked<Name>,
-  options: { enabled?: boolean; keeps?: boolean; everyMs?: number | false; staleMs?: number } = {},
+  options: {
+    enabled?: boolean
+    keeps?: boolean
+    everyMs?: number | false | ((answer: Answer<Name> | undefined) => number | false)
+    staleMs?: number
+  } = {},
 ): UseQueryResult<Answer<Name>, CallFailed> {
+  const { everyMs } = options
   return useQuery<Answer<Name>, CallFailed>({
     queryKey: [name, asked],
     queryFn: ({ signal }) => call(name, { ...asked, signal } as unknown as Sent<Name>),
     enabled: options.enabled ?? true,
     ...(options.keeps === true ? { placeholderData: keepPreviousData } : {}),
-    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    ...(everyMs === undefined
+      ? {}
+      : {
+          refetchInterval: (query) => (typeof everyMs === 'function' ? everyMs(query.state.data) : everyMs),
+        }),
     ...(options.staleMs === undefined ? {} : { staleTime: options.staleMs }),
   })
 }

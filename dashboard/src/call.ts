@@ -26,8 +26,8 @@ export type Sent<Name extends OperationName> = Part<'params', ParamsOf<Operation
   Part<'query', QueryOf<OperationCalled<Name>>> &
   BodyPart<OperationCalled<Name>> & { readonly signal?: AbortSignal }
 
-/** Why there is no answer: a problem the service named, or that nothing came back at all. */
-export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer'
+/** Why there is no answer: a problem the service named, that nothing came back at all, or what the browser made of it. */
+export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer' | 'session-not-kept'
 
 /** A call that failed. `message` is a sentence for the person at the screen. */
 export class CallFailed extends Error {
@@ -131,6 +131,13 @@ export async function call<Name extends OperationName>(
 /** The address of an operation that a link leads to, such as a file to save. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */
 export function addressOfCall<Name extends OperationName>(name: Name, query: Query<Name>): string {
   return addressOf(operationCalled(name).path, undefined, query)
+}
+
+/** A file of data that this application was built with, by the address the build gave it. */
+export async function builtFile(address: string): Promise<unknown> {
+  const response = await answerTo(address, { signal: AbortSignal.timeout(patienceMs) })
+  if (!response.ok) throw await failureOf(response)
+  return readJson(response)
 }
 
 function operationCalled(name: string) {

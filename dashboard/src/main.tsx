@@ -24,6 +24,13 @@ const queries = new QueryClient({
           ? error.retryAfterSeconds * 1000
           : 500 * 2 ** failures,
     },
+    mutations: {
+      // Refused for the rate limit, nothing was done: it is sent again when there is room. Anything else is told.
+      retry: (failures, error) =>
+        error instanceof CallFailed && error.code === 'quota-exceeded' && failures < 2,
+      retryDelay: (_failures, error) =>
+        error instanceof CallFailed ? (error.retryAfterSeconds ?? 1) * 1000 : 1000,
+    },
   },
 })
 

@@ -54,7 +54,12 @@ const signedIn = createRoute({
   ),
 })
 
-const page = (path: string) => path.replaceAll(/\{(\w+)\}/g, '$$$1')
+/** A path with its `{names}` as the router writes them. */
+type RouterPath<Path extends string> = Path extends `${infer Before}{${infer Name}}${infer After}`
+  ? `${Before}$${Name}${RouterPath<After>}`
+  : Path
+const page = <const Path extends string>(path: Path) =>
+  path.replaceAll(/\{(\w+)\}/g, '$$$1') as RouterPath<Path>
 
 const desk = createRoute({
   getParentRoute: () => signedIn,

@@ -35,6 +35,7 @@ import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange } from './answers.ts'
 import { forgetSession } from './call.ts'
+import { useStartHidden } from './parts/first-steps-hidden.ts'
 import { useNotice } from './parts/notices.tsx'
 import { SessionKeeper, useMay, useSession } from './session.tsx'
 
@@ -114,9 +115,10 @@ function Places() {
   const mayConnect = useMay('admin')
   const steps = useAnswer('first-steps', {}, { staleMs: 60_000 })
   const left = steps.data === undefined ? 0 : Object.values(steps.data).filter((done) => !done).length
+  const [isStartHidden] = useStartHidden()
   return (
     <>
-      {left > 0 && (
+      {left > 0 && !isStartHidden && (
         <NavLink
           component={Link}
           to={pagePaths.start}

@@ -1,4 +1,11 @@
-import { Anchor, type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import {
+  Anchor,
+  type CSSVariablesResolver,
+  createTheme,
+  Drawer,
+  type MantineColorsTuple,
+  Modal,
+} from '@mantine/core'
 
 const lane: MantineColorsTuple = [
   '#e6f7f8',
@@ -21,23 +28,32 @@ export const theme = createTheme({
   cursorType: 'pointer',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   headings: { fontWeight: '650' },
-  // A link is told from the text around it by more than its color.
-  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }) },
+  components: {
+    // A link is told from the text around it by more than its color.
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
+    // The head of a dialog is not another banner of the page.
+    ModalHeader: Modal.Header.extend({ defaultProps: { role: 'presentation' } }),
+    DrawerHeader: Drawer.Header.extend({ defaultProps: { role: 'presentation' } }),
+  },
 })
 
-/** Mantine's own grey and red texts are too faint to read for many (WCAG asks for 4.5 to 1). */
+/** Mantine's own grey, red and green texts are too faint to read for many (WCAG asks for 4.5 to 1). */
 export const readableColors: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#495057',
     '--mantine-color-placeholder': '#5f676e',
     '--mantine-color-error': '#b42318',
+    '--mantine-color-red-outline': '#b42318',
+    '--mantine-color-green-outline': '#1c7a43',
     '--mantine-color-anchor': '#0c5f69',
   },
   dark: {
     '--mantine-color-dimmed': '#b8b8b8',
     '--mantine-color-placeholder': '#a3a3a3',
     '--mantine-color-error': '#ff9d92',
+    '--mantine-color-red-outline': '#ff9d92',
+    '--mantine-color-green-outline': '#6fd39a',
     '--mantine-color-anchor': '#6bccd3',
   },
 })

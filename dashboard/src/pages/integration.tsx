@@ -1,5 +1,82 @@
+import { Anchor, Tabs } from '@mantine/core'
+import { IconCode, IconKey, IconListSearch, IconSignature } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { type HeldCredentials, nothingHeld, useIntegrationAddress } from '../parts/integration-address.ts'
+import { IntegrationDebugger } from '../parts/integration-debugger.tsx'
+import { IntegrationLog } from '../parts/integration-log.tsx'
+import { IntegrationSecrets } from '../parts/integration-secrets.tsx'
+import { IntegrationSnippets } from '../parts/integration-snippets.tsx'
+import { IntegrationTokens } from '../parts/integration-tokens.tsx'
 import { Page } from '../parts/page.tsx'
+import { Nothing } from '../parts/states.tsx'
+import { useMay, useSession } from '../session.tsx'
 
-export default function Placeholder() {
-  return <Page title="Integration">{null}</Page>
+const tabs = [
+  { name: 'credentials', label: 'Credentials', icon: IconKey },
+  { name: 'code', label: 'Code', icon: IconCode },
+  { name: 'log', label: 'Request log', icon: IconListSearch },
+  { name: 'debugger', label: 'Signature debugger', icon: IconSignature },
+] as const
+
+/** Where an admin connects the TMS: credentials, programs to paste, what was called, and why a signature is refused. */
+export default function IntegrationPage() {
+  const mayConnect = useMay('admin')
+  return (
+    <Page title="Integration" hint="Connect your TMS, load board or quoting tool.">
+      {mayConnect ? <Connecting /> : <RoleTooLow />}
+    </Page>
+  )
+}
+
+function RoleTooLow() {
+  const { user } = useSession()
+  return (
+    <Nothing title="Your role does not allow this">
+      Only admins and owners connect other systems; your role is {user.role}. An owner or admin of your
+      brokerage can change it on the{' '}
+      <Anchor component={Link} to={pagePaths.team}>
+        Team page
+      </Anchor>
+      .
+    </Nothing>
+  )
+}
+
+function Connecting() {
+  const { words, go } = useIntegrationAddress()
+  const tab = tabs.find(({ name }) => name === words.tab)?.name ?? 'credentials'
+  // Plaintexts live here and nowhere else: they are gone with the page.
+  const [held, setHeld] = useState<HeldCredentials>(nothingHeld)
+  const parts = { held, setHeld }
+  return (
+    <Tabs
+      value={tab}
+      onChange={(next) => go({ tab: next ?? 'credentials' }, { afresh: true })}
+      keepMounted={false}
+      activateTabWithKeyboard={false}
+    >
+      <Tabs.List mb="lg">
+        {tabs.map(({ name, label, icon: Icon }) => (
+          <Tabs.Tab key={name} value={name} leftSection={<Icon size={16} aria-hidden />}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="credentials">
+        <IntegrationTokens {...parts} />
+        <IntegrationSecrets {...parts} />
+      </Tabs.Panel>
+      <Tabs.Panel value="code">
+        <IntegrationSnippets {...parts} />
+      </Tabs.Panel>
+      <Tabs.Panel value="log">
+        <IntegrationLog />
+      </Tabs.Panel>
+      <Tabs.Panel value="debugger">
+        <IntegrationDebugger />
+      </Tabs.Panel>
+    </Tabs>
+  )
 }

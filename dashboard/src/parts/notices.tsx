@@ -1,4 +1,4 @@
-import { Notification, Stack } from '@mantine/core'
+import { Button, Group, Notification, Stack } from '@mantine/core'
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react'
 
@@ -6,11 +6,23 @@ interface Notice {
   readonly id: number
   readonly text: string
   readonly failed: boolean
+  readonly action: NoticeAction | undefined
 }
 
-const Tell = createContext<(text: string, options?: { failed?: boolean }) => void>(() => {})
+/** One thing to do about the news, such as undoing what it tells of. */
+interface NoticeAction {
+  readonly label: string
+  readonly run: () => void
+}
+interface NoticeOptions {
+  readonly failed?: boolean
+  readonly action?: NoticeAction
+}
+
+const Tell = createContext<(text: string, options?: NoticeOptions) => void>(() => {})
 
 const shownMs = 6_000
+const shownWithActionMs = 12_000
 
 /** Short news at the foot of the page, read out by screen readers, gone by themselves unless they tell of a failure. */
 export function Notices({ children }: { children: ReactNode }) {
@@ -18,10 +30,10 @@ export function Notices({ children }: { children: ReactNode }) {
   const last = useRef(0)
   const close = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), [])
   const tell = useCallback(
-    (text: string, { failed = false }: { failed?: boolean } = {}) => {
+    (text: string, { failed = false, action }: NoticeOptions = {}) => {
       const id = ++last.current
-      setNotices((all) => [...all.slice(-2), { id, text, failed }])
-      if (!failed) setTimeout(close, shownMs, id)
+      setNotices((all) => [...all.slice(-2), { id, text, failed, action }])
+      if (!failed) setTimeout(close, action === undefined ? shownMs : shownWithActionMs, id)
     },
     [close],
   )
@@ -52,11 +64,31 @@ export function Notices({ children }: { children: ReactNode }) {
             onClose={() => close(notice.id)}
             closeButtonProps={{ 'aria-label': 'Dismiss' }}
           >
-            {notice.text}
+            <NoticeText notice={notice} close={() => close(notice.id)} />
           </Notification>
         ))}
       </Stack>
     </Tell.Provider>
+  )
+}
+
+function NoticeText({ notice: { text, action }, close }: { notice: Notice; close: () => void }) {
+  if (action === undefined) return text
+  return (
+    <Group gap="xs" justify="space-between" wrap="nowrap">
+      <span style={{ overflowWrap: 'anywhere' }}>{text}</span>
+      <Button
+        size="compact-sm"
+        variant="default"
+        style={{ flexShrink: 0 }}
+        onClick={() => {
+          close()
+          action.run()
+        }}
+      >
+        {action.label}
+      </Button>
+    </Group>
   )
 }
 

@@ -5,7 +5,8 @@ import { type Database, factsChanged, type TenantId, type TenantTransaction } fr
 import { nextTenantNumber } from './people.ts'
 import type { RowError, Tables } from './tables.ts'
 
-export type ImportRow = Selectable<Tables['imports']>
+export type NewImportRow = Selectable<Tables['imports']>
+export type ImportRow = NewImportRow & { readonly created_by_name: string | null }
 
 /** An import that has not been heard of for this long was ended with its process. */
 export const importSilenceMsMax = 30_000
@@ -30,7 +31,7 @@ export async function insertImport(
     columns: Readonly<Record<string, string>>
     ignoredColumns: readonly string[]
   },
-): Promise<ImportRow> {
+): Promise<NewImportRow> {
   const { columns, ignoredColumns, ...rest } = given
   return transaction
     .insertInto('imports')
@@ -68,6 +69,12 @@ async function stopAbandonedImports(
     .execute()
 }
 
+/** Whoever sent the file; null where a command brought it. A person who was removed keeps their name. */
+const createdByName = sql<string | null>`(
+  select users.name from users
+  where users.tenant_id = imports.tenant_id and users.user_id = imports.created_by
+)`.as('created_by_name')
+
 export async function findImport(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -79,6 +86,7 @@ export async function findImport(
     (await transaction
       .selectFrom('imports')
       .selectAll()
+      .select(createdByName)
       .where('tenant_id', '=', tenant)
       .where('import_id', '=', importId)
       .executeTakeFirst()) ?? null
@@ -117,6 +125,7 @@ export async function listImports(
       'finished_at',
       'stop_requested',
       'failure',
+      createdByName,
     ])
     .where('tenant_id', '=', tenant)
     .orderBy('import_id', 'desc')

@@ -119,6 +119,42 @@ describe('202', () => {
 })
 
 describe('200', () => {
+  it('matches the columns of a file before it is sent, and says what is missing', async () => {
+    const tenant = await makeTenant(app)
+    const match = (body: object) => call(app, 'POST', '/api/import-columns', { token: tenant.owner, body })
+    const headers = ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date', 'Colour']
+    const { status, body } = await match({ headers })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      columns: { origin: 'Ship From' },
+      positions: { origin: 1, quoted_at: 5 },
+      ignored_columns: ['Rate', 'Colour'],
+      problems: [{ code: 'header', column: 'Rate' }],
+    })
+    expect(body.fields.find(({ field }: { field: string }) => field === 'quoted_rate')).toEqual({
+      field: 'quoted_rate',
+      description: 'what was quoted to the customer',
+      required: false,
+      may_be: [4],
+    })
+    expect(body.fields.filter(({ required }: { required: boolean }) => required)).toMatchObject([
+      { field: 'equipment' },
+    ])
+    expect(body.needs.filter(({ is_met }: { is_met: boolean }) => !is_met)).toEqual([
+      { what: 'the rate', any_of: [['quoted_rate'], ['customer_rate']], is_met: false },
+    ])
+    const mapped = await match({ headers, map: 'quoted_rate=#4' })
+    expect(mapped.body).toMatchObject({ columns: { quoted_rate: 'Rate' }, problems: [] })
+  })
+
+  it('says who sent a file', async () => {
+    const tenant = await makeTenant(app)
+    const { created_by } = await imported(tenant, header + rowTo('Atlanta'))
+    expect(created_by).toMatchObject({ name: 'Olive Quay' })
+    const { body } = await call(app, 'GET', '/api/imports', { token: tenant.owner })
+    expect(body.imports[0].created_by).toEqual(created_by)
+  })
+
   it('lists imports newest first without their errors', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, `${header}"Dallas","Macon, GA",V,1,3/1/2026,Won\n`)
@@ -188,6 +224,8 @@ describe('403', () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const member = await makePerson(app, tenant, 'member')
     expect((await send({ owner: viewer.token }, header)).status).toBe(403)
+    const match = { token: viewer.token, body: { headers: ['origin'] } }
+    expect((await call(app, 'POST', '/api/import-columns', match)).status).toBe(403)
     expect((await call(app, 'GET', '/api/imports', { token: viewer.token })).status).toBe(200)
     expect((await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: member.token })).status).toBe(
       403,
@@ -259,6 +297,14 @@ describe('422', () => {
     expect(body.errors).toMatchObject([{ code: 'header', detail: expect.stringContaining('origin=Orgin') }])
     const { body: list } = await call(app, 'GET', '/api/imports', { token: tenant.owner })
     expect(list.imports).toEqual([])
+  })
+
+  it('asks for the names of the columns', async () => {
+    const { owner } = await makeTenant(app)
+    const match = (body: object) => call(app, 'POST', '/api/import-columns', { token: owner, body })
+    for (const body of [{}, { headers: [] }, { headers: Array(1_001).fill('a') }, { headers: [1] }]) {
+      expect((await match(body)).status, JSON.stringify(body).slice(0, 40)).toBe(422)
+    }
   })
 
   it('names the parameter of a wrong map', async () => {

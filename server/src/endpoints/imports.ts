@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { AnswerOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { isDisplayText } from '#contract/fields.ts'
 import {
@@ -6,12 +7,15 @@ import {
   getImport,
   type Import,
   listImports,
+  matchImportColumns,
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
 import * as imports from '../database/imports.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
+import { importFieldNames, importFields } from '../imports/import-fields.ts'
 import { openImport } from '../imports/import-file.ts'
 import { type ServedEndpoint, serve } from './call.ts'
 
@@ -33,6 +37,7 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     bytes_read: row.bytes_read,
     bytes_total: row.bytes_total,
     created_at: row.created_at.toISOString(),
+    created_by: row.created_by === null ? null : { user_id: row.created_by, name: row.created_by_name ?? '' },
     finished_at: row.finished_at?.toISOString() ?? null,
     failure: row.failure,
   }
@@ -49,6 +54,30 @@ async function importOf(
   return row
 }
 
+/** A match of columns as the API shows it: columns counted from 1, every field with what it is. */
+function matchAnswer({ columns, problems, mayBe, needs }: ColumnMatch): AnswerOf<typeof matchImportColumns> {
+  const number = (position: number) => position + 1
+  return {
+    columns: columns.names,
+    positions: Object.fromEntries(
+      Object.entries(columns.positions).map(([field, position]) => [field, number(position)]),
+    ),
+    ignored_columns: [...columns.ignored],
+    problems: problems.map((one) => ({ ...one })),
+    fields: importFieldNames.map((field) => ({
+      field,
+      description: importFields[field].description,
+      required: needs.some(({ anyOf }) => anyOf.every((fields) => fields.includes(field))),
+      may_be: (mayBe[field] ?? []).map(number),
+    })),
+    needs: needs.map(({ what, anyOf, isMet }) => ({
+      what,
+      any_of: anyOf.map((fields) => [...fields]),
+      is_met: isMet,
+    })),
+  }
+}
+
 /** What is wrong with a file as errors of the request: the map is a query parameter, the rest is the body. */
 function fileErrors(error: ImportFileError): FieldError[] {
   return error.problems.map(({ code, row, detail }) => ({
@@ -59,6 +88,8 @@ function fileErrors(error: ImportFileError): FieldError[] {
 }
 
 export const importEndpoints: ServedEndpoint[] = [
+  serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
+
   serve(createImport, async ({ caller, query, body, now }, { database, imports: runner }) => {
     const fileName = query.file_name?.trim() || 'import.csv'
     if (!isDisplayText(fileName)) {
@@ -90,7 +121,7 @@ export const importEndpoints: ServedEndpoint[] = [
           `Import ${running} is still running; wait until it has ended, or stop it.`,
         )
       }
-      return imports.insertImport(transaction, caller.tenant, {
+      const { import_id } = await imports.insertImport(transaction, caller.tenant, {
         file_name: fileName,
         dry_run: dryRun,
         columns: file.columns.names,
@@ -99,6 +130,7 @@ export const importEndpoints: ServedEndpoint[] = [
         created_by: caller.userId,
         created_at: at,
       })
+      return importOf(transaction, caller.tenant, import_id, at)
     })
     runner.start(caller.tenant, row.import_id, file.csv.bytes, { map: query.map, dryRun })
     return importAnswer(row)

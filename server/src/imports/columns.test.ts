@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readColumns } from './columns.ts'
+import { matchColumns, readColumns } from './columns.ts'
 import { importFieldNames, importFields } from './import-fields.ts'
 
 function namesOf(header: string[], map?: string) {
@@ -94,7 +94,7 @@ describe('readColumns', () => {
 
   it('refuses a column that appears twice', () => {
     expect(problemsOf([...plain, 'quoted_rate'])[0]?.detail).toBe(
-      'The column "quoted_rate" appears 2 times; rename all but one.',
+      'The column "quoted_rate" appears 2 times; rename all but one, or say which with the map quoted_rate=#4.',
     )
   })
 
@@ -105,6 +105,33 @@ describe('readColumns', () => {
       quoted_rate: 'Rate',
     })
     expect(namesOf(header, 'origin="From, city",quoted_rate=Rate,outcome=')).not.toHaveProperty('outcome')
+  })
+
+  it('reads a map of names that hold equals signs, commas and double quotes', () => {
+    const header = ['a=b', 'x, y=z', 'Rate "all in", $', 'equipment', 'quoted_at']
+    const map = 'origin=a=b,destination="x, y=z",quoted_rate="Rate ""all in"", $"'
+    expect(namesOf(header, map)).toMatchObject({
+      origin: 'a=b',
+      destination: 'x, y=z',
+      quoted_rate: 'Rate "all in", $',
+    })
+  })
+
+  it('reads a map of columns by number, where names appear twice or not at all', () => {
+    const header = ['City', 'State', 'City', 'State', '', 'equipment', 'quoted_at', '#1']
+    const map =
+      'origin_city=#1,origin_state=#2,destination_city=#3,destination_state=#4,quoted_rate=#5,customer_name="#1"'
+    const read = readColumns(header, map)
+    expect('columns' in read && read.columns.positions).toMatchObject({
+      origin_city: 0,
+      destination_state: 3,
+      quoted_rate: 4,
+      customer_name: 7,
+    })
+    expect(problemsOf(header, 'origin=#9')[0]?.detail).toBe(
+      'The map reads origin from column #9; the file has 8.',
+    )
+    expect(problemsOf(header, 'origin=City')[0]?.detail).toContain('or say which with origin=#1')
   })
 
   it('says what is wrong with a map', () => {
@@ -128,10 +155,36 @@ describe('readColumns', () => {
   })
 })
 
+describe('matchColumns', () => {
+  it('tells of a header that is not enough what was matched, what may be the rest, and what is needed', () => {
+    const match = matchColumns(['Ship From', 'Rate', 'Equip', 'AR', 'Sell Rate', 'quoted at', 'Outcom'])
+    expect(match.columns.names).toMatchObject({ origin: 'Ship From', equipment: 'Equip' })
+    expect(match.columns.names).not.toHaveProperty('customer_rate')
+    expect(match.mayBe).toEqual({ quoted_rate: [1], truck_cost: [1], customer_rate: [3, 4], outcome: [6] })
+    expect(match.needs.filter(({ isMet }) => !isMet)).toEqual([
+      {
+        what: 'the place of delivery',
+        anyOf: [['destination'], ['destination_city', 'destination_state']],
+        isMet: false,
+      },
+      { what: 'the rate', anyOf: [['quoted_rate'], ['customer_rate']], isMet: false },
+    ])
+    expect(match.problems[0]?.detail).toContain('could each be customer_rate')
+  })
+
+  it('needs a state beside a city, and no place beside a lane_ref', () => {
+    const unmet = (header: string[]) =>
+      matchColumns(header).needs.flatMap(({ isMet, what }) => (isMet ? [] : [what]))
+    expect(unmet(['origin_city', ...plain.slice(1)])).toEqual(['the state of pickup'])
+    expect(unmet(['lane_ref'])).toEqual(['what was booked or how it ended'])
+    expect(unmet(['lane_ref', 'AR'])).toEqual([])
+  })
+})
+
 it('answers a header of a thousand long or misspelled columns in a moment', () => {
   const begun = performance.now()
   for (const name of ['x'.repeat(200), 'orgin stat', 'quoted ratee']) {
-    problemsOf(Array.from({ length: 1_000 }, (_, i) => `${name} ${i}`))
+    matchColumns(Array.from({ length: 1_000 }, (_, i) => `${name} ${i}`))
   }
   problemsOf(['origin'.repeat(40_000)])
   expect(performance.now() - begun).toBeLessThan(1_500)

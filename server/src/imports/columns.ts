@@ -29,14 +29,66 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
 
 /**
  * Reads the header of a file, with `map` (`field=column` pairs separated by commas) going before the known names.
- * A pair without a column, `outcome=`, leaves that field unread. All problems are told at once.
+ * A pair without a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are
+ * told at once.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
  */
 export function readColumns(header: readonly string[], map = ''): ReadColumns {
+  const matched = matchHeaders(header, map)
+  const problems = problemsOf(matched)
+  return problems.length > 0 ? { problems } : { columns: columnsOf(matched) }
+}
+
+/** What is known of a header before anybody has said what its columns are. */
+export interface ColumnMatch {
+  readonly columns: Columns
+  readonly problems: readonly ColumnProblem[]
+  /** Field -> the columns, from 0, that may be it; of the fields that no column was matched with. */
+  readonly mayBe: Readonly<Partial<Record<ImportFieldName, readonly number[]>>>
+  readonly needs: readonly ColumnNeed[]
+}
+
+/**
+ * Reads a header as `readColumns` does, and says of a wrong one how far it got: what was matched, what each other field
+ * may be read from, and what is still needed.
+ *
+ * @example matchColumns(['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date']).mayBe
+ *   // { quoted_rate: [3], customer_rate: [3], truck_cost: [3] }
+ */
+export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
+  const matched = matchHeaders(header, map)
+  const { positions, doubtful } = matched
+  const mayBe: Partial<Record<ImportFieldName, number[]>> = Object.fromEntries(doubtful)
+  const free = freeColumns(matched)
+  for (const { name, position, closest } of free) {
+    const fields = ambiguousHeaders.get(foldedHeader(name)) ?? (closest === null ? [] : [closest])
+    for (const field of fields) {
+      if (positions[field] !== undefined || doubtful.has(field)) continue
+      mayBe[field] = [...(mayBe[field] ?? []), position]
+    }
+  }
+  return {
+    columns: columnsOf(matched),
+    problems: problemsOf(matched, free),
+    mayBe,
+    needs: columnNeeds((field) => positions[field] !== undefined),
+  }
+}
+
+interface MatchedHeaders {
+  readonly headers: readonly string[]
+  readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
+  /** Fields that two columns have a name of. */
+  readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
+  readonly problems: readonly ColumnProblem[]
+}
+
+function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   const headers = header.map((name) => name.trim())
   const problems: ColumnProblem[] = []
+  const doubtful = new Map<ImportFieldName, number[]>()
   const positions: Partial<Record<ImportFieldName, number>> = {}
   const mapped = readMap(map, headers, problems)
   for (const [field, position] of mapped) if (position !== null) positions[field] = position
@@ -50,24 +102,49 @@ export function readColumns(header: readonly string[], map = ''): ReadColumns {
     // Our own name for a field is no guess: it wins over the other names.
     const own = found.filter((position) => foldedHeader(headers[position] ?? '') === foldedHeader(field))
     const candidates = own.length > 0 ? own : found
-    if (candidates.length > 1) problems.push(twoColumns(field, candidates, headers))
-    else if (candidates[0] !== undefined) positions[field] = candidates[0]
+    if (candidates.length > 1) {
+      doubtful.set(field, candidates)
+      problems.push(twoColumns(field, candidates, headers))
+    } else if (candidates[0] !== undefined) positions[field] = candidates[0]
   }
   settlePlace(positions, 'origin', 'origin_city', 'origin_state')
   settlePlace(positions, 'destination', 'destination_city', 'destination_state')
-  if (problems.length === 0) problems.push(...missingFields(positions, headers))
-  if (problems.length > 0) return { problems }
+  return { headers, positions, doubtful, problems }
+}
 
+/** A column that no field is read from, and the field whose name is spelled nearly so. */
+interface FreeColumn {
+  readonly name: string
+  readonly position: number
+  readonly closest: ImportFieldName | null
+}
+
+function freeColumns({ headers, positions }: MatchedHeaders): FreeColumn[] {
+  const used = new Set(Object.values(positions))
+  return headers.flatMap((name, position) =>
+    used.has(position) ? [] : [{ name, position, closest: closestField(name) }],
+  )
+}
+
+/** What is wrong with a header: two columns for one field, a wrong map, or else what is missing. */
+function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): readonly ColumnProblem[] {
+  const { positions, problems } = matched
+  if (problems.length > 0) return problems
+  const missed = columnNeeds((field) => positions[field] !== undefined).filter(({ isMet }) => !isMet)
+  if (missed.length === 0) return []
+  const columns = free ?? freeColumns(matched)
+  return missed.map((need) => missing(need, columns))
+}
+
+function columnsOf({ headers, positions }: MatchedHeaders): Columns {
   const used = new Set(Object.values(positions))
   return {
-    columns: {
-      positions,
-      names: Object.fromEntries(
-        Object.entries(positions).map(([field, position]) => [field, headers[position] ?? '']),
-      ),
-      ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
-      width: headers.length,
-    },
+    positions,
+    names: Object.fromEntries(
+      Object.entries(positions).map(([field, position]) => [field, headers[position] ?? '']),
+    ),
+    ignored: headers.filter((name, position) => !used.has(position) && name !== ''),
+    width: headers.length,
   }
 }
 
@@ -94,55 +171,48 @@ function twoColumns(
     code: 'header',
     column: names[1] ?? null,
     detail: same
-      ? `The column "${names[0]}" appears ${names.length} times; rename all but one.`
+      ? `The column "${names[0]}" appears ${names.length} times; rename all but one, or say which with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
       : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); say which with the map ${field}=${names[0]}.`,
   }
 }
 
-/** The fields without which a row is not a quote, each with the columns that might be it. */
-function missingFields(
-  positions: Partial<Record<ImportFieldName, number>>,
-  headers: readonly string[],
-): ColumnProblem[] {
-  const has = (field: ImportFieldName) => positions[field] !== undefined
-  const needs: [ok: boolean, fields: ImportFieldName[], what: string][] = []
-  const quotes = has('origin') || has('destination') || has('origin_city') || has('destination_city')
-  if (has('lane_ref') && !quotes) {
-    needs.push([
-      bookingFields.some(has),
-      [...bookingFields],
-      'A file of lane_ref needs what was booked or how it ended',
-    ])
-  } else {
-    needs.push(
-      [has('origin') || has('origin_city'), ['origin', 'origin_city'], 'the place of pickup'],
-      [has('origin') || !has('origin_city') || has('origin_state'), ['origin_state'], 'the state of pickup'],
-      [
-        has('destination') || has('destination_city'),
-        ['destination', 'destination_city'],
-        'the place of delivery',
-      ],
-      [
-        has('destination') || !has('destination_city') || has('destination_state'),
-        ['destination_state'],
-        'the state of delivery',
-      ],
-      [has('equipment'), ['equipment'], 'the equipment'],
-      [has('quoted_rate') || has('customer_rate'), ['quoted_rate', 'customer_rate'], 'the rate'],
-      [dateFields.some(has), [...dateFields], 'the date'],
-    )
+/** Something that a file must say, and the fields that can say it: one of the sets of `anyOf` is enough. */
+export interface ColumnNeed {
+  readonly what: string
+  readonly anyOf: readonly (readonly ImportFieldName[])[]
+  readonly isMet: boolean
+}
+
+const ends = [
+  { both: 'origin', city: 'origin_city', state: 'origin_state', what: 'pickup' },
+  { both: 'destination', city: 'destination_city', state: 'destination_state', what: 'delivery' },
+] as const
+
+/** What a row must say to be a quote; or, with a lane_ref and no places, to say something of a lane. */
+function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
+  const oneOf = (what: string, fields: readonly ImportFieldName[]): ColumnNeed => ({
+    what,
+    anyOf: fields.map((field) => [field]),
+    isMet: fields.some(has),
+  })
+  if (has('lane_ref') && !ends.some(({ both, city }) => has(both) || has(city))) {
+    return [oneOf(bookingNeed, bookingFields)]
   }
-  const used = new Set(Object.values(positions))
-  const missed = needs.filter(([ok]) => !ok)
-  if (missed.length === 0) return []
-  const free = headers
-    .filter((_, position) => !used.has(position))
-    .map((name) => ({ name, closest: closestField(name) }))
-  return missed.map(([, fields, what]) => missing(fields, what, free))
+  return [
+    ...ends.flatMap(({ both, city, state, what }): ColumnNeed[] => [
+      { what: `the place of ${what}`, anyOf: [[both], [city, state]], isMet: has(both) || has(city) },
+      ...(has(city) && !has(both) ? [oneOf(`the state of ${what}`, [state])] : []),
+    ]),
+    oneOf('the equipment', ['equipment']),
+    oneOf('the rate', ['quoted_rate', 'customer_rate']),
+    oneOf('the date', dateFields),
+  ]
 }
 
 /** Where the time of a quote may come from, best first. */
 export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
+
+const bookingNeed = 'what was booked or how it ended'
 
 /** What a row with a lane_ref can say of its lane. */
 const bookingFields = [
@@ -155,17 +225,15 @@ const bookingFields = [
   'customer_name',
 ] as const
 
-function missing(
-  fields: readonly ImportFieldName[],
-  what: string,
-  free: readonly { readonly name: string; readonly closest: ImportFieldName | null }[],
-): ColumnProblem {
+/** A need that is not met, with the column that might be it. */
+function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {
+  const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
   const [field = 'origin'] = fields
   const close =
     free.find(
       ({ name }) => ambiguousHeaders.get(foldedHeader(name))?.some((one) => fields.includes(one)) ?? false,
     ) ?? free.find(({ closest }) => closest !== null && fields.includes(closest))
-  const start = what.startsWith('A ') ? `${what}:` : `No column holds ${what}:`
+  const start = what === bookingNeed ? `A file of lane_ref needs ${what}:` : `No column holds ${what}:`
   const wanted = `${start} it must be named ${fields.join(' or ')}, or a known other name such as ${listed(
     importFields[field].aliases.slice(0, 3),
   )}.`
@@ -188,26 +256,37 @@ function closestField(header: string): ImportFieldName | null {
     const lettersMax = alias.length >= 8 ? 2 : 1
     // A name that is longer or shorter by more is not compared letter by letter.
     if (alias.length < 4 || Math.abs(alias.length - name.length) > lettersMax) continue
-    if (editDistance(name, alias) <= lettersMax) return field
+    if (editDistance(name, alias, lettersMax) <= lettersMax) return field
   }
   return null
 }
 
-/** Letters to add, take out or change (Levenshtein). @example editDistance('orgin', 'origin') // 1 */
-function editDistance(a: string, b: string): number {
+/**
+ * Letters to add, take out or change (Levenshtein); any number above `max` once it is known to be above.
+ *
+ * @example editDistance('orgin', 'origin', 2) // 1
+ */
+function editDistance(a: string, b: string, max: number): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
+    let least = i
     for (let j = 1; j <= b.length; j++) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+      const distance = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
+      next.push(distance)
+      if (distance < least) least = distance
     }
+    if (least > max) return least
     row = next
   }
   return row[b.length] ?? 0
 }
 
-/** Reads `field=column` pairs. A column that holds a comma stands in double quotes. */
+/**
+ * Reads `field=column` pairs. A column whose name holds a comma stands in double quotes, its own double quotes twice;
+ * `#3` without quotes is the third column, whatever its name: names may be missing or appear twice.
+ */
 function readMap(
   map: string,
   headers: readonly string[],
@@ -216,20 +295,15 @@ function readMap(
   const mapped = new Map<ImportFieldName, number | null>()
   const wrong = (column: string | null, detail: string) => problems.push({ code: 'map', column, detail })
   for (const pair of map.match(/(?:"[^"]*"|[^,"])+/g) ?? []) {
-    const at = pair.indexOf('=')
-    const fieldText = (at < 0 ? pair : pair.slice(0, at)).replaceAll('"', '').trim()
-    const column =
-      at < 0
-        ? ''
-        : pair
-            .slice(at + 1)
-            .replaceAll('"', '')
-            .trim()
     if (pair.trim() === '') continue
+    const at = pair.indexOf('=')
     if (at < 0) {
       wrong(null, `The map "${pair.trim()}" must be a pair such as quoted_rate=Sell Rate.`)
       continue
     }
+    const fieldText = pair.slice(0, at).replaceAll('"', '').trim()
+    const written = pair.slice(at + 1).trim()
+    const column = withoutQuotes(written)
     const field = importFieldNames.find((name) => name === fieldText.toLowerCase())
     if (field === undefined) {
       const meant = fieldOfHeader.get(foldedHeader(fieldText)) ?? closestField(fieldText)
@@ -248,12 +322,19 @@ function readMap(
       mapped.set(field, null)
       continue
     }
+    const numbered = /^#([1-9]\d{0,3})$/.exec(written)
+    if (numbered !== null) {
+      const position = Number(numbered[1]) - 1
+      if (position < headers.length) mapped.set(field, position)
+      else wrong(null, `The map reads ${field} from column ${written}; the file has ${headers.length}.`)
+      continue
+    }
     const positions = positionsOf(column, headers)
     if (positions.length === 1 && positions[0] !== undefined) mapped.set(field, positions[0])
     else if (positions.length > 1) {
       wrong(
         column,
-        `The map reads ${field} from "${column}", which appears ${positions.length} times; rename all but one.`,
+        `The map reads ${field} from "${column}", which appears ${positions.length} times; rename all but one, or say which with ${field}=#${(positions[0] ?? 0) + 1}.`,
       )
     } else {
       wrong(
@@ -263,6 +344,12 @@ function readMap(
     }
   }
   return mapped
+}
+
+/** @example withoutQuotes('"Rate ""all in"""') // 'Rate "all in"' */
+function withoutQuotes(written: string): string {
+  const quoted = /^"((?:[^"]|"")*)"$/.exec(written)
+  return (quoted?.[1]?.replaceAll('""', '"') ?? written.replaceAll('"', '')).trim()
 }
 
 /** Columns of exactly this name, else of the same name folded. */

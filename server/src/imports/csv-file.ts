@@ -2,7 +2,8 @@ import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import Papa from 'papaparse'
-import { importBytesMax } from '#contract/limits.ts'
+import { csvForm } from '#contract/csv-form.ts'
+import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
 
 /** What is wrong with a file as a whole. `row` is the line in the file, from 1; null when it is about no one line. */
 export interface FileProblem {
@@ -74,19 +75,19 @@ export function openCsv(bytes: Buffer): CsvFile {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   const badLine = firstBadLine(bytes, newline)
   // The header of a file with bad bytes is still read, to name the column: no byte is lost as Latin-1.
-  const head = bytes.subarray(start, start + headBytesMax).toString(badLine === null ? 'utf8' : 'latin1')
-  const separator = /^sep=([^"])\r?[\n\r]/i.exec(head)
-  const skipped = separator?.[0].length ?? 0
-  const delimiter = separator?.[1] ?? likelyDelimiter(head)
+  const head = bytes
+    .subarray(start, start + importHeadBytesMax)
+    .toString(badLine === null ? 'utf8' : 'latin1')
+  const { delimiter, skipped } = csvForm(head)
   const parser = new Papa.Parser({ delimiter, newline, preview: blankLinesMax })
   const { data } = parser.parse(head.slice(skipped), 0, false) as Parsed
   const at = data.findIndex((cells) => !isBlank(cells))
   const header = data[at]
   if (header === undefined) throw refused('file', 'The file must have a header and rows; it is empty.', 1)
-  if (header.length > columnsMax) {
-    throw refused('header', `The header must have at most ${columnsMax} columns.`, 1)
+  if (header.length > importColumnsMax) {
+    throw refused('header', `The header must have at most ${importColumnsMax} columns.`, 1)
   }
-  const lines = (separator === null ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
+  const lines = (skipped === 0 ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
   if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
   let used = 0
   for (let count = 0; count < lines && used < head.length; count++) {
@@ -102,10 +103,7 @@ export function openCsv(bytes: Buffer): CsvFile {
   }
 }
 
-/** The first part of a file, in which its header must end. */
-const headBytesMax = 256 * 1024
 const blankLinesMax = 100
-const columnsMax = 1_000
 
 interface Parsed {
   readonly data: string[][]
@@ -165,24 +163,6 @@ function notUtf8(
       detail: `The file must be UTF-8; ${where} holds bytes that are not. Save it as "CSV UTF-8".`,
     },
   ])
-}
-
-const delimiters = [',', ';', '\t', '|']
-
-/** The separator that the header has most of, outside double quotes. */
-function likelyDelimiter(head: string): string {
-  const counts = new Map(delimiters.map((one) => [one, 0]))
-  let inQuotes = false
-  let started = false
-  for (const letter of head) {
-    if (letter === '"') inQuotes = !inQuotes
-    else if (!inQuotes && (letter === '\n' || letter === '\r')) {
-      if (started) break
-      continue
-    } else if (!inQuotes && counts.has(letter)) counts.set(letter, (counts.get(letter) ?? 0) + 1)
-    started = true
-  }
-  return delimiters.reduce((best, one) => ((counts.get(one) ?? 0) > (counts.get(best) ?? 0) ? one : best))
 }
 
 function isBlank(cells: readonly string[]): boolean {

@@ -1,0 +1,68 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useChange } from '../answers.ts'
+import type { Answer, CallFailed } from '../call.ts'
+import { type DeskError, type Draft, errorsAt, gapsIn, lanesToSave, requestOf } from './desk-draft.ts'
+
+export interface DeskSave {
+  readonly saved: Answer<'create-quote-request'> | null
+  readonly saving: boolean
+  readonly failure: CallFailed | null
+  readonly errors: readonly DeskError[]
+  readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
+  /** A field was changed: what was wrong with it no longer stands. */
+  readonly forget: (laneId: number | null, field: DeskError['field']) => void
+  readonly reset: () => void
+}
+
+/** Focus goes to the first field that is wrong. */
+function focusOn({ laneId, field }: DeskError): void {
+  const name = laneId === null ? field : `${laneId}-${field}`
+  // The field may be drawn only with its error, behind "More".
+  setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${name}"]`)?.focus(), 50)
+}
+
+/** Saves the desk as a quote request, once however often it is asked to while one is on its way. */
+export function useDeskSave(): DeskSave {
+  const create = useChange('create-quote-request')
+  const queries = useQueryClient()
+  const [errors, setErrors] = useState<readonly DeskError[]>([])
+  const busy = useRef(false)
+  const show = (found: readonly DeskError[]) => {
+    setErrors(found)
+    if (found[0] !== undefined) focusOn(found[0])
+  }
+  const save = (draft: Draft, acceptUnknownPlaces: boolean) => {
+    if (busy.current || create.isSuccess) return
+    const gaps = gapsIn(draft)
+    show(gaps)
+    if (gaps.length > 0) {
+      create.reset()
+      return
+    }
+    busy.current = true
+    create.mutate(
+      { body: requestOf(draft, acceptUnknownPlaces) },
+      {
+        onSuccess: () => void queries.invalidateQueries(),
+        onError: (error) => show(errorsAt(error.errors, lanesToSave(draft))),
+        onSettled: () => {
+          busy.current = false
+        },
+      },
+    )
+  }
+  return {
+    saved: create.data ?? null,
+    saving: create.isPending,
+    failure: create.error ?? null,
+    errors,
+    save,
+    forget: (laneId, field) =>
+      setErrors((all) => all.filter((error) => error.laneId !== laneId || error.field !== field)),
+    reset: () => {
+      create.reset()
+      setErrors([])
+    },
+  }
+}

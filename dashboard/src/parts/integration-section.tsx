@@ -1,0 +1,105 @@
+import { Alert, Badge, Stack, Text, Title } from '@mantine/core'
+import {
+  IconAlertTriangle,
+  IconBan,
+  IconCircleCheck,
+  IconClockExclamation,
+  IconClockOff,
+} from '@tabler/icons-react'
+import { type ReactNode, useId } from 'react'
+import { exactMoment, since } from './formats.ts'
+
+/** A part of the page under a heading of its own. */
+export function IntegrationSection({
+  title,
+  hint,
+  children,
+}: {
+  title: string
+  hint: ReactNode
+  children: ReactNode
+}) {
+  const id = useId()
+  return (
+    <Stack component="section" aria-labelledby={id} gap="md" mb="xl">
+      <div>
+        <Title order={2} size="h3" id={id}>
+          {title}
+        </Title>
+        <Text size="sm" c="dimmed" maw={760}>
+          {hint}
+        </Text>
+      </div>
+      {children}
+    </Stack>
+  )
+}
+
+/** What to know before going on. */
+export function Heed({ title, children }: { title?: string; children: ReactNode }) {
+  const color = 'var(--pending)'
+  return (
+    <Alert
+      variant="outline"
+      title={title}
+      icon={<IconAlertTriangle aria-hidden />}
+      styles={{ root: { borderColor: color }, title: { color }, icon: { color } }}
+    >
+      <Text size="sm">{children}</Text>
+    </Alert>
+  )
+}
+
+const states = {
+  live: { word: 'Live', icon: IconCircleCheck },
+  ending: { word: 'Live', icon: IconClockExclamation },
+  expired: { word: 'Expired', icon: IconClockOff },
+  revoked: { word: 'Revoked', icon: IconBan },
+} as const
+
+/** Whether a credential is accepted, by a word and a shape; `detail` says since or until when. */
+export function CredentialState({ state, detail }: { state: keyof typeof states; detail?: string }) {
+  const { word, icon: Icon } = states[state]
+  return (
+    <span>
+      <Badge
+        variant="default"
+        leftSection={<Icon size={13} aria-hidden />}
+        tt="none"
+        miw="max-content"
+        style={
+          state === 'live' || state === 'ending'
+            ? { color: 'var(--won)', borderColor: 'var(--won)' }
+            : { color: 'var(--mantine-color-dimmed)' }
+        }
+      >
+        {word}
+      </Badge>
+      {detail !== undefined && (
+        <Text span size="xs" c="dimmed" ml={6}>
+          {detail}
+        </Text>
+      )}
+    </span>
+  )
+}
+
+/** When a credential last came with a call, and from where. */
+export function LastUsed({ at, from }: { at: string | null; from?: string | null }) {
+  if (at === null)
+    return (
+      <Text span size="sm" c="dimmed" inherit>
+        never
+      </Text>
+    )
+  return (
+    <span title={exactMoment(at)}>
+      {since(at)}
+      {from !== undefined && from !== null && (
+        <Text span size="xs" c="dimmed" ml={6}>
+          from {from}
+        </Text>
+      )}
+    </span>
+  )
+}

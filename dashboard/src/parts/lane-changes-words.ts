@@ -1,0 +1,90 @@
+import type { Lane } from '#contract/lane.ts'
+import type { Answer } from '../call.ts'
+import { dollars, moment } from './formats.ts'
+import { outcomeNames, reasonNames, sourceNames } from './outcome-words.tsx'
+
+export type Change = Answer<'list-changes'>['changes'][number]
+type Value = Change['before'][string]
+
+const fieldNames: Readonly<Record<string, string>> = {
+  customer_rate: 'Customer rate (AR)',
+  truck_cost: 'Truck cost (AP)',
+  truck_cost_source: 'Source of the truck cost',
+  customer_name: 'Customer as booked',
+  carrier_name: 'Carrier',
+  carrier_notes: 'MC',
+  booked_at: 'Booked',
+  outcome: 'Outcome',
+  outcome_reason: 'Reason',
+  outcome_source: 'Source of the outcome',
+  decided_at: 'Decided',
+}
+
+/** @example fieldName('truck_cost') // 'Truck cost (AP)' */
+export function fieldName(field: string): string {
+  return fieldNames[field] ?? field.replaceAll('_', ' ')
+}
+
+/** A value of a change as people read it; nothing known is said in words, since a change to nothing is news. */
+export function valueWords(field: string, value: Value | undefined): string {
+  if (value === null || value === undefined) return field === 'customer_name' ? 'as on the quote' : 'none'
+  const names: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    outcome: outcomeNames,
+    outcome_reason: reasonNames,
+    outcome_source: sourceNames,
+    truck_cost_source: sourceNames,
+  }
+  const text = String(value)
+  if (field.endsWith('_at')) return moment(text)
+  if (typeof value === 'number') return dollars(value)
+  return names[field]?.[text] ?? text
+}
+
+/** What the lane holds now in a field of the audit trail. */
+function heldNow(lane: Lane, field: string): Value {
+  // The lane shows the quote's customer where the booking names none; the trail says null then.
+  if (field === 'customer_name') {
+    return lane.customer_name === lane.quoted_customer_name ? null : lane.customer_name
+  }
+  return (lane as Readonly<Record<string, unknown>>)[field] as Value
+}
+
+export interface Restored {
+  readonly field: string
+  readonly now: string
+  readonly back: string
+  readonly differs: boolean
+}
+
+/**
+ * What a rollback of a change would write, field by field. The values are those from before the change, whatever came
+ * after it; the time of a decision follows the outcome.
+ */
+export function restoredBy(lane: Lane, change: Change): readonly Restored[] {
+  const rows = Object.entries(change.before).map(([field, value]) => {
+    const [now, back] = [valueWords(field, heldNow(lane, field)), valueWords(field, value)]
+    return { field, now, back, differs: now !== back }
+  })
+  const outcome = change.before.outcome ?? lane.outcome
+  const decidedAt = 'decided_at' in change.before ? change.before.decided_at : lane.decided_at
+  if ((outcome === 'pending') === (decidedAt === null)) return rows
+  const decided = {
+    field: 'decided_at',
+    now: valueWords('decided_at', lane.decided_at),
+    back: outcome === 'pending' ? 'none' : 'the time of the rollback',
+    differs: true,
+  }
+  return [...rows.filter(({ field }) => field !== 'decided_at'), decided]
+}
+
+/** Who or what made a change. @example changedBy(change) // 'Ana Ortiz, in the dashboard' */
+export function changedBy({ source, changed_by }: Change): string {
+  switch (source) {
+    case 'dashboard':
+      return `${changed_by?.name ?? 'Someone'}, in the dashboard`
+    case 'tms':
+      return 'TMS, over the API'
+    case 'import':
+      return changed_by === null ? 'Import' : `Import by ${changed_by.name}`
+  }
+}

@@ -1,0 +1,62 @@
+import type { Lane } from '#contract/lane.ts'
+
+type Outcome = Lane['outcome']
+export type Reason = NonNullable<Lane['outcome_reason']>
+type Source = NonNullable<Lane['outcome_source']>
+
+export const outcomeNames: Readonly<Record<Outcome, string>> = {
+  won: 'Won',
+  lost: 'Lost',
+  pending: 'Pending',
+}
+
+export const reasonNames: Readonly<Record<Reason, string>> = {
+  price: 'Price',
+  service: 'Service',
+  capacity: 'Capacity',
+  no_response: 'No response',
+  other: 'Other',
+}
+
+export const reasons = Object.keys(reasonNames) as readonly Reason[]
+
+export const sourceNames: Readonly<Record<Source, string>> = {
+  dashboard: 'Dashboard',
+  tms: 'TMS',
+  import: 'Import',
+}
+
+/** Within a sentence. @example `from ${sourcePhrases.tms}` // 'from the TMS' */
+export const sourcePhrases: Readonly<Record<Source, string>> = {
+  dashboard: 'the dashboard',
+  tms: 'the TMS',
+  import: 'an import',
+}
+
+const signs: Readonly<Record<Outcome, string>> = { won: '✓', lost: '✕', pending: '○' }
+
+/** How a quote ended: a word, a sign and a color that say the same. */
+export function OutcomeMark({ outcome }: { outcome: Outcome }) {
+  return (
+    <span
+      style={{
+        display: 'inline-flex',
+        gap: '0.3em',
+        padding: '0 0.45em',
+        borderRadius: 'var(--mantine-radius-sm)',
+        fontWeight: 600,
+        color: `var(--${outcome})`,
+        background: `var(--${outcome}-soft)`,
+      }}
+    >
+      <span aria-hidden>{signs[outcome]}</span>
+      {outcomeNames[outcome]}
+    </span>
+  )
+}
+
+/** An outcome with its reason, in a line of text. @example outcomeWords('lost', 'no_response') // 'lost (no response)' */
+export function outcomeWords(outcome: Outcome, reason: Reason | null): string {
+  const name = outcomeNames[outcome].toLowerCase()
+  return reason === null ? name : `${name} (${reasonNames[reason].toLowerCase()})`
+}

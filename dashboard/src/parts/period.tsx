@@ -1,0 +1,78 @@
+import { NativeSelect, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { month } from './formats.ts'
+import {
+  isBackwards,
+  isMonth,
+  type Period,
+  type PeriodName,
+  type PeriodWords,
+  periodNames,
+  periodOf,
+} from './periods.ts'
+
+/** The period that the address asks for, today. It stays the same for as long as the address does. */
+export function usePeriod(words: PeriodWords, fallback: PeriodName): Period {
+  const [today] = useState(() => new Date())
+  return periodOf(words, fallback, today)
+}
+
+/**
+ * Chooses a period by name, or by its first and last day.
+ *
+ * @example <PeriodInput period={period} words={search} onChange={(words) => change(words)} />
+ */
+export function PeriodInput({
+  period,
+  words,
+  onChange,
+}: {
+  period: Period
+  words: PeriodWords
+  onChange: (words: { period: string; from: string; to: string }) => void
+}) {
+  const wrong = isBackwards(period) ? 'The last day lies before the first' : null
+  const days = { from: words.from ?? '', to: words.to ?? '' }
+  return (
+    <>
+      <NativeSelect
+        label="Quoted in"
+        value={period.choice}
+        onChange={(event) =>
+          onChange({
+            period: event.currentTarget.value,
+            ...(event.currentTarget.value === 'custom' ? days : { from: '', to: '' }),
+          })
+        }
+        data={[
+          ...Object.entries(periodNames).map(([value, label]) => ({ value, label })),
+          ...(isMonth(period.choice)
+            ? [{ value: period.choice, label: `${month(period.choice)} (UTC)` }]
+            : []),
+        ]}
+      />
+      {period.choice === 'custom' && (
+        <>
+          <TextInput
+            type="date"
+            label="First day"
+            value={days.from}
+            onChange={(event) => onChange({ period: 'custom', ...days, from: event.currentTarget.value })}
+          />
+          <TextInput
+            type="date"
+            label="Last day"
+            value={days.to}
+            error={wrong}
+            onChange={(event) => onChange({ period: 'custom', ...days, to: event.currentTarget.value })}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Where the viewer's days begin, in words. @example viewerZone() // 'America/Chicago' */
+export function viewerZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { isBackwards, periodNames, periodOf } from './periods.ts'
+
+/** Sunday, March 15, 2026, in the middle of the day, wherever the test runs. */
+const now = new Date(2026, 2, 15, 13, 30)
+const midnight = (year: number, month: number, day: number) => new Date(year, month - 1, day).toISOString()
+
+test('a named period begins and ends at midnight where the viewer is', () => {
+  const edges = (period: string) => {
+    const { from, to } = periodOf({ period }, 'all', now)
+    return [from, to]
+  }
+  expect(edges('this-month')).toEqual([midnight(2026, 3, 1), midnight(2026, 4, 1)])
+  expect(edges('last-month')).toEqual([midnight(2026, 2, 1), midnight(2026, 3, 1)])
+  expect(edges('this-quarter')).toEqual([midnight(2026, 1, 1), midnight(2026, 4, 1)])
+  expect(edges('last-90-days')).toEqual([midnight(2025, 12, 16), midnight(2026, 3, 16)])
+  expect(edges('last-12-months')).toEqual([midnight(2025, 4, 1), midnight(2026, 4, 1)])
+  expect(edges('this-year')).toEqual([midnight(2026, 1, 1), midnight(2027, 1, 1)])
+  expect(edges('all')).toEqual([undefined, undefined])
+})
+
+test('last month in January is December of the year before', () => {
+  const { from, to } = periodOf({ period: 'last-month' }, 'all', new Date(2026, 0, 31))
+  expect([from, to]).toEqual([midnight(2025, 12, 1), midnight(2026, 1, 1)])
+})
+
+test('the same day gives the same period, so that an answer is asked for once', () => {
+  for (const period of Object.keys(periodNames)) {
+    expect(periodOf({ period }, 'all', now)).toEqual(
+      periodOf({ period }, 'all', new Date(2026, 2, 15, 23, 59)),
+    )
+  }
+})
+
+test('both days of a custom period belong to it, and either may be left open', () => {
+  const both = periodOf({ period: 'custom', from: '2026-02-27', to: '2026-02-28' }, 'all', now)
+  expect([both.from, both.to]).toEqual([midnight(2026, 2, 27), midnight(2026, 3, 1)])
+  expect(periodOf({ period: 'custom', from: '2026-02-27' }, 'all', now).to).toBeUndefined()
+  expect(periodOf({ period: 'custom', to: '2026-02-27' }, 'all', now).from).toBeUndefined()
+})
+
+test('a month of the service is a month in UTC', () => {
+  const { from, to } = periodOf({ period: '2026-12' }, 'all', now)
+  expect([from, to]).toEqual(['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
+})
+
+test('what an address says wrongly is as if it were not there', () => {
+  expect(periodOf({ period: 'yesterweek' }, 'this-year', now).choice).toBe('this-year')
+  expect(periodOf({ period: 'toString' }, 'this-year', now).choice).toBe('this-year')
+  expect(periodOf({ period: '2026-13' }, 'this-year', now).choice).toBe('this-year')
+  expect(periodOf({ period: 'custom', from: '2026-02-30', to: 'soon' }, 'all', now)).toMatchObject({
+    from: undefined,
+    to: undefined,
+  })
+})
+
+test('a period whose last day lies before its first is backwards', () => {
+  const custom = (from: string, to: string) => periodOf({ period: 'custom', from, to }, 'all', now)
+  expect(isBackwards(custom('2026-03-02', '2026-03-01'))).toBe(true)
+  expect(isBackwards(custom('2026-03-01', '2026-03-01'))).toBe(false)
+})

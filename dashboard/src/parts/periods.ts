@@ -1,0 +1,126 @@
+/** The periods that a list of money is looked at in, and where they begin and end for the person who looks. */
+
+export const periodNames = {
+  'this-month': 'This month',
+  'last-month': 'Last month',
+  'this-quarter': 'This quarter',
+  'last-90-days': 'Last 90 days',
+  'last-12-months': 'Last 12 months',
+  'this-year': 'This year',
+  all: 'All time',
+  custom: 'From a day to a day',
+} as const
+
+export type PeriodName = keyof typeof periodNames
+
+/** A period as an address says it: a name, or a month in UTC such as 2026-03; the days belong to `custom`. */
+export interface PeriodWords {
+  readonly period?: string | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+export interface Period {
+  /** What is chosen: a name, or a month in UTC. */
+  readonly choice: string
+  /** In the words of a sentence: "in the last 90 days". */
+  readonly inWords: string
+  /** The first moment of the period, ISO 8601; undefined where it is open. */
+  readonly from: string | undefined
+  /** The first moment after the period, ISO 8601; undefined where it is open. */
+  readonly to: string | undefined
+}
+
+const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/
+const monthForm = /^\d{4}-(0[1-9]|1[0-2])$/
+
+const inWords: Readonly<Record<Exclude<PeriodName, 'custom'>, string>> = {
+  'this-month': 'this month',
+  'last-month': 'last month',
+  'this-quarter': 'this quarter',
+  'last-90-days': 'in the last 90 days',
+  'last-12-months': 'in the last 12 months',
+  'this-year': 'this year',
+  all: 'so far',
+}
+
+/** Whether a text is a month as the service groups by: January to December of a year. @example isMonth('2026-03') // true */
+export function isMonth(choice: string): boolean {
+  return monthForm.test(choice)
+}
+
+/**
+ * The period that an address asks for. Days begin at midnight where the viewer is; a month given as 2026-03 is the
+ * service's own month, in UTC. What cannot be read is as if it were not there.
+ *
+ * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from Feb 1 to Mar 1, local midnight
+ * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T00:00:00.000Z'
+ */
+export function periodOf(words: PeriodWords, fallback: PeriodName, now: Date): Period {
+  const choice = words.period ?? fallback
+  if (isMonth(choice)) return utcMonth(choice)
+  const name: PeriodName = Object.hasOwn(periodNames, choice) ? (choice as PeriodName) : fallback
+  if (name === 'custom') return customPeriod(words)
+  const [from, to] = edges(name, now)
+  return { choice: name, inWords: inWords[name], from: from?.toISOString(), to: to?.toISOString() }
+}
+
+function edges(
+  name: Exclude<PeriodName, 'custom'>,
+  now: Date,
+): readonly [from: Date | undefined, to: Date | undefined] {
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()]
+  switch (name) {
+    case 'this-month':
+      return [new Date(year, month, 1), new Date(year, month + 1, 1)]
+    case 'last-month':
+      return [new Date(year, month - 1, 1), new Date(year, month, 1)]
+    case 'this-quarter': {
+      const first = month - (month % 3)
+      return [new Date(year, first, 1), new Date(year, first + 3, 1)]
+    }
+    case 'last-90-days':
+      return [new Date(year, month, day - 89), new Date(year, month, day + 1)]
+    case 'last-12-months':
+      return [new Date(year, month - 11, 1), new Date(year, month + 1, 1)]
+    case 'this-year':
+      return [new Date(year, 0, 1), new Date(year + 1, 0, 1)]
+    case 'all':
+      return [undefined, undefined]
+  }
+}
+
+function customPeriod(words: PeriodWords): Period {
+  const from = localMidnight(words.from, 0)
+  const to = localMidnight(words.to, 1)
+  return {
+    choice: 'custom',
+    inWords: 'in these days',
+    from: from?.toISOString(),
+    to: to?.toISOString(),
+  }
+}
+
+/** Midnight where the viewer is, at the start of a day or some days later; undefined when the text names no real day. */
+function localMidnight(text: string | undefined, daysLater: number): Date | undefined {
+  const [, year = '', month = '', day = ''] = dayForm.exec(text ?? '') ?? []
+  const [y, m, d] = [Number(year), Number(month), Number(day)]
+  const start = new Date(y, m - 1, d)
+  const isReal = y >= 1970 && y <= 2200 && start.getMonth() === m - 1 && start.getDate() === d
+  return isReal ? new Date(y, m - 1, d + daysLater) : undefined
+}
+
+function utcMonth(month: string): Period {
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return {
+    choice: month,
+    inWords: 'in this month',
+    from: new Date(Date.UTC(year, number - 1, 1)).toISOString(),
+    to: new Date(Date.UTC(year, number, 1)).toISOString(),
+  }
+}
+
+/** True when the last day lies before the first: nothing can be in between. */
+export function isBackwards({ from, to }: Period): boolean {
+  return from !== undefined && to !== undefined && from >= to
+}

@@ -1,0 +1,24 @@
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { pagePaths } from '#contract/pages.ts'
+
+/** Turns a button, menu item or anchor into a link (`renderRoot`): Mantine's own way to do it forgets where links lead. */
+type AsLink = (props: Record<string, unknown>) => ReactNode
+
+/** @example <Button renderRoot={asLinkToQuote('48211093754-1-1')}>Open</Button> */
+export function asLinkToQuote(laneRef: string): AsLink {
+  return (props) => <Link {...props} to="/quotes/$lane_ref" params={{ lane_ref: laneRef }} />
+}
+
+export function asLinkToQuotes(view: Readonly<Record<string, string>>): AsLink {
+  return (props) => <Link {...props} to={pagePaths.quotes} search={view} />
+}
+
+export function asLinkToLane({
+  origin,
+  destination,
+  equipment,
+}: Pick<Lane, 'origin' | 'destination' | 'equipment'>): AsLink {
+  return (props) => <Link {...props} to={pagePaths.lane} search={{ origin, destination, equipment }} />
+}

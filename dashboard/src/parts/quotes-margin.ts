@@ -1,0 +1,35 @@
+import type { Lane } from '#contract/lane.ts'
+
+export interface QuotedMargin {
+  readonly cost: number
+  readonly source: 'estimate' | 'history'
+  readonly margin: number
+  readonly marginPct: number
+}
+
+/**
+ * The margin a lane was quoted with, in dollars and in percent of the rate: over the rep's own cost estimate, else over
+ * what AP history expected. Null where neither is known.
+ *
+ * @example quotedMargin({ quoted_rate: 2000, estimated_cost: 1700, ... }) // { cost: 1700, source: 'estimate', margin: 300, marginPct: 15 }
+ */
+export function quotedMargin(
+  lane: Pick<Lane, 'quoted_rate' | 'estimated_cost' | 'expected_cost'>,
+): QuotedMargin | null {
+  // A cost of zero is no estimate.
+  const own = lane.estimated_cost === 0 ? null : lane.estimated_cost
+  const cost = own ?? lane.expected_cost?.amount ?? null
+  if (cost === null || cost === 0) return null
+  const margin = Math.round((lane.quoted_rate - cost) * 100) / 100
+  return {
+    cost,
+    source: own === null ? 'history' : 'estimate',
+    margin,
+    marginPct: (margin / lane.quoted_rate) * 100,
+  }
+}
+
+/** Rate per loaded mile; null where the miles are unknown. @example rpm(2150, 781) // 2.753 */
+export function rpm(rate: number | null, miles: number | null): number | null {
+  return rate === null || miles === null || miles === 0 ? null : rate / miles
+}

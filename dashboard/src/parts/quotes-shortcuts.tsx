@@ -1,0 +1,87 @@
+import { Kbd, Modal, Stack, Switch, Text } from '@mantine/core'
+import { useState } from 'react'
+
+const keptAs = 'lanewise-shortcuts'
+
+function readIsOn(): boolean {
+  try {
+    return localStorage.getItem(keptAs) !== 'off'
+  } catch {
+    return true
+  }
+}
+
+/** Whether single letters work as shortcuts: they can be switched off, for people who speak to their computer. */
+export function useShortcutsSwitch(): readonly [isOn: boolean, switchTo: (isOn: boolean) => void] {
+  const [isOn, setIsOn] = useState(readIsOn)
+  return [
+    isOn,
+    (next) => {
+      setIsOn(next)
+      try {
+        localStorage.setItem(keptAs, next ? 'on' : 'off')
+      } catch {
+        // A browser that keeps nothing forgets the choice with the page.
+      }
+    },
+  ]
+}
+
+const shortcuts: readonly (readonly [keys: readonly string[], does: string, marks: boolean])[] = [
+  [['↓', 'J'], 'Next quote', false],
+  [['↑', 'K'], 'Quote before', false],
+  [['Enter'], 'Open the quote', false],
+  [['W'], 'Mark won', true],
+  [['L'], 'Mark lost, with a reason', true],
+  [['U'], 'Set pending again', true],
+  [['R'], 'Requote', true],
+  [['?'], 'Show these shortcuts', false],
+]
+
+/** The shortcuts of the list, and the switch that turns the letters among them off. */
+export function ShortcutsDialog({
+  opened,
+  onClose,
+  isOn,
+  switchTo,
+  mayMark,
+}: {
+  opened: boolean
+  onClose: () => void
+  isOn: boolean
+  switchTo: (isOn: boolean) => void
+  mayMark: boolean
+}) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title="Keyboard shortcuts"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <Stack>
+        <Text size="sm">W, L, U and R work on the quote that has the focus, never while you type.</Text>
+        <dl className="shortcuts">
+          {shortcuts
+            .filter(([, , marks]) => mayMark || !marks)
+            .map(([keys, does]) => (
+              <div key={does}>
+                <dt>
+                  {keys.map((key) => (
+                    <Kbd key={key}>{key}</Kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+        </dl>
+        <Switch
+          label="Use letter shortcuts"
+          description="Off: only arrow keys, Enter and buttons. Kept in this browser."
+          checked={isOn}
+          onChange={(event) => switchTo(event.currentTarget.checked)}
+        />
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,466 @@
+import { Text } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { type ScaleLinear, scaleLinear } from 'd3-scale'
+import { area, curveMonotoneX, line } from 'd3-shape'
+import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
+import { type CurvePoint, range, readCurve, readingInWords } from './curve-reading.ts'
+import { type Column, DataTable } from './data-table.tsx'
+import { count, probability, ratePerMile, roundDollars } from './formats.ts'
+
+interface Known {
+  /** The rate band of the lane: lowest, middle and highest rate quoted. */
+  readonly band?: {
+    readonly floor: number | null
+    readonly median: number | null
+    readonly ceiling: number | null
+  }
+  readonly suggestedRate?: number | null
+  readonly optimum?: {
+    readonly rate: number
+    readonly flat_zone: { readonly low: number; readonly high: number }
+  } | null
+  /** Decided quotes of the lane: won ones stand at the top, lost ones at the foot. Pending ones are left out. */
+  readonly quotes?: readonly { readonly rate: number; readonly outcome: 'won' | 'lost' | 'pending' }[]
+  /** Which of the lane's quotes these are, when they are not all. @example 'newest 60 quotes' */
+  readonly quotesNote?: string
+  /** Miles of the lane: the axis then speaks in rate per mile too. */
+  readonly miles?: number | null
+}
+
+export interface WinCurveProps extends Known {
+  readonly points: readonly CurvePoint[]
+  /** The lane's own decided quotes and the won among them: no probability is shown without them. */
+  readonly counts: { readonly won: number; readonly decided: number }
+  /** The rate the handle stands at; null without one. */
+  readonly rateDollars: number | null
+  /** With it the handle can be moved, by pointer and by keyboard. */
+  readonly onRate?: (rateDollars: number) => void
+}
+
+const height = 264
+const margin = { top: 16, right: 28, bottom: 46, left: 42 }
+const stepDollars = 5
+const wideStepDollars = 25
+
+interface Scales {
+  readonly x: ScaleLinear<number, number>
+  readonly y: ScaleLinear<number, number>
+  readonly width: number
+}
+
+/**
+ * The chance of winning against the rate, with its 80 % and 95 % ranges, where the lane's own quotes lie, and a handle
+ * at the rate being considered. Arrow keys move it by $5, with Shift by $25.
+ *
+ * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
+ */
+export function WinCurve(props: WinCurveProps) {
+  const { points, counts, rateDollars } = props
+  const { ref, width } = useElementSize()
+  const [first, last] = [points[0], points.at(-1)]
+  const reading = rateDollars === null ? null : readCurve(points, rateDollars)
+  const scales: Scales | null =
+    first === undefined || last === undefined || width < 120
+      ? null
+      : {
+          x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]),
+          y: scaleLinear([0, 1], [height - margin.bottom, margin.top]),
+          width,
+        }
+  return (
+    <figure style={{ margin: 0 }}>
+      <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
+        {reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)}
+      </Text>
+      <div ref={ref} style={{ position: 'relative', height }}>
+        {scales !== null && (
+          <>
+            <Drawing {...props} scales={scales} />
+            <Handle {...props} scales={scales} />
+          </>
+        )}
+      </div>
+      <Legend {...props} />
+      <PointsTable {...props} />
+    </figure>
+  )
+}
+
+function Drawing(props: WinCurveProps & { scales: Scales }) {
+  const { points, scales, quotes, band, suggestedRate, optimum } = props
+  const { x, y, width } = scales
+  const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
+    area<CurvePoint>()
+      .x((point) => x(point.rate))
+      .y0((point) => y(interval(point).low))
+      .y1((point) => y(interval(point).high))
+      .curve(curveMonotoneX)(points) ?? ''
+  const path =
+    line<CurvePoint>()
+      .x((point) => x(point.rate))
+      .y((point) => y(point.probability))
+      .curve(curveMonotoneX)(points) ?? ''
+  return (
+    <svg
+      width={width}
+      height={height}
+      role="img"
+      aria-label="Chance of winning by rate. The same as a table below."
+      style={{ display: 'block' }}
+    >
+      <Axes {...props} />
+      <path d={ribbon((point) => point.interval_95)} fill="var(--chart-band)" opacity={0.35} />
+      <path d={ribbon((point) => point.interval_80)} fill="var(--chart-band)" opacity={0.75} />
+      {optimum && <FlatZone scales={scales} optimum={optimum} />}
+      {band && <Band scales={scales} band={band} />}
+      <path d={path} fill="none" stroke="var(--chart-accent)" strokeWidth={2.5} />
+      {quotes && <Rug scales={scales} quotes={quotes} />}
+      {suggestedRate !== undefined && suggestedRate !== null && isWithin(x, suggestedRate) && (
+        <g>
+          <line
+            x1={x(suggestedRate)}
+            x2={x(suggestedRate)}
+            y1={y(1)}
+            y2={y(0)}
+            stroke="var(--chart-ink)"
+            strokeDasharray="2 4"
+          />
+          <path d={`M${x(suggestedRate) - 6},${y(1) - 11}h12l-6,10z`} fill="var(--chart-ink)" />
+        </g>
+      )}
+      {optimum && isWithin(x, optimum.rate) && (
+        <path
+          d={diamond(x(optimum.rate), y(readCurve(points, optimum.rate)?.probability ?? 0), 7)}
+          fill="var(--mantine-color-body)"
+          stroke="var(--chart-ink)"
+          strokeWidth={2}
+        />
+      )}
+    </svg>
+  )
+}
+
+function isWithin(x: Scales['x'], rate: number): boolean {
+  const [low = 0, high = 0] = x.domain()
+  return rate >= low && rate <= high
+}
+
+function diamond(x: number, y: number, size: number): string {
+  return `M${x},${y - size}l${size},${size}l${-size},${size}l${-size},${-size}z`
+}
+
+function Axes({ scales: { x, y, width }, miles }: WinCurveProps & { scales: Scales }) {
+  const rates = x.ticks(Math.max(2, Math.floor(width / 95)))
+  return (
+    <g fontSize={11} fill="var(--chart-ink)">
+      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+        <g key={share}>
+          <line
+            x1={margin.left}
+            x2={width - margin.right}
+            y1={y(share)}
+            y2={y(share)}
+            stroke="var(--chart-grid)"
+          />
+          <text x={margin.left - 6} y={y(share) + 4} textAnchor="end">
+            {Math.round(share * 100)}%
+          </text>
+        </g>
+      ))}
+      {rates.map((rate) => (
+        <g key={rate} transform={`translate(${x(rate)},${y(0)})`}>
+          <line y2={5} stroke="var(--chart-ink)" />
+          <text y={26} textAnchor="middle">
+            {roundDollars(rate)}
+          </text>
+          {miles !== undefined && miles !== null && miles > 0 && (
+            <text y={40} textAnchor="middle" opacity={0.85}>
+              {ratePerMile(rate / miles)}
+            </text>
+          )}
+        </g>
+      ))}
+    </g>
+  )
+}
+
+function clampedTo(x: Scales['x'], rate: number): number {
+  const [low = 0, high = 0] = x.domain()
+  return x(Math.min(Math.max(rate, low), high))
+}
+
+/** Rates whose expected margin is near the best: a bar along the foot. */
+function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonNullable<Known['optimum']> }) {
+  const [low, high] = [clampedTo(x, optimum.flat_zone.low), clampedTo(x, optimum.flat_zone.high)]
+  return (
+    <rect
+      x={low}
+      y={y(1)}
+      width={Math.max(0, high - low)}
+      height={y(0) - y(1)}
+      fill="var(--chart-accent)"
+      opacity={0.13}
+    />
+  )
+}
+
+/** Floor, median and ceiling: a bar with three ticks under the plot. */
+function Band({ scales: { x, y }, band }: { scales: Scales; band: NonNullable<Known['band']> }) {
+  const { floor, median, ceiling } = band
+  if (floor === null || median === null || ceiling === null) return null
+  const at = y(0) + 9
+  return (
+    <g stroke="var(--chart-ink)" strokeWidth={2}>
+      <line x1={clampedTo(x, floor)} x2={clampedTo(x, ceiling)} y1={at} y2={at} />
+      {[floor, median, ceiling]
+        .filter((rate) => isWithin(x, rate))
+        .map((rate, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two of the three may be the same rate
+          <line key={index} x1={x(rate)} x2={x(rate)} y1={at - 4} y2={at + 4} />
+        ))}
+    </g>
+  )
+}
+
+function Rug({ scales: { x, y }, quotes }: { scales: Scales; quotes: NonNullable<Known['quotes']> }) {
+  return (
+    <g>
+      {quotes
+        .filter(({ rate, outcome }) => outcome !== 'pending' && isWithin(x, rate))
+        .map(({ rate, outcome }, index) =>
+          outcome === 'won' ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several quotes may have the same rate and outcome
+            <circle key={index} cx={x(rate)} cy={y(1)} r={3.5} fill="var(--won)" opacity={0.75} />
+          ) : (
+            <path
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above
+              key={index}
+              d={`M${x(rate) - 3},${y(0) - 7}l6,6m0,-6l-6,6`}
+              stroke="var(--lost)"
+              strokeWidth={1.6}
+              opacity={0.85}
+            />
+          ),
+        )}
+    </g>
+  )
+}
+
+/** Where the key leads the handle; null for keys that are not its own. */
+function rateAfter(event: KeyboardEvent, rate: number, [low, high]: readonly [number, number]) {
+  const step = event.shiftKey ? wideStepDollars : stepDollars
+  switch (event.key) {
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return rate + step
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return rate - step
+    case 'PageUp':
+      return rate + wideStepDollars
+    case 'PageDown':
+      return rate - wideStepDollars
+    case 'Home':
+      return low
+    case 'End':
+      return high
+    default:
+      return null
+  }
+}
+
+const handleSize = 28
+
+/** What is seen of the handle: smaller than what can be grabbed. */
+function Knob() {
+  return (
+    <span
+      aria-hidden
+      style={{
+        width: 18,
+        height: 18,
+        borderRadius: '50%',
+        border: '3px solid var(--mantine-color-body)',
+        background: 'var(--chart-accent)',
+        boxShadow: '0 0 0 2px var(--chart-accent)',
+      }}
+    />
+  )
+}
+
+function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
+  const { x, y, width } = scales
+  const knob = useRef<HTMLDivElement>(null)
+  const plot = useRef<HTMLDivElement>(null)
+  const reading = rateDollars === null ? null : readCurve(points, rateDollars)
+  const [low = 0, high = 0] = x.domain()
+  const ends = [
+    Math.ceil(low / stepDollars) * stepDollars,
+    Math.floor(high / stepDollars) * stepDollars,
+  ] as const
+  const within = (rate: number) => Math.min(Math.max(rate, ends[0]), ends[1])
+  const follow = (event: PointerEvent) => {
+    const left = plot.current?.getBoundingClientRect().left ?? 0
+    const rate = x.invert(event.clientX - left + margin.left)
+    onRate?.(within(Math.round(rate / stepDollars) * stepDollars))
+  }
+  const stands = reading === null || rateDollars === null ? null : reading
+  const [left, top] = stands === null ? [0, 0] : [clampedTo(x, stands.rate), y(stands.probability)]
+  const look = {
+    position: 'absolute' as const,
+    left: left - handleSize / 2,
+    top: top - handleSize / 2,
+    width: handleSize,
+    height: handleSize,
+    borderRadius: '50%',
+    display: 'grid',
+    placeItems: 'center',
+  }
+  if (onRate === undefined)
+    return stands === null ? null : (
+      <div aria-hidden style={look}>
+        <Knob />
+      </div>
+    )
+  return (
+    <>
+      <div
+        ref={plot}
+        aria-hidden
+        style={{
+          position: 'absolute',
+          left: margin.left,
+          top: 0,
+          width: Math.max(0, width - margin.left - margin.right),
+          height: height - margin.bottom,
+          cursor: 'ew-resize',
+          touchAction: 'pan-y',
+        }}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          follow(event)
+          knob.current?.focus({ preventScroll: true })
+          event.preventDefault()
+        }}
+        onPointerMove={(event) => {
+          if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
+        }}
+      />
+      {stands !== null && (
+        <div
+          ref={knob}
+          role="slider"
+          tabIndex={0}
+          aria-label="Rate on the curve"
+          aria-valuemin={Math.min(ends[0], Math.round(stands.rate))}
+          aria-valuemax={Math.max(ends[1], Math.round(stands.rate))}
+          aria-valuenow={Math.round(stands.rate)}
+          aria-valuetext={readingInWords(stands, counts)}
+          style={{ ...look, cursor: 'grab', touchAction: 'none' }}
+          onPointerDown={(event) => {
+            event.currentTarget.setPointerCapture(event.pointerId)
+            event.currentTarget.focus({ preventScroll: true })
+          }}
+          onPointerMove={(event) => {
+            if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
+          }}
+          onKeyDown={(event) => {
+            const rate = rateAfter(event, stands.rate, ends)
+            if (rate === null) return
+            event.preventDefault()
+            onRate(within(rate))
+          }}
+        >
+          <Knob />
+        </div>
+      )}
+    </>
+  )
+}
+
+/** What the marks mean, with their figures: by shape, not by color alone. */
+function Legend({ band, suggestedRate, optimum, quotes, quotesNote }: WinCurveProps) {
+  const of = quotesNote === undefined ? '' : ` (${quotesNote})`
+  const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
+    ['▬', '80% and 95% range', 'var(--chart-accent)'],
+    ...(optimum
+      ? ([
+          [
+            '◇',
+            `Best expected margin ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
+          ],
+        ] as const)
+      : []),
+    ...(suggestedRate !== undefined && suggestedRate !== null
+      ? ([['▼', `Suggested ${roundDollars(suggestedRate)}`]] as const)
+      : []),
+    ...(band && band.floor !== null
+      ? ([
+          [
+            '┝━┥',
+            `Band ${roundDollars(band.floor)} · ${roundDollars(band.median)} · ${roundDollars(band.ceiling)}`,
+          ],
+        ] as const)
+      : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'won') ? ([['●', `Won${of}`, 'var(--won)']] as const) : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'lost')
+      ? ([['✕', `Lost${of}`, 'var(--lost)']] as const)
+      : []),
+  ]
+  return (
+    <ul
+      aria-label="Marks of the chart"
+      style={{ listStyle: 'none', margin: 0, padding: 0, display: 'flex', flexWrap: 'wrap', gap: '0 1rem' }}
+    >
+      {items.map(([mark, text, color]) => (
+        <li key={text}>
+          <Text size="xs" span>
+            <span aria-hidden style={{ color }}>
+              {mark}
+            </span>{' '}
+            {text}
+          </Text>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function PointsTable({ points, miles }: WinCurveProps) {
+  const hasMiles = miles !== undefined && miles !== null && miles > 0
+  const columns: Column<CurvePoint>[] = [
+    { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => roundDollars(rate) },
+    ...(hasMiles
+      ? [
+          {
+            key: 'rpm',
+            header: 'RPM',
+            align: 'right' as const,
+            cell: ({ rate }: CurvePoint) => ratePerMile(rate / miles),
+          },
+        ]
+      : []),
+    { key: 'chance', header: 'Chance', align: 'right', cell: (point) => probability(point.probability) },
+    { key: 'range80', header: '80% range', align: 'right', cell: (point) => range(point.interval_80) },
+    { key: 'range95', header: '95% range', align: 'right', cell: (point) => range(point.interval_95) },
+    {
+      key: 'nearby',
+      header: 'Quotes near it',
+      cell: ({ nearby }) =>
+        `${count(nearby.won)} won, ${count(nearby.lost)} lost, ${count(nearby.pending)} pending`,
+    },
+  ]
+  return (
+    <details>
+      <summary style={{ cursor: 'pointer', padding: '0.25rem 0', fontSize: 'var(--mantine-font-size-sm)' }}>
+        Show as a table
+      </summary>
+      <DataTable
+        caption="Chance of winning by rate"
+        columns={columns}
+        rows={points}
+        rowKey={(point) => String(point.rate)}
+      />
+    </details>
+  )
+}

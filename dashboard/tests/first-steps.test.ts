@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  call,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  password,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { has, run } from '../../checks/page.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+const lanePath = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp()
+  // The first read of a process loads its places: not what is timed here.
+  const { token, tenant } = await makeIntegration(app)
+  await makeLane(app, tenant)
+  await call(app, 'GET', lanePath, { token })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+const step = (page: Page, title: string) =>
+  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: title, exact: true }) })
+
+async function isDone(page: Page, title: string): Promise<void> {
+  await step(page, title).getByText('Done', { exact: true }).waitFor()
+}
+
+describe('get started', () => {
+  test('leads from sign-up to the first API call without reading anything else', async () => {
+    const { page, troubles } = await openWindow(browser, app.url)
+    await page.goto('/sign-up')
+    await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+    await page.getByLabel('Your name').fill('Ana Ortiz')
+    await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+    await page.getByRole('textbox', { name: 'Password' }).fill(password)
+    await page.getByRole('button', { name: 'Make the brokerage' }).click()
+    await page.getByText('0 of 8 done. Next: quote a lane.').waitFor()
+    await page
+      .getByRole('link', { name: /Get started/ })
+      .getByLabel('8 steps left')
+      .waitFor()
+
+    await step(page, 'Create a service token').getByRole('link', { name: 'Create a token' }).click()
+    await page.getByLabel('Name of the new token').fill('First')
+    await page.getByRole('button', { name: 'Create token' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    const token = (await dialog.locator('code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('link', { name: /Get started/ }).click()
+    await isDone(page, 'Create a service token')
+
+    const read = step(page, 'Make the first read')
+    const lines = (await read.getByRole('region', { name: 'The first read' }).textContent()) ?? ''
+    const pasted = `${lines.replace('put the service token here', token)}\n`
+    const paste = async () =>
+      has('curl')
+        ? (await run('bash', ['-euo', 'pipefail'], { input: pasted })).output
+        : `HTTP ${(await call(app, 'GET', lanePath, { token })).status}`
+    // On a machine under load the database may ask to come again.
+    await expect.poll(paste, { timeout: 20_000, interval: 1_000 }).toContain('HTTP 200')
+    // The page looks by itself, while somebody is at the terminal.
+    await isDone(page, 'Make the first read')
+    expect(await read.getByRole('region').count()).toBe(0)
+    expect(troubles).toEqual([])
+  })
+
+  test('ticks each step by what was really done, and says when all is', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/start')
+    await page.getByText('2 of 8 done').waitFor()
+    const lane = await makeLane(app, tenant, { outcome: 'lost' })
+    await isDone(page, 'Mark a quote won or lost')
+    await isDone(page, 'Quote a lane')
+    expect(await step(page, 'Push the first booking').getByText('To do').count()).toBe(1)
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })
+    await makePerson(app, tenant, 'viewer')
+    const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+      body: 'customer_name,origin,destination,equipment,quoted_rate,outcome,quoted_at\nAcme,"Dallas, TX","Atlanta, GA",V,2000,won,2026-01-05\n',
+    })
+    expect(imported.status).toBe(202)
+    await page.getByText('All done.').waitFor()
+    await page.getByRole('link', { name: /Get started/ }).waitFor({ state: 'detached' })
+  })
+
+  test('can be hidden from the menu, and shown again', async () => {
+    const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
+    await page.goto('/start')
+    const link = page.getByRole('link', { name: /Get started/ })
+    await link.waitFor()
+    await page.getByRole('button', { name: 'Hide this from the menu' }).click()
+    await link.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Show this in the menu' }).click()
+    await link.waitFor()
+  })
+
+  test('offers a viewer no step that only others may take', async () => {
+    const viewer = await makePerson(app, await makeTenant(app), 'viewer')
+    const { page, troubles } = await openWindow(browser, app.url, { person: viewer })
+    await page.goto('/start')
+    await step(page, 'Create a service token').getByText('An admin or owner does this').waitFor()
+    await step(page, 'Quote a lane').getByText('Your role only reads').waitFor()
+    expect(await page.getByRole('listitem').getByRole('link').count()).toBe(0)
+    expect(troubles).toEqual([])
+  })
+
+  test('says that the service is away, and tries again when told', async () => {
+    const { page } = await openWindow(browser, app.url, {
+      person: await makeTenant(app),
+      refusalsExpected: true,
+    })
+    await page.route('**/api/first-steps', (route) => route.abort())
+    await page.goto('/start')
+    const alert = page.getByRole('alert', { name: 'The steps could not be read' })
+    await alert.waitFor()
+    await page.unrouteAll()
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('0 of 8 done').waitFor()
+  })
+
+  test.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 390 },
+  ] as const)('is readable for everybody in $colorScheme at $width pixels', async (options) => {
+    const { page, troubles } = await openWindow(browser, app.url, {
+      ...options,
+      person: await makeTenant(app),
+    })
+    await page.goto('/start')
+    await page.getByRole('region', { name: 'The first read' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
+    expect(troubles).toEqual([])
+  })
+})

@@ -1,0 +1,133 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pagePaths } from '#contract/pages.ts'
+import { call, type Integration, makeIntegration, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { openBrowser, openWindow } from '../testing/browser.ts'
+
+/** Names that run a script, break a layout or change what stands beside them wherever a page is careless. */
+const hostileNames = [
+  '<script>window.ran = 1</script>',
+  '"><img src=x onerror="window.ran = 1">',
+  '<svg onload=window.ran=1>',
+  "'; window.ran = 1; //",
+  'javascript:window.ran=1',
+  '{{constructor.constructor("window.ran = 1")()}}',
+  `\${window.ran = 1}`,
+  '</textarea><script>window.ran = 1</script>',
+  '<style>body{display:none}</style>',
+  '=HYPERLINK("http://x.example","x")',
+  '__proto__',
+  'Ｔｈｅ ｑｕｉｃｋ ｂｒｏｗｎ 🚚 فريق שלום 日本語 Ω≈ç√∫ ﷽',
+  'W'.repeat(190),
+]
+
+let app: TestApp
+let browser: Browser
+let integration: Integration
+let lanes: string[]
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  integration = await makeIntegration(app)
+  const { tenant } = integration
+  lanes = []
+  for (const name of hostileNames) {
+    const made = await call(app, 'POST', '/api/quote-requests', {
+      token: tenant.owner,
+      body: {
+        customer_name: name,
+        reference: name,
+        lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
+      },
+    })
+    expect(made.status, name).toBe(201)
+    lanes.push(made.body.lanes[0].lane_ref)
+    const update = {
+      lane_ref: lanes.at(-1),
+      truck_cost: 1700,
+      carrier_name: name,
+      carrier_mc: name.slice(0, 40),
+    }
+    expect((await pushUpdate(app, integration, update)).status, name).toBe(200)
+    const short = name.slice(0, 90)
+    const token = { token: tenant.owner, body: { name: short } }
+    expect((await call(app, 'POST', '/api/integrations/tokens', token)).status, name).toBe(201)
+    const person = { name: short, email: `p${lanes.length}@example.com`, role: 'viewer' }
+    expect((await call(app, 'POST', '/api/users', { token: tenant.owner, body: person })).status).toBe(201)
+  }
+  const brokerage = { token: tenant.owner, body: { name: hostileNames[1] } }
+  expect((await call(app, 'PATCH', '/api/tenant', brokerage)).status).toBe(200)
+  await fetch(
+    `${app.url}/api/imports?dry_run=true&file_name=${encodeURIComponent('<img src=x onerror=1>.csv')}`,
+    {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+      body: `origin,destination,equipment,quoted_rate,quoted_at,"<img src=x onerror='window.ran=1'>"\nNowhere<b>,"x, ZZ",V,abc,2026-01-01,1\n`,
+    },
+  )
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+/** A window that notes every breach of the page's policy and every dialog. */
+async function watchedWindow() {
+  const window = await openWindow(browser, app.url, { person: integration.tenant, refusalsExpected: true })
+  const breaches: string[] = []
+  window.page.on('dialog', (dialog) => {
+    breaches.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  await window.context.exposeFunction('noteBreach', (text: string) => breaches.push(text))
+  await window.context.addInitScript(
+    `addEventListener('securitypolicyviolation', (event) => noteBreach(event.violatedDirective + ': ' + event.blockedURI))`,
+  )
+  return { ...window, breaches }
+}
+
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+}
+
+const corridor = new URLSearchParams({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
+
+test('hostile names run no script, breach no policy and widen no page, wherever they are shown', async () => {
+  const { page, breaches, troubles } = await watchedWindow()
+  const paths = [
+    ...Object.values(pagePaths).filter((path) => !path.includes('{')),
+    ...lanes.map((ref) => pagePaths.quote.replace('{lane_ref}', ref)),
+    `${pagePaths.lane}?${corridor}`,
+    `${pagePaths.shipments}?period=all`,
+    `${pagePaths.performance}?by=customer`,
+    `${pagePaths.performance}?by=rep`,
+    `${pagePaths.quotes}?customer=${encodeURIComponent(hostileNames[0] ?? '')}`,
+    `${pagePaths.quotes}?q=${encodeURIComponent(hostileNames[1] ?? '')}`,
+    `${pagePaths.lane}?${new URLSearchParams({ origin: hostileNames[0] ?? '', destination: hostileNames[1] ?? '' })}`,
+    `${pagePaths.quote.replace('{lane_ref}', encodeURIComponent(hostileNames[1] ?? ''))}`,
+  ]
+  for (const path of paths) {
+    await page.goto(path)
+    await settled(page)
+    expect(await page.evaluate('typeof globalThis.ran'), path).toBe('undefined')
+    expect(
+      await page.evaluate('document.documentElement.scrollWidth - globalThis.innerWidth'),
+      path,
+    ).toBeLessThanOrEqual(0)
+    expect(await page.locator('body').isVisible(), path).toBe(true)
+  }
+  expect(breaches).toEqual([])
+  expect(troubles).toEqual([])
+}, 180_000)
+
+test('each of them is shown as it was written', async () => {
+  const { page } = await watchedWindow()
+  for (const [index, ref] of lanes.entries()) {
+    await page.goto(pagePaths.quote.replace('{lane_ref}', ref))
+    await settled(page)
+    expect(await page.getByRole('main').innerText()).toContain(hostileNames[index])
+  }
+}, 120_000)

@@ -1,0 +1,319 @@
+import { readFile } from 'node:fs/promises'
+import { gzipSync } from 'node:zlib'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gazetteer } from '#geography/gazetteer.ts'
+import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  gazetteer()
+  app = await testApp()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
+const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`
+const naughty = '<img src=x onerror="window.ran=true">'
+
+/** Chooses a file as the picker of the system would hand it over. */
+async function choose(page: Page, text: string | Buffer, name = 'loads.csv') {
+  const [picker] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: /^Choose a/ }).click(),
+  ])
+  await picker.setFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+}
+
+async function check(page: Page) {
+  await page.getByRole('button', { name: 'Check the file' }).click()
+  await page.getByRole('heading', { name: 'Result of the check' }).waitFor()
+}
+
+async function lanesOf(tenant: MadeTenant) {
+  const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+  return body.lanes as { customer_rate: number; destination: string }[]
+}
+
+async function saved(page: Page, button: string): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: button }).click(),
+  ])
+  return readFile(await download.path(), 'utf8')
+}
+
+describe('a file', () => {
+  test('with odd headers is mapped by hand, checked, imported and undone', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    const odd = `"City","City","a=b, ""c""",Rate,Quote Date,${'x'.repeat(300)}\n`
+    const good = `"Dallas, TX","Atlanta, GA",Van,"$2,150.00",3/1/2026,1\n`
+    const bad = `"Dallas, TX","Macon, GA",Van,=cmd,3/1/2026,2\n`
+    await choose(page, odd + good + bad)
+    await page.getByText('the place of pickup: Origin, or Origin city with Origin state').waitFor()
+    expect(await page.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true)
+
+    await page.getByLabel('Column for Origin', { exact: true }).selectOption('City (column 1)')
+    await page.getByLabel('Column for Destination', { exact: true }).selectOption('City (column 2)')
+    await page.getByLabel('Column for Equipment', { exact: true }).selectOption('a=b, "c"')
+    await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
+    await page.getByText('$2,150.00 · =cmd').waitFor()
+    await check(page)
+    const row = page.getByRole('row', { name: /^3 Rate .*"=cmd"/ })
+    await row.waitFor()
+    expect(await lanesOf(tenant)).toEqual([])
+    expect(await saved(page, 'Save the errors as CSV')).toMatch(/^Line,Column,What is wrong\r\n3,Rate,/)
+
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
+    await page.getByRole('button', { name: 'Undo this import' }).waitFor()
+    expect(await lanesOf(tenant)).toMatchObject([{ destination: 'Atlanta, GA' }])
+    await page.getByRole('link', { name: 'See the quotes' }).waitFor()
+
+    await page.getByRole('button', { name: 'Undo this import' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/1 quote it added is taken out/).waitFor()
+    await dialog.getByRole('button', { name: 'Undo the import' }).click()
+    await dialog.getByText(/1 quote taken out/).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    expect(await lanesOf(tenant)).toEqual([])
+    await page.getByText('This import was undone').waitFor()
+    expect(troubles).toEqual([])
+  })
+
+  test('of the example is good as it is, packed as well', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    const example = await saved(page, 'Save the example as CSV')
+    await choose(page, gzipSync(example), 'example.csv.gz')
+    await page.getByText('Dallas, TX · Chicago, IL · Savannah, GA').waitFor()
+    await check(page)
+    await page.getByText('Every row of the file is good.').waitFor()
+    await page.getByRole('button', { name: 'Import 4 rows' }).waitFor()
+    expect(troubles).toEqual([])
+  })
+
+  test('that is no CSV is told apart before it is sent, and says what to do', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    await choose(page, Buffer.from('PK\u0003\u0004rest of a workbook'), 'loads.xlsx')
+    await page.getByText(/Save the sheet as "CSV UTF-8"/).waitFor()
+    await choose(page, '')
+    await page.getByText(/The file is empty/).waitFor()
+    await choose(page, header + rowTo('Atlanta'))
+    await page.getByRole('button', { name: 'Check the file' }).waitFor()
+    expect(await page.getByText('This file cannot be imported').count()).toBe(0)
+  })
+
+  test('can be dropped on the page', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    await page.getByText('Drop a CSV file here').waitFor()
+    await page.evaluate(`
+      const carried = new DataTransfer()
+      carried.items.add(new File([${JSON.stringify(header + rowTo('Atlanta'))}], 'dropped.csv', { type: 'text/csv' }))
+      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: carried, bubbles: true }))
+    `)
+    await page.getByText('dropped.csv', { exact: true }).waitFor()
+    await page.getByText('Dallas, TX', { exact: true }).first().waitFor()
+  })
+
+  test('whose columns have naughty names runs no script', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant, width: 390 })
+    await page.goto('/imports')
+    const name = `${naughty} ${'long'.repeat(60)}`
+    const quoted = `"${name.replaceAll('"', '""')}"`
+    await choose(
+      page,
+      header.replace('Sell Rate', quoted) + rowTo('Macon', 'x').replace('Van', naughty.replaceAll('"', '')),
+      `${naughty}.csv`,
+    )
+    await page.getByLabel('Column for Quoted rate').selectOption({ index: 4 })
+    await check(page)
+    await page
+      .getByText(/0 quotes would be added|No row can be imported/)
+      .first()
+      .waitFor()
+    expect(await page.evaluate('window.ran')).toBeUndefined()
+    expect(await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')).toBe(false)
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('when something fails', () => {
+  test('the file stays chosen and can be sent again', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/imports')
+    await choose(page, header + rowTo('Atlanta'))
+    let answers = ['full', 'offline']
+    await page.route('**/api/imports?*', (route) => {
+      const [next, ...rest] = answers
+      answers = rest
+      if (next === 'offline') return route.abort('connectionreset')
+      if (next === undefined) return route.continue()
+      return route.fulfill({
+        status: 503,
+        headers: { 'Retry-After': '60' },
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          type: '/problems/unavailable',
+          detail: 'Too many imports are waiting. Send the file again in a minute.',
+          request_id: 'test',
+        }),
+      })
+    })
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page.getByText(/Too many imports are waiting/).waitFor()
+    await page.getByText('The file and its columns stay as they are', { exact: false }).waitFor()
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page.getByText(/cannot be reached/).waitFor()
+    await check(page)
+    await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
+  })
+
+  test('what the service finds wrong with the file is said in its words', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/imports')
+    const bytes = Buffer.from(`${header}"Montr\xe9al, QC","Macon, GA",Van,1,3/1/2026,Won\n`, 'latin1')
+    await choose(page, bytes)
+    await page.getByRole('button', { name: 'Check the file' }).click()
+    await page.getByText(/line 2, column "Ship From"/).waitFor()
+  })
+
+  test('the list of imports can be asked for again', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.route('**/api/imports', (route) => route.abort('connectionreset'))
+    await page.goto('/imports')
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+    await page.unroute('**/api/imports')
+    await again.click()
+    await page.getByText('Nothing was imported yet.').waitFor()
+  })
+})
+
+test('a running import is found again by a page that is loaded anew, and stopped', async () => {
+  const tenant = await makeTenant(app)
+  const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+  await page.goto('/imports')
+  const rows = Array.from({ length: 30_000 }, (_, at) => rowTo('Atlanta', (1_000 + at / 100).toFixed(2)))
+  await choose(page, header + rows.join(''))
+  await check(page)
+  await page.getByRole('button', { name: 'Import 30,000 rows' }).click()
+  await page.getByRole('progressbar').waitFor()
+  await page.goto('/imports')
+  await page.getByText(/rows? read, \d+% of the file/).waitFor()
+  await page.getByText(/It goes on when you leave this page/).waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByText('It was stopped').waitFor()
+  const { body } = await call(app, 'GET', '/api/imports/2', { token: tenant.owner })
+  expect(body.status).toBe('stopped')
+  expect(body.rows_added).toBeGreaterThan(0)
+  await page.getByRole('button', { name: 'Undo this import' }).waitFor()
+  expect(troubles).toEqual([])
+})
+
+test('a viewer sees what was imported, and may neither import nor undo; a member may not undo', async () => {
+  const tenant = await makeTenant(app)
+  const viewer = await makePerson(app, tenant, 'viewer')
+  const member = await makePerson(app, tenant, 'member')
+  await fetch(`${app.url}/api/imports?file_name=march.csv`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: header + rowTo('Atlanta'),
+  })
+  for (const person of [viewer, member]) {
+    const { page } = await openWindow(browser, app.url, { person })
+    await page.goto('/imports?import=1')
+    await page.getByText('An admin or owner can undo it.').waitFor()
+    await page.getByRole('link', { name: 'march.csv' }).waitFor()
+    expect(await page.getByRole('button', { name: /Undo/ }).count()).toBe(0)
+    expect(await page.getByText('Your role is viewer').count()).toBe(person === viewer ? 1 : 0)
+    expect(await page.getByRole('button', { name: 'Choose a file' }).count()).toBe(person === viewer ? 0 : 1)
+  }
+})
+
+test('all of it by keyboard', async () => {
+  const tenant = await makeTenant(app)
+  const { page } = await openWindow(browser, app.url, { person: tenant })
+  await page.goto('/imports')
+  await page.getByText('Nothing was imported yet.').waitFor()
+  const [picker] = await Promise.all([
+    page.waitForEvent('filechooser'),
+    page.getByRole('button', { name: 'Choose a file' }).press('Enter'),
+  ])
+  await picker.setFiles({
+    name: 'loads.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(header.replace('Ship To', 'Drop') + rowTo('Atlanta')),
+  })
+  await page.getByLabel('Column for Destination', { exact: true }).focus()
+  await page.keyboard.type('Drop')
+  await page.getByText('A check reads every row and keeps nothing.').waitFor()
+  await page.getByRole('button', { name: 'Check the file' }).focus()
+  await page.keyboard.press('Enter')
+  const result = page.getByRole('heading', { name: 'Result of the check' })
+  await result.waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Result of the check')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Undo this import' }).waitFor()
+  expect(await lanesOf(tenant)).toHaveLength(1)
+})
+
+describe.each([
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+  { colorScheme: 'light', width: 390 },
+  { colorScheme: 'dark', width: 1280 },
+] as const)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
+  test('empty, with columns to choose, with the result of a check, and undone', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
+    const look = async (at: string) => {
+      expect(await accessibilityProblems(page), at).toEqual([])
+      const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
+      expect(scrolls, `${at} scrolls sideways`).toBe(false)
+    }
+    await page.goto('/imports')
+    await page.getByText('Nothing was imported yet.').waitFor()
+    await look('empty')
+    const bad = Array.from({ length: 40 }, () => rowTo('Macon', 'x')).join('')
+    await choose(page, header.replace('Sell Rate', 'Rate') + rowTo('Atlanta') + bad)
+    await page.getByText('Choose the columns that are still needed', { exact: true }).waitFor()
+    await look('columns')
+    await page.getByRole('button', { name: 'Read Quoted rate from Rate' }).click()
+    await check(page)
+    await look('checked')
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
+    await page.getByRole('button', { name: 'Undo this import' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/is taken out/)
+      .waitFor()
+    await look('before undoing')
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo the import' }).click()
+    await page
+      .getByRole('dialog')
+      .getByText(/quote taken out/)
+      .waitFor()
+    await look('undone')
+  })
+})

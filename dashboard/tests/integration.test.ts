@@ -1,0 +1,563 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  call,
+  type Integration,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+  signedHeaders,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { has, run } from '../../checks/page.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp({ rateLimit: 'real' })
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+beforeEach(() => {
+  app.now = Date.now()
+})
+
+async function openIntegration(
+  person: { email: string; password: string },
+  words = '',
+  options: Partial<Parameters<typeof openWindow>[2]> = {},
+) {
+  const window = await openWindow(browser, app.url, { ...options, person })
+  await window.page.goto(`/integration${words}`)
+  await window.page.getByRole('heading', { name: 'Integration', level: 1 }).waitFor()
+  return window
+}
+
+/** Everything of the page in which a plaintext might have stayed: what it draws, its storage and its address. */
+const leftovers = (page: Page): Promise<string> =>
+  page.evaluate(`[
+    document.documentElement.outerHTML,
+    ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value),
+    JSON.stringify({ ...localStorage }),
+    JSON.stringify({ ...sessionStorage }),
+    document.cookie,
+    location.href,
+  ].join('\\n')`)
+
+const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+
+/** Takes one of a row of choices, as people do: by its word. */
+const choose = (page: Page, what: string, choice: string) =>
+  page.getByRole('radiogroup', { name: what }).getByText(choice, { exact: true }).click()
+
+const isFocused = (it: Locator) => it.evaluate('(it) => it === document.activeElement')
+
+const shownIn = async (dialog: Locator) => (await dialog.locator('code').textContent()) ?? ''
+
+async function createToken(page: Page, name: string): Promise<string> {
+  await page.getByLabel('Name of the new token').fill(name)
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+  const token = await shownIn(dialog)
+  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  return token
+}
+
+async function createSecret(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Create secret' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Store this signing secret now' })
+  const secret = await shownIn(dialog)
+  await dialog.getByRole('button', { name: 'I have stored it' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  return secret
+}
+
+const readWith = (token: string) =>
+  call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
+
+describe('a service token', () => {
+  test('is shown once, and is nowhere after that', async () => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openIntegration(tenant)
+    await page.getByText('No service token yet').waitFor()
+    await page.getByLabel('Name of the new token').fill('McLeod production')
+    await page.getByRole('button', { name: 'Create token' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    const token = await shownIn(dialog)
+    expect((await readWith(token)).status).toBe(200)
+    await dialog.getByRole('button', { name: 'Copy the service token' }).click()
+    expect(await copied(page)).toBe(token)
+    await page.keyboard.press('Escape')
+    await dialog.getByText('is shown once').waitFor()
+    expect(await leftovers(page)).toContain(token)
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await leftovers(page)).not.toContain(token)
+    await page.reload()
+    await page.getByRole('cell', { name: 'McLeod production', exact: true }).waitFor()
+    expect(await leftovers(page)).not.toContain(token)
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await page.getByText("LANEWISE_TOKEN='put the service token here'").waitFor()
+    expect(await leftovers(page)).not.toContain(token)
+    expect(troubles).toEqual([])
+  })
+
+  test('is listed with its last use, and stops working when it is revoked', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openIntegration(tenant)
+    const token = await createToken(page, 'Load board')
+    const row = page.getByRole('row', { name: /Load board/ })
+    await row.getByText('never').waitFor()
+    await readWith(token)
+    await page.reload()
+    await row.getByText('from 127.0.0.1').waitFor()
+    await row.getByText('Live').waitFor()
+    await row.getByRole('button', { name: 'Revoke the token Load board' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Revoke this token?' })
+    await dialog.getByText('is refused from its next request on').waitFor()
+    await dialog.getByRole('button', { name: 'Keep it' }).click()
+    expect((await readWith(token)).status).toBe(200)
+    await row.getByRole('button', { name: 'Revoke the token Load board' }).click()
+    await dialog.getByRole('button', { name: 'Revoke token' }).click()
+    await row.getByText('Revoked').waitFor()
+    expect((await readWith(token)).status).toBe(401)
+  })
+
+  test('whose name is too long is refused beside the field', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
+    await page.getByLabel('Name of the new token').fill('x'.repeat(101))
+    await page.getByRole('button', { name: 'Create token' }).click()
+    await page.getByText(/name must be/).waitFor()
+  })
+})
+
+describe('a signing secret', () => {
+  async function secretOfPage(page: Page, button: string): Promise<string> {
+    await page.getByRole('button', { name: button, exact: true }).click()
+    const shown = page.getByRole('dialog', { name: 'Store this signing secret now' })
+    const secret = await shownIn(shown)
+    await shown.getByText('Both are accepted until').waitFor()
+    await shown.getByRole('button', { name: 'I have stored it' }).click()
+    await shown.waitFor({ state: 'hidden' })
+    expect(await leftovers(page)).not.toContain(secret)
+    return secret
+  }
+
+  test('is rotated with an overlap, in which both sign, until the old one is revoked', async () => {
+    const old = await makeIntegration(app)
+    const lane = await makeLane(app, old.tenant)
+    const push = async (secret: string, rate: number): Promise<number> => {
+      const update = { lane_ref: lane.lane_ref, customer_rate: rate }
+      const { status } = await pushUpdate(app, { ...old, secret }, update)
+      if (status !== 429) return status
+      await page.waitForTimeout(1_000)
+      return push(secret, rate)
+    }
+    const { page } = await openIntegration(old.tenant, '', { refusalsExpected: true })
+    await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rotate the secret tms' })
+    const hours = dialog.getByLabel('Overlap in hours')
+    expect(await hours.inputValue()).toBe('24')
+    await hours.fill('169')
+    await dialog.getByText('Enter whole hours from 0 to 168').waitFor()
+    await hours.fill('0')
+    await dialog.getByText('The old secret is refused at once').waitFor()
+    await hours.fill('48')
+    const until = new Intl.DateTimeFormat('en-US', {
+      dateStyle: 'medium',
+      timeZone: 'America/Chicago',
+    }).format(Date.now() + 48 * 3_600_000)
+    await dialog.getByText(`Both are accepted until ${until}`).waitFor()
+    const successor = await secretOfPage(page, 'Rotate secret')
+    expect(successor).not.toBe(old.secret)
+    expect(await push(old.secret, 2101)).toBe(200)
+    expect(await push(successor, 2102)).toBe(200)
+    await page.getByRole('row', { name: /until/ }).getByText(until).waitFor()
+
+    await page.getByRole('button', { name: 'Create secret' }).click()
+    const refusal = page.getByRole('alert', { name: /Two secrets named tms are live already/ })
+    await refusal.getByText('Revoke one of them, or wait until').waitFor()
+    await refusal.getByText(`accepted until ${until}`).waitFor()
+
+    await page
+      .getByRole('row', { name: /until/ })
+      .getByRole('button', { name: /^Revoke the secret tms/ })
+      .click()
+    const revoke = page.getByRole('dialog', { name: 'Revoke this secret at once?' })
+    await revoke.getByText('1 other secret stays live').waitFor()
+    await revoke.getByRole('button', { name: 'Revoke secret' }).click()
+    await page.getByText('Show 1 secret no longer accepted').waitFor()
+    expect(await push(old.secret, 2103)).toBe(401)
+    expect(await push(successor, 2104)).toBe(200)
+    await page.getByRole('switch', { name: 'Show 1 secret no longer accepted' }).click()
+    await page.getByRole('row', { name: /Revoked/ }).waitFor()
+    expect(new URL(page.url()).search).toContain('ended_secrets=shown')
+  })
+
+  test('is shown once, and is nowhere after that', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openIntegration(tenant)
+    const secret = await createSecret(page)
+    expect(secret).toMatch(/^lwsec_/)
+    expect(await leftovers(page)).not.toContain(secret)
+    await page.reload()
+    await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
+    expect(await leftovers(page)).not.toContain(secret)
+  })
+})
+
+describe('the code to paste', () => {
+  let folder: string
+  let page: Page
+  let tenant: MadeTenant
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'lanewise-code-'))
+    tenant = await makeTenant(app)
+    await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'won' })
+    await makeLane(app, tenant, { origin: "O'Fallon, MO", outcome: 'lost' })
+    ;({ page } = await openIntegration(tenant))
+    await createToken(page, 'TMS')
+    await createSecret(page)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  const languages = [
+    { language: 'curl', label: 'curl', needs: ['curl', 'openssl'], file: 'lanewise.sh', command: 'source' },
+    { language: 'python', label: 'Python', needs: ['python3'], file: 'lanewise.py', command: 'python3' },
+    { language: 'typescript', label: 'TypeScript', needs: [], file: 'lanewise.mts', command: 'node' },
+  ]
+  const calls = [
+    ['Booking', 'Push a booking'],
+    ['Rate advice', 'Ask about a rate'],
+    ['Lane advice', 'Ask about a lane'],
+  ] as const
+
+  for (const { language, label, needs, file, command } of languages) {
+    test.skipIf(!has(...needs))(`runs as shown: ${language}`, async () => {
+      const lane = await makeLane(app, tenant, { rate: 1950 })
+      await page.getByRole('tab', { name: 'Credentials' }).click()
+      await page.getByRole('tab', { name: 'Code' }).click()
+      await choose(page, 'Language', label)
+      for (const [choice, what] of calls) {
+        await choose(page, 'What the program does', choice)
+        const exports = await page.getByRole('region', { name: /^1\./ }).textContent()
+        if (what === 'Push a booking') await page.getByRole('link', { name: lane.lane_ref }).waitFor()
+        const code = await page.getByRole('region', { name: `2. ${what}` }).textContent()
+        if (what !== 'Push a booking') expect(code).toContain('Fallon, MO')
+        writeFileSync(join(folder, file), `${code}\n`)
+        app.now = Date.now()
+        const ran = await run('bash', ['-euo', 'pipefail'], {
+          input: `${exports}\n${command} ${join(folder, file)}\n`,
+          env: { PATH: `${join(process.execPath, '..')}:${process.env.PATH}` },
+        })
+        expect(ran.complaint).toBe('')
+        const [answer = '', status] = ran.output.trim().split('\n')
+        expect(status).toBe('HTTP 200')
+        if (what === 'Push a booking') expect(JSON.parse(answer)).toMatchObject({ updated: true })
+      }
+      const booked = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
+      expect(booked.body).toMatchObject({ customer_rate: 1950, outcome: 'won' })
+    })
+  }
+
+  test('holds the plaintexts in memory until they are removed, and in no storage', async () => {
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await page.getByText('export LANEWISE_SECRET=').waitFor()
+    const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
+    expect(kept).not.toContain('lwsec_')
+    await page.getByRole('button', { name: 'Remove them from the page' }).click()
+    await page.getByText("LANEWISE_SECRET='put the signing secret here'").waitFor()
+    expect(await leftovers(page)).not.toContain('lwsec_')
+  })
+
+  test('asks a brokerage without quotes to quote a lane first', async () => {
+    const { page } = await openIntegration(await makeTenant(app), '?tab=code')
+    await page.getByRole('heading', { name: 'No open lane to book' }).waitFor()
+    await page.getByRole('link', { name: 'Quote a lane' }).waitFor()
+    await choose(page, 'What the program does', 'Rate advice')
+    await page.getByRole('region', { name: '2. Ask about a rate' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?tab=code&call=markup')
+  })
+})
+
+describe('the request log', () => {
+  async function callsMade(integration: Integration) {
+    const lane = await makeLane(app, integration.tenant)
+    const update = { lane_ref: lane.lane_ref, customer_rate: 2000 }
+    await pushUpdate(app, integration, update)
+    await pushUpdate(app, { ...integration, secret: `${integration.secret.slice(0, -1)}?` }, update)
+    await readWith(integration.token)
+  }
+
+  test('shows a refused call with its reason, as it comes in', async () => {
+    const integration = await makeIntegration(app)
+    const { page, troubles } = await openIntegration(integration.tenant, '?tab=log')
+    await page.getByRole('status').getByText('Looking every 2 seconds').waitFor()
+    await callsMade(integration)
+    const refused = page.getByRole('row', { name: /401 refused/ })
+    const reason = refused.getByRole('link', { name: 'signature-mismatch' })
+    await reason.waitFor()
+    expect(await reason.getAttribute('href')).toBe('/problems/signature-mismatch')
+    expect(await refused.textContent()).toContain('shipment-update')
+    await refused.getByText('127.0.0.1').waitFor()
+    await refused.getByText(/\d ms/).waitFor()
+    await refused.getByRole('button', { name: /Copy request id/ }).click()
+    expect(await copied(page)).toMatch(/^[0-9a-f-]{36}$/)
+    await page.getByRole('row', { name: /origin Dallas, TX · destination Atlanta, GA/ }).waitFor()
+
+    await choose(page, 'Outcome', 'OK')
+    await refused.waitFor({ state: 'hidden' })
+    await choose(page, 'Outcome', 'Refused')
+    await refused.waitFor()
+    await page.getByLabel('Operation').selectOption('markup')
+    await page.getByRole('heading', { name: 'No such calls' }).waitFor()
+    expect(new URL(page.url()).search).toBe('?tab=log&outcome=refused&operation=markup')
+    await page.getByRole('button', { name: 'Show all calls' }).click()
+    await page.getByLabel('Token').selectOption({ label: 'test (id 1)' })
+    await page.getByRole('row', { name: /lane-insight/ }).waitFor()
+    await page
+      .getByRole('row', { name: /dashboard sign-in/ })
+      .first()
+      .waitFor({ state: 'detached' })
+    expect(troubles).toEqual([])
+  })
+
+  test('stands still while it is paused, and goes on', async () => {
+    const integration = await makeIntegration(app)
+    const { page } = await openIntegration(integration.tenant, '?tab=log')
+    await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await readWith(integration.token)
+    await page.waitForTimeout(3_000)
+    expect(await page.getByRole('row', { name: /lane-insight/ }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('row', { name: /lane-insight/ }).waitFor()
+  })
+
+  test('counts what is left of the limit, and what the last minute took', async () => {
+    const integration = await makeIntegration(app)
+    const { page } = await openIntegration(integration.tenant, '?tab=log')
+    const budget = page.getByRole('region', { name: 'Rate limit' })
+    await budget.getByText(/\d+ of 10 left in this second/).waitFor()
+    await Promise.all(Array.from({ length: 16 }, () => readWith(integration.token)))
+    await budget.getByText(/must be sent again after Retry-After seconds/).waitFor()
+    await budget.getByText('Counted by the process that answers this page', { exact: false }).waitFor()
+    const meter = page.getByRole('meter', { name: 'Calls left of the rate limit' })
+    expect(Number(await meter.getAttribute('max'))).toBe(10)
+  })
+})
+
+describe('the signature debugger', () => {
+  let integration: Integration
+  let page: Page
+
+  beforeAll(async () => {
+    integration = await makeIntegration(app)
+    ;({ page } = await openIntegration(integration.tenant, '?tab=debugger'))
+  })
+
+  async function paste(signedText: string, fillBody: () => Promise<void>) {
+    const timestamp = Math.floor(Date.now() / 1000)
+    const headers = signedHeaders(integration, signedText, timestamp)
+    await page.getByRole('textbox', { name: 'Timestamp' }).fill(String(timestamp))
+    await page.getByRole('textbox', { name: 'Signature' }).fill(headers['X-Service-Signature'] ?? '')
+    await fillBody()
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+  }
+  const part = (name: string) => page.getByRole('region', { name, exact: true })
+  const booking = { lane_ref: '48211093754-1-1', customer_rate: 2150 }
+
+  test('finds a body that was serialised again after signing', async () => {
+    await paste(JSON.stringify(booking, null, 2), () =>
+      page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(booking)),
+    )
+    await page.getByText('This signature is refused').waitFor()
+    await part('Body').getByText('Wrong').waitFor()
+    await part('Body').getByText('What to do:').waitFor()
+    await part('Timestamp').getByText('Right').waitFor()
+    await part('Secret').getByText('tms', { exact: false }).first().waitFor()
+    expect(await leftovers(page)).not.toContain('lwsec_')
+  })
+
+  test('accepts what is right', async () => {
+    const text = JSON.stringify(booking)
+    await paste(text, () => page.getByRole('textbox', { name: 'Body' }).fill(text))
+    await page.getByText('This signature is accepted now').waitFor()
+  })
+
+  test('takes the exact bytes of a file, which a text field would change', async () => {
+    const text = JSON.stringify(booking, null, 2).replaceAll('\n', '\r\n')
+    const load = () =>
+      page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'booking.json', mimeType: 'application/json', buffer: Buffer.from(text) })
+    await paste(text, load)
+    await page.getByText('This signature is accepted now').waitFor()
+    await page.getByText(/booking\.json: \d+ bytes, 3 CRLF/).waitFor()
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'other.bin',
+      mimeType: 'application/octet-stream',
+      buffer: Buffer.from([0xff, 0xfe, 0x00]),
+    })
+    await page.getByText('other.bin is not UTF-8 text').waitFor()
+    await page.getByRole('button', { name: 'Paste instead' }).click()
+    expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('')
+  })
+
+  test('has an example to begin with', async () => {
+    await page.getByRole('button', { name: 'Fill with an example' }).click()
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await part('Secret').getByText('Cannot be told', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByText('The verdict appears here').waitFor()
+  })
+
+  test('asks for patience after too many checks', async () => {
+    await page.route('**/api/signature-check', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '20', 'Content-Type': 'application/problem+json' },
+        body: JSON.stringify({
+          type: '/problems/too-many-attempts',
+          detail: 'Your brokerage has checked 30 signatures within a minute.',
+          request_id: 'x',
+        }),
+      }),
+    )
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByRole('alert').getByText('Wait 20 s, then try again').waitFor()
+    await page.unroute('**/api/signature-check')
+  })
+})
+
+describe('when things are not well', () => {
+  const refusal = (status: number, code: string) => ({
+    status,
+    headers: { 'Retry-After': '1', 'Content-Type': 'application/problem+json' },
+    body: JSON.stringify({ type: `/problems/${code}`, detail: 'Not now.', request_id: 'x' }),
+  })
+
+  test('a change refused for the rate limit is sent again by itself', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
+    let refused = 0
+    await page.route('**/api/integrations/tokens', (route) =>
+      route.request().method() === 'POST' && refused++ === 0
+        ? route.fulfill(refusal(429, 'quota-exceeded'))
+        : route.continue(),
+    )
+    await createToken(page, 'Patient')
+    await page.getByRole('row', { name: /Patient/ }).waitFor()
+    expect(refused).toBe(2)
+  })
+
+  test('each section says that the service is away, and tries again when told', async () => {
+    const integration = await makeIntegration(app)
+    const { page } = await openIntegration(integration.tenant, '?tab=log', { refusalsExpected: true })
+    await page.getByRole('row', { name: /create-service-token/ }).waitFor()
+    await page.route('**/api/integration*', (route) => route.fulfill(refusal(503, 'unavailable')))
+    await page.route('**/api/integrations/**', (route) => route.fulfill(refusal(503, 'unavailable')))
+    await page.getByText('Not up to date: the service does not answer').waitFor()
+    await page.getByRole('row', { name: /create-service-token/ }).waitFor()
+    await page.getByRole('tab', { name: 'Credentials' }).click()
+    const alert = page.getByRole('alert', { name: 'The secrets could not be listed' })
+    await alert.waitFor()
+    await page.unrouteAll()
+    await alert.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
+  })
+
+  test.each(['member', 'viewer'] as const)('a %s is told that the role is too low', async (role) => {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
+    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
+    await page.getByText(`your role is ${role}`).waitFor()
+    expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('everybody can use it', () => {
+  const naughty = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
+
+  test.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 390 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 390 },
+  ] as const)('in $colorScheme at $width pixels', async (options) => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const made = await call(app, 'POST', '/api/integrations/tokens', {
+      token: tenant.owner,
+      body: { name: naughty },
+    })
+    await readWith(made.body.token)
+    const lane = await makeLane(app, tenant)
+    await pushUpdate(app, { ...integration, secret: 'lwsec_0' }, { lane_ref: lane.lane_ref })
+    await makeLane(app, tenant)
+    const { page, troubles } = await openIntegration(tenant, '', options)
+    const isClean = async () => {
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
+    }
+    await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
+    await page.getByRole('cell', { name: naughty, exact: true }).waitFor()
+    await isClean()
+    await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
+    await page.getByText('Both are accepted until').waitFor()
+    await isClean()
+    await page.getByRole('button', { name: 'Rotate secret', exact: true }).click()
+    await page.getByRole('dialog', { name: 'Store this signing secret now' }).waitFor()
+    await isClean()
+    await page.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await page.getByText('This books a real lane').waitFor()
+    await isClean()
+    await page.getByRole('tab', { name: 'Request log' }).click()
+    await page.getByRole('link', { name: 'signature-mismatch' }).waitFor()
+    await isClean()
+    await page.getByRole('tab', { name: 'Signature debugger' }).click()
+    await page.getByRole('button', { name: 'Fill with an example' }).click()
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.getByText('This signature is refused').waitFor()
+    await isClean()
+    expect(troubles).toEqual([])
+  })
+
+  test('with the keyboard alone: a token is made and its tab is left', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openIntegration(tenant)
+    await page.getByRole('tab', { name: 'Credentials' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('By hand')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Store this service token now' })
+    await dialog.waitFor()
+    const stored = dialog.getByRole('button', { name: 'I have stored it' })
+    for (let step = 0; step < 4 && !(await isFocused(stored)); step++) {
+      await page.keyboard.press('Tab')
+    }
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('row', { name: /By hand/ }).waitFor()
+    await page.getByRole('tab', { name: 'Credentials' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Code to paste' }).waitFor()
+  })
+})

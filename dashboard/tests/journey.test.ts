@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { password, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+async function signUp(page: Page): Promise<void> {
+  await page.goto('/sign-up')
+  await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
+  await page.getByLabel('Your name').fill('Ana Ortiz')
+  await page.getByLabel('Your e-mail').fill(`${randomUUID()}@example.com`)
+  await page.getByRole('textbox', { name: 'Password' }).fill(password)
+  await page.getByRole('button', { name: 'Make the brokerage' }).click()
+  await page.getByRole('heading', { name: 'Get started', level: 1 }).waitFor()
+}
+
+/** Quotes one lane at the desk, and answers its lane_ref as the desk shows it. */
+async function quoteALane(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'Quote desk', exact: true }).click()
+  await page.getByRole('combobox', { name: 'Customer' }).fill('Harvest Table Foods')
+  const lane = page.getByRole('group', { name: 'Lane 1', exact: true })
+  await lane.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
+  await lane.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+  await lane.getByRole('textbox', { name: 'Rate', exact: true }).fill('2150')
+  await page.keyboard.press('Control+Enter')
+  const text = await page
+    .getByText(/^\d{5,}-1-1$/)
+    .first()
+    .textContent()
+  return text ?? ''
+}
+
+/** Makes a credential on the Integration page, and answers its plaintext, which is shown this once. */
+async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<string> {
+  await page.getByRole('button', { name: button }).click()
+  const dialog = page.getByRole('dialog')
+  const text = await dialog.getByText(form).first().textContent()
+  await dialog.getByRole('button', { name: /stored it/ }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  return (text ?? '').trim()
+}
+
+test('from sign-up to a quote, to won, to a booking pushed by the TMS, to the margin on the Shipments page', async () => {
+  const { page, troubles } = await openWindow(browser, app.url)
+  await signUp(page)
+  const laneRef = await quoteALane(page)
+
+  await page.getByRole('link', { name: 'Quotes', exact: true }).click()
+  const row = page.getByRole('row').filter({ hasText: laneRef })
+  await row.getByText('Pending').waitFor()
+  await row.focus()
+  await page.keyboard.press('w')
+  await row.getByText('Won').first().waitFor()
+
+  await page.getByRole('link', { name: 'Integration', exact: true }).click()
+  await page.getByLabel(/name/i).first().fill('McLeod production')
+  const token = await plaintextOf(page, /create.*token/i, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/)
+  const secret = await plaintextOf(page, /create.*secret/i, /^lwsec_\w+$/)
+  expect(await page.content()).not.toContain(token)
+  expect(await page.content()).not.toContain(secret)
+
+  const booked = {
+    lane_ref: laneRef,
+    customer_rate: 2100,
+    truck_cost: 1790,
+    carrier_name: 'Blue Mesa Trucking',
+  }
+  expect((await pushUpdate(app, { token, secret }, booked)).status).toBe(200)
+
+  await page.getByRole('link', { name: 'Shipments', exact: true }).click()
+  const shipment = page.getByRole('row').filter({ hasText: laneRef })
+  await shipment.waitFor()
+  const text = await shipment.innerText()
+  for (const words of ['Harvest Table Foods', 'Blue Mesa Trucking', '$2,100', '$1,790', '$310', '14.8%']) {
+    expect(text).toContain(words)
+  }
+  expect(troubles).toEqual([])
+})

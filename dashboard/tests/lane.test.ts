@@ -1,0 +1,402 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
+import { SCOPES } from '#engine/scopes.ts'
+import { PAR_PRIOR, SCORE_RULE } from '#engine/scores.ts'
+import { SIGNAL_RULE } from '#engine/signals.ts'
+import { type SummaryFacts, summary } from '#engine/summary.ts'
+import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import {
+  bucketDays,
+  bucketsMax,
+  parPrior,
+  scopeLadder,
+  scoreRule,
+  signalRule,
+  signalWords,
+} from '../src/parts/lane-rules.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let tenant: MadeTenant
+
+const naughty = '<img src=x onerror=alert(1)>AVeryLongNameWithoutAnySpaceThatWouldWidenATableIfItCould'
+const lanePage = '/lane?origin=Dallas, TX&destination=Atlanta, GA'
+
+const newest = Date.now()
+
+/** A day so many days ago, as it stands in a file. */
+function dayAgo(days: number): string {
+  return new Date(newest - days * 86_400_000).toISOString().slice(0, 10)
+}
+
+/** Forty quotes of vans in four months, the cheaper half won, the newest two not decided; and four of reefers. */
+const rows = [
+  ...Array.from({ length: 40 }, (_, at) => {
+    const rate = 1800 + ((at * 37) % 40) * 15
+    const outcome = at >= 38 ? 'Pending' : rate < 2100 ? 'Won' : 'Lost'
+    const customer = at === 0 ? naughty : 'Harvest Table Foods'
+    return ['Dallas, TX', 'Atlanta, GA', 'V', rate, dayAgo(120 - at * 3), outcome, customer]
+  }),
+  ...[2500, 2550, 2600, 2650].map((rate, at) => [
+    'Dallas, TX',
+    'Atlanta, GA',
+    'R',
+    rate,
+    dayAgo(10 + at),
+    at < 2 ? 'Won' : 'Lost',
+    'Quillhaven Home Goods',
+  ]),
+]
+
+async function importQuotes(): Promise<void> {
+  const file = ['Ship From,Ship To,Equip,Quoted Rate,Quote Date,Status,Customer', ...rows.map(asCsv)].join(
+    '\n',
+  )
+  const sent = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: `${file}\n`,
+  })
+  const { import_id } = (await sent.json()) as { import_id: number }
+  for (;;) {
+    const { body } = await call(app, 'GET', `/api/imports/${import_id}`, { token: tenant.owner })
+    if (body.status === 'done') {
+      expect(body.rows_added).toBe(rows.length)
+      return
+    }
+    await delay(150)
+  }
+}
+
+function asCsv(row: readonly (string | number)[]): string {
+  return row.map((cell) => `"${cell}"`).join(',')
+}
+
+beforeAll(async () => {
+  app = await testApp()
+  tenant = await makeTenant(app)
+  await importQuotes()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await app.close()
+})
+
+async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<typeof openWindow>[2] = {}) {
+  const window = await openWindow(browser, app.url, { person: tenant, ...options })
+  window.page.setDefaultTimeout(8_000)
+  const asked: string[] = []
+  window.page.on('request', (request) => asked.push(request.url()))
+  await window.page.goto(path)
+  return { ...window, asked }
+}
+
+/** Marks that are drawn: each begins one stroke, and a cross is two. */
+async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending', number>> {
+  const strokes = async (outcome: string, each: number) => {
+    const path = await page.locator(`path[data-outcome="${outcome}"]`).getAttribute('d')
+    return (path ?? '').split(/(?=[Mm])/).filter((part) => part !== '').length / each
+  }
+  return {
+    won: await strokes('won', 1),
+    lost: await strokes('lost', 2),
+    pending: await strokes('pending', 1),
+  }
+}
+
+async function isWhole(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Scores and signals' }).waitFor()
+  await page.getByRole('slider', { name: 'Rate on the curve' }).waitFor()
+  await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
+  await page.getByRole('img', { name: /^Map:/ }).waitFor()
+  await page.getByRole('region', { name: 'Scores and signals' }).getByText('Formula of timing').waitFor()
+}
+
+describe('without a lane', () => {
+  test('offers the lanes of the brokerage, each with quotes, win rate and its counts, and leads to one', async () => {
+    const { page, troubles } = await openLane('/lane')
+    const table = page.getByRole('region', { name: 'Your lanes' })
+    const row = table.getByRole('row').filter({ hasText: 'Van (V)' })
+    await row.getByRole('cell', { name: /^\d+\.\d% · \d+ of 38$/ }).waitFor()
+    await row.getByRole('link', { name: 'Dallas, TX → Atlanta, GA' }).click()
+    await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+    expect(new URL(page.url()).searchParams.get('equipment')).toBe('V')
+    expect(troubles).toEqual([])
+  })
+
+  test('leads from two typed places to their lane', async () => {
+    const { page } = await openLane('/lane')
+    await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
+    await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+    await page.getByRole('button', { name: 'Show the lane' }).click()
+    await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+  })
+
+  test('says to a new brokerage what would fill the page', async () => {
+    const { page } = await openLane('/lane', { person: await makeTenant(app) })
+    await page.getByRole('heading', { name: 'No lanes yet' }).waitFor()
+    await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
+  })
+})
+
+describe('a lane with history', () => {
+  test('is drawn on a map in words too, and asks nobody but the service', async () => {
+    const { page, asked, troubles } = await openLane()
+    await isWhole(page)
+    await page
+      .getByRole('img', { name: 'Map: from Dallas, TX, east to Atlanta, GA, about 857 road miles.' })
+      .waitFor()
+    await expect.poll(() => asked.filter((url) => url.endsWith('.json')).length).toBe(2)
+    expect(asked.filter((url) => new URL(url).origin !== app.url && !url.startsWith('data:'))).toEqual([])
+    expect(troubles).toEqual([])
+  })
+
+  test('draws a mark for every quote, and only those of the outcome that is chosen', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const drawn = await dotsDrawn(page)
+    expect(drawn.won + drawn.lost).toBe(38)
+    expect(drawn.pending).toBe(2)
+    await page.getByRole('button', { name: /Won/, pressed: false }).click()
+    await page.getByText(`${drawn.won} quotes drawn (won only)`).waitFor()
+    expect(await dotsDrawn(page)).toEqual({ won: drawn.won, lost: 0, pending: 0 })
+    await page.getByRole('status').getByText(`${drawn.won} of 40 quotes: won.`).waitFor()
+  })
+
+  test('tells a quote of the chart by keyboard, and opens it', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const chart = page.getByRole('slider', { name: 'Quotes by date' })
+    await chart.focus()
+    await page.keyboard.press('Home')
+    expect(await chart.getAttribute('aria-valuetext')).toMatch(/: \$1,800, won, <img/)
+    await page.keyboard.press('ArrowRight')
+    expect(await chart.getAttribute('aria-valuetext')).toContain('Harvest Table Foods')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/quotes\/[\w-]+/)
+  })
+
+  test('has every quote in a table, in pages, sorted as one likes, with what it was used in', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
+    expect(await table.getByRole('row').count()).toBe(26)
+    await table.getByText('Not in win probability: nobody has answered it yet').first().waitFor()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('26–40 of 40').waitFor()
+    await table.getByRole('button', { name: 'Rate' }).click()
+    await table.getByRole('row').nth(1).getByText('$2,385').waitFor()
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('dearest')
+  })
+
+  test('leads from a number to the quotes behind it', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const months = page.getByRole('region', { name: 'Months of this lane, newest first' })
+    const second = months.getByRole('row').nth(2)
+    const name = await second.getByRole('link').first().textContent()
+    const quotes = await second.getByRole('cell').nth(2).textContent()
+    await second.getByRole('link').first().click()
+    await page.getByText(`${quotes} of 40 quotes: in ${name}.`).waitFor()
+    await page.getByRole('button', { name: 'Show all', exact: true }).click()
+    await page.getByText('All 40 quotes').waitFor()
+  })
+
+  test('changes its numbers with the rate on the curve, and keeps the rate in the address', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const handle = page.getByRole('slider', { name: 'Rate on the curve' })
+    const before = await handle.getAttribute('aria-valuetext')
+    await handle.focus()
+    for (let press = 0; press < 4; press++) await page.keyboard.press('Shift+ArrowRight')
+    expect(await handle.getAttribute('aria-valuetext')).not.toBe(before)
+    const rate = Number(await handle.getAttribute('aria-valuenow'))
+    await page.waitForURL((url) => url.searchParams.get('rate') === String(rate))
+    await page.getByText(`$${rate.toLocaleString('en-US')} is`).waitFor()
+    await page.getByRole('link', { name: /\d+ of \d+ decided quotes, smoothed/ }).click()
+    await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
+  })
+
+  test('shows another equipment, and all of it, with their own counts', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const equipment = page.getByRole('navigation', { name: 'Equipment' })
+    await equipment.getByRole('link', { name: 'Reefer (R) · 4' }).click()
+    await page.getByText('4 quotes drawn').waitFor()
+    expect(await equipment.locator('[aria-current="page"]').textContent()).toBe('Reefer (R) · 4')
+    await equipment.getByRole('link', { name: 'All · 44' }).click()
+    await page.getByText('44 quotes drawn').waitFor()
+  })
+
+  test('leads to the way back, which is another lane, and to the desk', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const desk = await page.getByRole('link', { name: 'Quote this lane' }).getAttribute('href')
+    expect(new URL(desk ?? '', app.url).searchParams.get('origin')).toBe('Dallas, TX')
+    await page.getByRole('link', { name: 'Swap direction' }).click()
+    await page.getByRole('heading', { name: 'Atlanta, GA → Dallas, TX', level: 1 }).waitFor()
+    await page.getByText('You have no quotes on this lane yet').waitFor()
+    await page
+      .getByRole('row', { name: /All your lanes/ })
+      .getByText('✓ answered')
+      .waitFor()
+  })
+
+  test('runs no script from a name', async () => {
+    const { page, troubles } = await openLane()
+    await isWhole(page)
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('cell', { name: naughty }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280)
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('scores and signals', () => {
+  test('are explained by the rules that are in force', () => {
+    expect(signalRule).toEqual(SIGNAL_RULE)
+    expect(scoreRule).toEqual(SCORE_RULE)
+    expect(parPrior).toEqual(PAR_PRIOR)
+    expect([bucketDays, bucketsMax]).toEqual([BUCKET_DAYS, BUCKETS_MAX])
+    expect(scopeLadder.map(({ scope, minimum }) => ({ scope, minimum }))).toEqual(SCOPES)
+  })
+
+  test('say of each signal what the sentence says', () => {
+    const facts: SummaryFacts = {
+      asked: 'corridor',
+      used: 'corridor',
+      quotes: 9,
+      wins: 4,
+      decided: 8,
+      winRatePct: 50,
+      monthsActive: 2,
+      avgRateCents: 200_000,
+      signals: { strength: 'unproven', trend: 'new', consistency: 'unproven', timing: 'unknown' },
+    }
+    for (const [signal, words] of Object.entries(signalWords)) {
+      for (const [word, said] of Object.entries(words)) {
+        const sentence = summary({ ...facts, signals: { ...facts.signals, [signal]: word } })
+        if (said === null) expect(sentence).toBe(summary(facts))
+        else expect(sentence).toContain(said)
+      }
+    }
+  })
+
+  test('show their formula, inputs and thresholds one click away', async () => {
+    const { page } = await openLane()
+    await isWhole(page)
+    const scores = page.getByRole('region', { name: 'Scores and signals' })
+    for (const [signal, texts] of [
+      [
+        'strength',
+        [
+          'integral = Σ f (w − par · d)',
+          `integral ≥ ${SIGNAL_RULE.strength.integral} and rate ≥ par + ${SIGNAL_RULE.strength.rateAbovePar} (1 − par)`,
+          'par, the share your other lanes win',
+        ],
+      ],
+      ['trend', [`derivative ≥ ${SIGNAL_RULE.trend.heating}`, `derivative ≤ ${SIGNAL_RULE.trend.cooling}`]],
+      ['consistency', [`harmonic ≥ ${SIGNAL_RULE.consistency.reliable} s`, '(m + 0.5) / (n + 1)']],
+      ['timing', [`correlation ≥ ${SIGNAL_RULE.timing.aligned}`, `(Σ aa + ${SCORE_RULE.spreadAdded})`]],
+    ] as const) {
+      await scores.getByText(`Formula of ${signal}`).click()
+      for (const text of texts) await scores.getByText(text).first().waitFor()
+    }
+    const insight = await call(
+      app,
+      'GET',
+      '/api/advice/lane?origin=Dallas, TX&destination=Atlanta, GA&equipment=V&include=evidence',
+      { token: tenant.owner },
+    )
+    const { evidence, scores: values } = insight.body
+    await scores.getByText(evidence.par.toFixed(3)).first().waitFor()
+    await scores.getByText(values.derivative.toFixed(4)).waitFor()
+    await scores.getByText(`periods of ${BUCKET_DAYS} days behind all four scores`).click()
+    const periods = scores.getByRole('region', { name: 'Periods behind the scores, newest first' })
+    expect(await periods.getByRole('row').count()).toBe(evidence.buckets.length + 1)
+  })
+})
+
+describe('a place that is not known', () => {
+  test('is answered with places that may have been meant, and no map is guessed', async () => {
+    const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA')
+    await page.getByText('No map: we do not know where “Dalas, TX” lies').waitFor()
+    await page.getByRole('link', { name: 'Dallas, TX', exact: true }).click()
+    await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+    await page.getByText('44 quotes drawn').waitFor()
+  })
+
+  test('that cannot be read at all is answered the same way', async () => {
+    const { page } = await openLane('/lane?origin=Dallas&destination=Atlanta, GA', { refusalsExpected: true })
+    await page.getByText('This lane cannot be read').waitFor()
+    await page.getByRole('alert').getByRole('link', { name: 'Dallas, TX', exact: true }).click()
+    await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+  })
+})
+
+describe('a service in trouble', () => {
+  test('is told where the answer would stand, and asked again', async () => {
+    const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await context.route('**/api/lane-record*', (route) => route.abort())
+    await page.goto(`${lanePage}&equipment=V`)
+    await page.getByRole('alert').getByText('No connection to the service').waitFor()
+    await context.unroute('**/api/lane-record*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await isWhole(page)
+  })
+
+  test('costs only the part that has failed', async () => {
+    const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await context.route('**/api/advice/lane*', (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          type: '/problems/unavailable',
+          title: 'Unavailable',
+          status: 503,
+          detail: 'The database does not answer.',
+          request_id: 'r-1',
+        }),
+      }),
+    )
+    await page.goto(`${lanePage}&equipment=V`)
+    await page.getByRole('region', { name: 'Scores and signals' }).getByRole('alert').waitFor()
+    await page.getByText('40 quotes drawn').waitFor()
+  })
+})
+
+describe('everybody', () => {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('can use the page in %s, %i pixels wide', async (colorScheme, width) => {
+    const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
+    await isWhole(page)
+    for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
+    await page.getByRole('slider', { name: 'Quotes by date' }).focus()
+    await page.keyboard.press('End')
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  })
+
+  test.each([
+    ['light', 390],
+    ['dark', 1280],
+  ] as const)('can choose a lane in %s, %i pixels wide', async (colorScheme, width) => {
+    const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', { colorScheme, width })
+    await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
+    await page.getByRole('article', { name: /^Strength/ }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.goto('/lane')
+    await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+})

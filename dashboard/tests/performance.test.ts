@@ -1,0 +1,242 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { getBacktest } from '#contract/backtest.ts'
+import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let integration: Integration
+let refs: string[]
+
+const customers = ['Harvest Table Foods', '<img src=x onerror="window.ran=true">']
+
+/** Six quotes at 2,000 with 1,700 expected for the truck: four are booked, one is lost, one is pending. */
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  integration = await makeIntegration(app)
+  const { tenant } = integration
+  refs = []
+  for (const customer_name of customers) {
+    const made = await call(app, 'POST', '/api/quote-requests', {
+      token: tenant.owner,
+      body: {
+        customer_name,
+        lanes: ['Atlanta, GA', 'Denver, CO', 'Laredo, TX'].map((destination, index) => ({
+          origin: 'Dallas, TX',
+          destination,
+          equipment: index === 2 ? 'R' : 'V',
+          quoted_rate: 2000,
+          estimated_cost: 1700,
+        })),
+      },
+    })
+    refs.push(...made.body.lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref))
+  }
+  const book = (index: number, customer_rate: number, truck_cost: number) =>
+    pushUpdate(app, integration, { lane_ref: refs[index], customer_rate, truck_cost })
+  await book(0, 2000, 2100)
+  await book(1, 1900, 1700)
+  await book(3, 1950, 1800)
+  await book(4, 2100, 1700)
+  await call(app, 'POST', `/api/lanes/${refs[2]}/outcome`, {
+    token: tenant.owner,
+    body: { outcome: 'lost', reason: 'price' },
+  })
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+const open = async (path: string, options: { width?: number; colorScheme?: 'light' | 'dark' } = {}) => {
+  const opened = await openWindow(browser, app.url, { person: integration.tenant, ...options })
+  await opened.page.goto(path)
+  return opened
+}
+const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
+const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
+const query = (page: Page) => new URL(page.url()).searchParams
+
+describe('win rate and margin', () => {
+  test('by month add up to the totals, in a table and in charts that say the same', async () => {
+    const { page, troubles } = await open('/performance')
+    const answer = await call(app, 'GET', '/api/performance?by=month', { token: integration.tenant.owner })
+    const { totals: all, rows } = answer.body
+    expect(all).toMatchObject({ quotes: 6, won: 4, decided: 5, margin: 650, landed_vs_quoted: -550 })
+    expect(rows).toHaveLength(1)
+    const row = rowOf(page, rows[0].label)
+    await row.waitFor()
+    for (const text of [await row.innerText(), await totals(page).innerText()]) {
+      for (const words of ['80.0%', '4 of 5 decided', '$7,950', '$7,300', '$650', '−$550']) {
+        expect(text).toContain(words)
+      }
+      expect(text).toMatch(/80% range \d\d\.\d%( to |–)\d\d\.\d%/)
+    }
+    await page.getByRole('img', { name: /^Win rate by month: 80\.0% in/ }).waitFor()
+    await page.getByRole('img', { name: /^Margin % by month: 8\.2% in/ }).waitFor()
+    expect(troubles).toEqual([])
+  })
+
+  test('by customer, rep and equipment are a tab away, sorted and filtered in the address', async () => {
+    const { page, troubles } = await open('/performance')
+    await page.getByRole('tab', { name: 'Customers' }).click()
+    await rowOf(page, 'Harvest Table Foods').waitFor()
+    await rowOf(page, customers[1] ?? '').waitFor()
+    expect(query(page).get('view')).toBe('customer')
+    await page.getByRole('button', { name: 'Margin', exact: true }).click()
+    await page.waitForURL(/sort=margin&order=desc/)
+    await page.getByRole('button', { name: /^Margin(?! %)/ }).click()
+    await page.waitForURL(/sort=margin&order=asc/)
+    await page.reload()
+    await rowOf(page, 'Harvest Table Foods').waitFor()
+    expect(await page.getByRole('row').nth(1).innerText()).toContain('Harvest Table Foods')
+    await page.getByRole('tab', { name: 'Equipment' }).click()
+    await rowOf(page, 'Reefer (R)').waitFor()
+    expect(query(page).has('sort')).toBe(false)
+    await page.getByRole('combobox', { name: 'Customer' }).fill('harvest table foods')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/customer=harvest/)
+    await totals(page).getByText('2 of 3 decided').waitFor()
+    await page.getByRole('combobox', { name: 'Customer' }).fill('')
+    await totals(page).getByText('4 of 5 decided').waitFor()
+    await page.getByRole('tab', { name: 'Reps' }).click()
+    await rowOf(page, 'Olive Quay').waitFor()
+    await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
+    await page.waitForURL(/equipment=R/)
+    await totals(page).getByText('0 of 1 decided').waitFor()
+    expect(await page.evaluate('"ran" in globalThis')).toBe(false)
+    expect(troubles).toEqual([])
+  })
+
+  test('lead from a lane to its shipments, quotes and page, filtered alike', async () => {
+    const { page } = await open('/performance?view=lane&period=this-year')
+    const row = rowOf(page, 'Dallas, TX → Atlanta, GA')
+    await row.waitFor()
+    const address = async (name: string) => {
+      const href = await row.getByRole('link', { name }).getAttribute('href')
+      return new URL(href ?? '', app.url)
+    }
+    const quotes = await address('Quotes of')
+    expect(quotes.pathname).toBe('/quotes')
+    expect(Object.fromEntries(quotes.searchParams)).toMatchObject({
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+    })
+    expect(Date.parse(quotes.searchParams.get('from') ?? '')).toBeLessThan(app.now)
+    expect((await address('Lane page')).searchParams.get('destination')).toBe('Atlanta, GA')
+    await row.getByRole('link', { name: 'Shipments of' }).click()
+    await page.getByRole('heading', { name: 'Shipments', level: 1 }).waitFor()
+    await page.getByText('2 shipments', { exact: true }).waitFor()
+    expect(query(page).get('period')).toBe('this-year')
+  })
+
+  test('say what is missing in a new brokerage', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/performance')
+    await page.getByText('No quotes in this selection').waitFor()
+    await page.getByRole('tab', { name: 'Below the quote' }).click()
+    await page.getByText('Nothing to compare in this selection').waitFor()
+  })
+
+  test('that cannot be loaded say so, and load when asked again', async () => {
+    const { page } = await openWindow(browser, app.url, {
+      person: integration.tenant,
+      refusalsExpected: true,
+    })
+    let isDown = true
+    await page.route('**/api/performance?**', (route) =>
+      isDown ? route.fulfill({ status: 500, body: 'no' }) : route.continue(),
+    )
+    await page.goto('/performance')
+    await page.getByText('The figures could not be loaded').waitFor()
+    isDown = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await totals(page).getByText('4 of 5 decided').waitFor()
+  })
+})
+
+describe('margins below the quote', () => {
+  test('are listed with the biggest first, each with its reason and a way to the quote', async () => {
+    const { page } = await open('/performance?view=gaps')
+    await page.getByText('3 of 4 compared shipments').waitFor()
+    const rows = page.getByRole('row')
+    const first = await rows.nth(1).innerText()
+    for (const words of ['−$400', 'Cost', 'Truck at $2,100, expected $1,700 (+$400)', 'a loss, −$100']) {
+      expect(first).toContain(words)
+    }
+    const second = await rows.nth(2).innerText()
+    for (const words of [
+      '−$150',
+      'Rate and cost',
+      'Booked at $1,950, quoted $2,000 (−$50)',
+      'Truck at $1,800, expected $1,700 (+$100)',
+    ]) {
+      expect(second).toContain(words)
+    }
+    expect(await rows.nth(3).innerText()).toContain('Booked at $1,900, quoted $2,000 (−$100)')
+    const link = rows.nth(1).getByRole('link', { name: `Quote ${refs[0]}` })
+    expect(await link.getAttribute('href')).toBe(`/quotes/${refs[0]}`)
+  })
+})
+
+describe('the calibration of the advice', () => {
+  test('says how many quotes are needed while there are too few', async () => {
+    const { page } = await open('/performance?view=calibration')
+    await page.getByText('Too few quotes to test the advice').waitFor()
+    await page
+      .getByText(/There are too few quotes to test the estimate on: 5 decided quotes, and \d+ are needed/)
+      .waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+
+  test('shows how far the test is, then forecast against outcome, the score and the honest dollars', async () => {
+    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    let asked = 0
+    await page.route('**/api/backtest', (route) =>
+      route.fulfill({
+        json: asked++ === 0 ? { status: 'running', progress: 0.4 } : getBacktest.examples?.answer,
+      }),
+    )
+    await page.goto('/performance?view=calibration')
+    await page.getByRole('status').getByText('40% done').waitFor()
+    await page
+      .getByRole('img', { name: /^Reliability diagram: forecast 30%, won 31% \(529 of 1707\)/ })
+      .waitFor()
+    await page.getByText('On 3,414 quotes the estimate was better').waitFor()
+    await page.getByText('Its Brier score is 0.211, and 0.236 for the win rate of the lane').waitFor()
+    await page.getByText('This is an estimate by the model itself, not an experiment.').waitFor()
+    await page.getByText('+$103,134').waitFor()
+    await page.getByText('Show as a table').click()
+    expect(await page.getByRole('row').filter({ hasText: '31% · 529 of 1707' }).innerText()).toContain(
+      'as forecast',
+    )
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('everybody can read it', () => {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+    const { page } = await open('/performance', { colorScheme, width })
+    await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Months' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await rowOf(page, 'Dallas, TX → Atlanta, GA').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.getByRole('tab', { name: 'Below the quote' }).click()
+    await rowOf(page, refs[0] ?? '').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  })
+})

@@ -1,0 +1,506 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow, type Window } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let tenant: MadeTenant
+
+/** Dallas to Atlanta, van: eight decided quotes, five of them won; the cheaper the likelier. */
+const decided = [
+  [1900, 'won'],
+  [1950, 'won'],
+  [2000, 'won'],
+  [2050, 'lost'],
+  [2100, 'won'],
+  [2150, 'won'],
+  [2250, 'lost'],
+  [2300, 'lost'],
+] as const
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  tenant = await makeTenant(app)
+  for (const [rate, outcome] of decided) await makeLane(app, tenant, { rate, outcome })
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+type Options = NonNullable<Parameters<typeof openWindow>[2]>
+let usual: Window | null = null
+
+/** A blank desk: of the owner in one window for all tests, in a window of its own for anybody else or another look. */
+async function openDesk(options: Options = {}): Promise<Window> {
+  const fresh = Object.keys(options).length > 0 || usual === null
+  const window = fresh
+    ? await openWindow(browser, app.url, { person: tenant, refusalsExpected: true, ...options })
+    : usual
+  if (window === null) throw new Error('There is no window.')
+  if (Object.keys(options).length === 0) usual = window
+  await window.page.unrouteAll({ behavior: 'ignoreErrors' })
+  await window.page.evaluate('sessionStorage.clear()')
+  await window.page.goto('/')
+  await window.page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+  return window
+}
+
+const row = (page: Page, number = 1) => page.getByRole('group', { name: `Lane ${number}`, exact: true })
+const rateOf = (page: Page, number = 1) =>
+  row(page, number).getByRole('textbox', { name: 'Rate', exact: true })
+const advice = (page: Page) => page.getByRole('region', { name: 'Advice' })
+const chanceAt = (page: Page, rate: string) =>
+  advice(page).getByRole('heading', { name: `Chance of winning at ${rate}`, exact: true })
+
+async function typeLane(
+  page: Page,
+  { number = 1, origin = 'Dallas, TX', destination = 'Atlanta, GA', rate = '2100' } = {},
+) {
+  await row(page, number).getByRole('combobox', { name: 'Origin' }).fill(origin)
+  await row(page, number).getByRole('combobox', { name: 'Destination' }).fill(destination)
+  await rateOf(page, number).fill(rate)
+}
+
+const customer = (page: Page) => page.getByRole('combobox', { name: 'Customer' })
+const saveButton = (page: Page) => page.getByRole('button', { name: /^Save / })
+
+describe('advice while typing', () => {
+  test('says the chance with its range and its counts, and the count of the past apart from it', async () => {
+    const { page, troubles } = await openDesk()
+    await typeLane(page)
+    await chanceAt(page, '$2,100').waitFor()
+    await advice(page).getByText('Estimate: 5 of 8 decided quotes won on this lane.').waitFor()
+    await advice(page)
+      .getByText(/^80% range \d/)
+      .waitFor()
+    await advice(page)
+      .getByText(/Won before: .*won \d of \d decided at this rate or lower/)
+      .waitFor()
+    await advice(page).getByText('Confidence: Medium · 8 decided quotes').waitFor()
+    await advice(page).getByText('$1,900 to $2,300', { exact: true }).waitFor()
+    await advice(page).getByText('What would change the answer').waitFor()
+    expect(troubles).toEqual([])
+  })
+
+  test('counts margin over the cost that was typed, as a share of the rate', async () => {
+    const { page } = await openDesk()
+    await typeLane(page, { rate: '2000' })
+    await row(page)
+      .getByRole('button', { name: /More of lane 1/ })
+      .click()
+    await row(page).getByLabel('Estimated cost (optional)').fill('1700')
+    await chanceAt(page, '$2,000').waitFor()
+    await advice(page).getByText('Margin over your cost').waitFor()
+    await advice(page).getByText('$300', { exact: true }).waitFor()
+    await advice(page).getByText('15.0%', { exact: true }).waitFor()
+  })
+
+  test('an older answer never takes the place of a newer one, and its request is given up', async () => {
+    const { page } = await openDesk()
+    const givenUp: string[] = []
+    page.on('requestfailed', (request) => givenUp.push(request.url()))
+    await page.route('**/api/advice/markup?*proposed_rate=2000*', async (route) => {
+      const answer = await route.fetch()
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await route.fulfill({ response: answer }).catch(() => {})
+    })
+    await typeLane(page, { rate: '2000' })
+    await page.waitForRequest(/proposed_rate=2000/)
+    await rateOf(page).fill('2250')
+    await chanceAt(page, '$2,250').waitFor()
+    await page.waitForTimeout(2_000)
+    expect(await chanceAt(page, '$2,250').count()).toBe(1)
+    expect(givenUp.filter((url) => url.includes('proposed_rate=2000'))).toHaveLength(1)
+  })
+
+  test('asks once the typing pauses, not with every key', async () => {
+    const { page } = await openDesk()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/advice/markup')) asked.push(request.url())
+    })
+    await typeLane(page, { rate: '' })
+    await rateOf(page).pressSequentially('2175', { delay: 40 })
+    await chanceAt(page, '$2,175').waitFor()
+    expect(asked.filter((url) => /proposed_rate=(2|21|217)(&|$)/.test(url))).toEqual([])
+  })
+
+  test('moves nothing while it loads: the numbers before stay, marked as updating', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    await chanceAt(page, '$2,100').waitFor()
+    const placeOf = () => page.getByText('Rates of this lane').boundingBox()
+    const curveOf = () =>
+      page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
+    const before = [await placeOf(), await curveOf()]
+    await page.route('**/api/advice/markup?*proposed_rate=2105*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 800))
+      await route.continue()
+    })
+    await rateOf(page).fill('2105')
+    await advice(page).getByText('updating').waitFor()
+    expect(await chanceAt(page, '$2,100').count()).toBe(1)
+    expect([await placeOf(), await curveOf()]).toEqual(before)
+    await chanceAt(page, '$2,105').waitFor()
+    expect([await placeOf(), await curveOf()]).toEqual(before)
+  })
+
+  test('says when the rate is below the floor of the brokerage', async () => {
+    const floor = (rate_per_mile: number) =>
+      call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
+    expect((await floor(2.6)).status).toBe(200)
+    const { page } = await openDesk()
+    await typeLane(page)
+    await advice(page).getByText('below', { exact: true }).waitFor()
+    await rateOf(page).fill('2300')
+    await chanceAt(page, '$2,300').waitFor()
+    expect(await advice(page).getByText('below', { exact: true }).count()).toBe(0)
+    await floor(0)
+  })
+
+  test('offers rates before one is typed, and says no probability then', async () => {
+    const { page } = await openDesk()
+    await typeLane(page, { rate: '' })
+    await advice(page).getByText('Type a rate to see its chance').waitFor()
+    expect(await advice(page).getByText('Estimate:').count()).toBe(0)
+    await advice(page)
+      .getByRole('button', { name: /^Use \$[\d,]+, the suggested rate$/ })
+      .click()
+    expect(await rateOf(page).inputValue()).toMatch(/^\d{4}$/)
+    await advice(page).getByText('Estimate: 5 of 8').waitFor()
+  })
+
+  test('says what is missing on a lane without quotes, with the estimate of other lanes', async () => {
+    const { page } = await openDesk()
+    await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
+    await advice(page)
+      .getByText(/You have no quotes on this lane with Van \(V\) yet/)
+      .waitFor()
+    await advice(page)
+      .getByText('Estimate: no decided quote on this lane, drawn from your other lanes.')
+      .waitFor()
+    await advice(page).getByText('Won before: nothing quoted on this lane').waitFor()
+  })
+
+  test('of a place nobody knows is told at its field, with places to take instead', async () => {
+    const { page } = await openDesk()
+    await typeLane(page, { origin: 'Dalas, TX' })
+    await row(page).getByText('We do not know this place. Did you mean').waitFor()
+    await row(page).getByRole('button', { name: 'Dallas, TX' }).click()
+    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
+    await advice(page).getByText('Estimate: 5 of 8').waitFor()
+  })
+
+  test('reaches a screen reader as one sentence once it stands', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    await chanceAt(page, '$2,100').waitFor()
+    const live = advice(page).locator('[aria-live="polite"]')
+    await expect
+      .poll(() => live.textContent())
+      .toMatch(/^At \$2,100: \d+%, 80% range .*, 5 of 8 decided quotes won on this lane\. Suggested rate \$/)
+    expect(await live.count()).toBe(1)
+  })
+
+  test('that cannot be had says so and is asked again', async () => {
+    const { page } = await openDesk()
+    await page.route('**/api/advice/markup?*', (route) =>
+      route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '0' },
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+          title: 'Too many requests',
+          status: 429,
+          detail: 'Too many requests.',
+          request_id: 'r',
+        }),
+      }),
+    )
+    await typeLane(page)
+    await page.getByRole('alert').getByText('No advice right now').waitFor()
+    await page.unroute('**/api/advice/markup?*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await chanceAt(page, '$2,100').waitFor()
+  })
+})
+
+describe('the curve', () => {
+  test('moves the rate by keyboard and says where it stands', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    const handle = page.getByRole('slider', { name: 'Rate on the curve' })
+    await handle.focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await rateOf(page).inputValue()).toBe('2105')
+    await page.keyboard.press('Shift+ArrowLeft')
+    expect(await rateOf(page).inputValue()).toBe('2080')
+    expect(await handle.getAttribute('aria-valuenow')).toBe('2080')
+    expect(await handle.getAttribute('aria-valuetext')).toMatch(
+      /^At \$2,080: \d+%, 80% range .*, 5 of 8 decided quotes won on this lane$/,
+    )
+    await page.keyboard.press('Home')
+    expect(await rateOf(page).inputValue()).toBe(await handle.getAttribute('aria-valuemin'))
+    await chanceAt(page, '$2,080').waitFor({ state: 'detached' })
+  })
+
+  test('moves the rate by pointer, and is a table for those who do not see it', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    const handle = page.getByRole('slider')
+    await handle.scrollIntoViewIfNeeded()
+    const box = await handle.boundingBox()
+    if (box === null) throw new Error('The handle is not on screen.')
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(box.x + 90, box.y + 40, { steps: 4 })
+    await page.mouse.up()
+    expect(Number(await rateOf(page).inputValue())).toBeGreaterThan(2150)
+    await page.getByText('Show as a table').click()
+    const table = page.getByRole('table', { name: 'Chance of winning by rate' })
+    expect(await table.getByRole('row').count()).toBeGreaterThan(20)
+    await table
+      .getByText(/\d won, \d lost, \d pending/)
+      .first()
+      .waitFor()
+  })
+})
+
+describe('lanes', () => {
+  test('are entered by keyboard alone: Tab along the row, Enter for another, Ctrl+Enter saves', async () => {
+    const { page } = await openDesk()
+    await customer(page).and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('Harvest Table Foods')
+    await page.keyboard.press('Tab')
+    for (const text of ['LOAD 17', 'Dallas, TX', 'Atlanta, GA', 'V', '2100']) {
+      await page.keyboard.press('Tab')
+      if (text === 'LOAD 17') await page.keyboard.press('Shift+Tab')
+      await page.keyboard.press('ControlOrMeta+a')
+      await page.keyboard.type(text)
+    }
+    await page.keyboard.press('Enter')
+    await row(page, 2).waitFor()
+    await page.keyboard.type('Reno, NV')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('Boise, ID')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('1500')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+    await page.getByText('For Harvest Table Foods, reference LOAD 17').waitFor()
+  })
+
+  test('are pasted from a spreadsheet; a row with an error stays to be put right', async () => {
+    const { page } = await openDesk()
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Paste rows' })
+    const rows = dialog.getByRole('textbox', { name: 'Rows' })
+    await rows.fill(
+      'Pickup\tDelivery\tEquipment\tRate\nDallas, TX\tAtlanta, GA\tV\t$2,150\nReno\tBoise, ID\tV\tcheap\nReno, NV\tBoise, ID\tR\t1500',
+    )
+    await dialog.getByText('2 lanes read, 1 row with an error.').waitFor()
+    await dialog.getByText('The origin "Reno" needs a city and a state').waitFor()
+    await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
+    expect(await rows.inputValue()).toBe('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
+    await rows.fill('Reno,NV,Boise,ID,V,1400')
+    await dialog.getByRole('button', { name: 'Add 1 lane' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await rateOf(page, 1).inputValue()).toBe('$2,150')
+    expect(await row(page, 2).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('R')
+    expect(await row(page, 3).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
+    expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
+  })
+
+  test('pasted into a field become rows at once when all of them can be read', async () => {
+    const { page } = await openDesk()
+    await row(page).getByRole('combobox', { name: 'Origin' }).focus()
+    await page.evaluate(
+      `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX\tAtlanta, GA\tV\t2150\nReno, NV\tBoise, ID\tR\t1500\n')})`,
+    )
+    await page.keyboard.press('ControlOrMeta+v')
+    await row(page, 2).waitFor()
+    expect(await rateOf(page, 2).inputValue()).toBe('1500')
+  })
+
+  test('are duplicated and removed', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    expect(await rateOf(page, 2).inputValue()).toBe('2100')
+    await page.getByRole('button', { name: 'Remove lane 1' }).click()
+    expect(await row(page, 2).count()).toBe(0)
+    await page.getByRole('button', { name: 'Clear lane 1' }).click()
+    expect(await rateOf(page).inputValue()).toBe('')
+  })
+
+  test('survive a reload', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2100' })
+    await page.reload()
+    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    expect(await rateOf(page).inputValue()).toBe('2100')
+    await chanceAt(page, '$2,100').waitFor()
+  })
+})
+
+describe('saving', () => {
+  test('shows the lane_ref of every lane, to copy and to follow, and then takes a new request', async () => {
+    const { page, troubles } = await openDesk()
+    await customer(page).fill('<img src=x onerror=alert(1)>')
+    await typeLane(page)
+    await page.getByRole('button', { name: 'Duplicate lane 1' }).click()
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+    const refs = await page.getByRole('link', { name: /^\d+-\d-1$/ }).allTextContents()
+    expect(refs).toHaveLength(2)
+    await page.getByRole('button', { name: `Copy lane_ref ${refs[0]}` }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(refs[0])
+    await page.getByRole('button', { name: 'Copy all 2 lines' }).click()
+    const copied = String(await page.evaluate('navigator.clipboard.readText()'))
+    expect(copied.split('\n').map((line) => line.split('\t')[0])).toEqual(refs)
+    expect(await page.getByRole('link', { name: String(refs[0]) }).getAttribute('href')).toBe(
+      `/quotes/${refs[0]}`,
+    )
+    const lane = await page
+      .getByRole('link', { name: 'Dallas, TX → Atlanta, GA' })
+      .first()
+      .getAttribute('href')
+    expect(Object.fromEntries(new URL(String(lane), app.url).searchParams)).toEqual({
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+    })
+    await page.getByRole('button', { name: 'New request' }).click()
+    expect(await rateOf(page).inputValue()).toBe('')
+    expect(troubles).toEqual([])
+  })
+
+  test('says at its row and field what is missing or wrong', async () => {
+    const { page } = await openDesk()
+    await typeLane(page)
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await typeLane(page, { number: 2, origin: 'Dalas, TX' })
+    await saveButton(page).click()
+    await page.getByText('Who is the quote for?').waitFor()
+    await customer(page).and(page.locator(':focus')).waitFor()
+    await customer(page).fill('Harvest Table Foods')
+    await saveButton(page).click()
+    await row(page, 2).getByText('We do not know Dalas, TX. Did you mean').waitFor()
+    expect(await row(page, 1).getByText('Did you mean').count()).toBe(0)
+    await page.getByRole('checkbox', { name: 'The places are right: save them as typed' }).waitFor()
+    await row(page, 2).getByRole('button', { name: 'Dallas, TX' }).click()
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
+  })
+
+  test('that fails loses nothing, and works when tried again', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2135' })
+    await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
+    await saveButton(page).click()
+    await page.getByRole('alert').getByText('Not saved: everything you typed is still here').waitFor()
+    expect(await customer(page).inputValue()).toBe('Harvest Table Foods')
+    expect(await rateOf(page).inputValue()).toBe('2135')
+    await page.unroute('**/api/quote-requests')
+    await page.route('**/api/quote-requests', (route) => route.abort('internetdisconnected'))
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('alert').getByText('The service cannot be reached').waitFor()
+    await page.unroute('**/api/quote-requests')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+  })
+
+  test('after the session ended goes on where it stood', async () => {
+    const { page, context } = await openDesk()
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page, { rate: '2145' })
+    await chanceAt(page, '$2,145').waitFor()
+    await context.clearCookies()
+    await saveButton(page).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await dialog.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
+    await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await rateOf(page).inputValue()).toBe('2145')
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+  })
+
+  test('twice in a hurry makes one request', async () => {
+    const { page } = await openDesk()
+    let sent = 0
+    await page.route('**/api/quote-requests', async (route) => {
+      sent += 1
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      await route.continue()
+    })
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page)
+    await saveButton(page).dblclick()
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    expect(sent).toBe(1)
+  })
+
+  test('is not for viewers, who are told why and still get advice', async () => {
+    const viewer = await makePerson(app, tenant, 'viewer')
+    const { page } = await openDesk({ person: viewer })
+    await typeLane(page)
+    await chanceAt(page, '$2,100').waitFor()
+    expect(await saveButton(page).isDisabled()).toBe(true)
+    await page.getByText(/Your role, viewer, can ask for advice but not save quotes/).waitFor()
+  })
+})
+
+describe('for everybody', () => {
+  test.each([1280, 390])('nothing in the way of anyone, in light and dark, %i wide', async (width) => {
+    const { page } = await openDesk({ width })
+    const problems = async () => {
+      const found: string[] = []
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+        // The colors are in force once a frame has been drawn with them.
+        await page.evaluate(
+          'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
+        )
+        found.push(...(await accessibilityProblems(page)))
+      }
+      return found
+    }
+    const widest = () => page.evaluate('document.documentElement.scrollWidth')
+    expect(await problems()).toEqual([])
+    await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
+    await typeLane(page, { origin: 'Dalas, TX' })
+    await row(page).getByText('Did you mean').waitFor()
+    await row(page)
+      .getByRole('button', { name: /More of lane 1/ })
+      .click()
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await typeLane(page, { number: 2 })
+    await advice(page).getByText('Estimate: 5 of 8').waitFor()
+    await page.getByText('Show as a table').click()
+    expect(await problems()).toEqual([])
+    expect(await widest()).toBe(width)
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    await page
+      .getByRole('textbox', { name: 'Rows' })
+      .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
+    await page.getByText('1 lane read, 1 row with an error.').waitFor()
+    expect(await problems()).toEqual([])
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove lane 1' }).click()
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    expect(await problems()).toEqual([])
+    expect(await widest()).toBe(width)
+  })
+})

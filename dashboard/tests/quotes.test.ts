@@ -1,0 +1,431 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let acme: MadeTenant
+
+const customers = ['Harvest Table Foods', 'Umberlode Stores']
+const routes = [
+  { origin: 'Dallas, TX', destination: 'Atlanta, GA' },
+  { origin: 'Chicago, IL', destination: 'Memphis, TN' },
+]
+
+/** A brokerage with so many pending lanes, at rates from 1,000 up; every other one of another customer and route. */
+async function quoting(lanes: number, tenant?: MadeTenant): Promise<{ tenant: MadeTenant; refs: string[] }> {
+  const of = tenant ?? (await makeTenant(app))
+  const refs: string[] = []
+  for (const [which, customer_name] of customers.entries()) {
+    const made = await call(app, 'POST', '/api/quote-requests', {
+      token: of.owner,
+      body: {
+        customer_name,
+        lanes: Array.from({ length: Math.ceil(lanes / 2) }, (_, index) => ({
+          ...routes[which],
+          equipment: which === 0 ? 'V' : 'R',
+          quoted_rate: 1000 + 20 * index + 10 * which,
+          estimated_cost: 900,
+        })),
+      },
+    })
+    refs.push(...made.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref))
+  }
+  return { tenant: of, refs }
+}
+
+async function outcomeOf(tenant: MadeTenant, ref: string): Promise<[string, string | null]> {
+  const { body } = await call(app, 'GET', `/api/lanes/${ref}`, { token: tenant.owner })
+  return [body.outcome, body.outcome_reason]
+}
+
+const rows = (page: Page) => page.getByRole('region', { name: 'Quotes' }).locator('tbody tr')
+const shown = (page: Page, words: string) => page.getByText(words, { exact: true }).waitFor()
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  acme = (await quoting(120)).tenant
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+describe('the list', () => {
+  test('is filtered, sorted and paged there and back, and its address brings the view back', async () => {
+    const { page, context, troubles } = await openWindow(browser, app.url, { person: acme })
+    await page.goto('/quotes')
+    await shown(page, '1–50 of 120 quotes')
+    const pages = page.getByRole('navigation', { name: 'Pages of quotes', exact: true })
+    await pages.getByRole('button', { name: 'Next' }).click()
+    await shown(page, '51–100 of 120 quotes')
+    const second = await rows(page).first().innerText()
+    await pages.getByRole('button', { name: 'Next' }).click()
+    await shown(page, '101–120 of 120 quotes')
+    expect(await pages.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
+    await pages.getByRole('button', { name: 'Previous' }).click()
+    await shown(page, '51–100 of 120 quotes')
+    expect(await rows(page).first().innerText()).toBe(second)
+    await page.reload()
+    await shown(page, '51–100 of 120 quotes')
+    await pages.getByRole('button', { name: 'First page' }).click()
+    await shown(page, '1–50 of 120 quotes')
+
+    await page.getByRole('button', { name: /^Quoted$/ }).click()
+    await page.waitForURL(/sort=rate_high/)
+    await rows(page).first().getByText('$2,190').waitFor()
+    expect(
+      await page.getByRole('columnheader', { name: 'Quoted', exact: true }).getAttribute('aria-sort'),
+    ).toBe('descending')
+    await page.getByRole('button', { name: /^Quoted$/ }).click()
+    await rows(page).first().getByText('$1,000').waitFor()
+
+    await page.getByRole('combobox', { name: 'Customer' }).fill('umberlode stores')
+    await page.getByRole('combobox', { name: 'Customer' }).press('Enter')
+    await shown(page, '1–50 of 60 quotes')
+    await page.getByRole('combobox', { name: 'Equipment' }).fill('R')
+    await page.getByRole('combobox', { name: 'Equipment' }).blur()
+    await page.getByLabel('Rep').selectOption('Olive Quay')
+    await page.waitForURL(/equipment=R.*quoted_by=/)
+    await shown(page, '1–50 of 60 quotes')
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await shown(other, '1–50 of 60 quotes')
+    expect(await other.getByRole('combobox', { name: 'Customer' }).inputValue()).toBe('umberlode stores')
+    expect(await rows(other).first().innerText()).toBe(await rows(page).first().innerText())
+    expect(await other.getByRole('link', { name: 'Export CSV' }).getAttribute('href')).toMatch(
+      /^\/api\/lanes\/export\?customer=umberlode\+stores&equipment=R&quoted_by=\d+$/,
+    )
+    expect(troubles).toEqual([])
+  })
+
+  test('is searched while one types, and offers to clear filters that leave nothing', async () => {
+    const { page } = await openWindow(browser, app.url, { person: acme })
+    await page.goto('/quotes')
+    await shown(page, '1–50 of 120 quotes')
+    await page.getByLabel('Search quotes').fill('memphis')
+    await shown(page, '1–50 of 60 quotes')
+    await page.getByLabel('Search quotes').fill('memphis nowhere')
+    await page.getByRole('heading', { name: 'No quotes match these filters' }).waitFor()
+    await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
+    await shown(page, '1–50 of 120 quotes')
+    expect(new URL(page.url()).search).toBe('')
+  })
+
+  test('takes days as whole days where the reader is', async () => {
+    const { page } = await openWindow(browser, app.url, { person: acme })
+    const asked = page.waitForRequest(/\/api\/lanes\?/)
+    await page.goto('/quotes?from=2026-03-01&to=2026-03-01')
+    const { searchParams } = new URL((await asked).url())
+    expect([searchParams.get('from'), searchParams.get('to')]).toEqual([
+      '2026-03-01T06:00:00.000Z',
+      '2026-03-02T06:00:00.000Z',
+    ])
+  })
+
+  test('leads a new brokerage to the quote desk and the import', async () => {
+    const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
+    await page.goto('/quotes')
+    await page.getByRole('heading', { name: 'No quotes yet' }).waitFor()
+    await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
+    await page.getByRole('link', { name: 'Quote a lane' }).click()
+    await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
+  })
+
+  test('says what to do when an address asks for what cannot be read, or the service cannot answer', async () => {
+    const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
+    await page.goto('/quotes?origin=Dallas')
+    await page.getByRole('alert').getByText('A filter cannot be read').waitFor()
+    await page.getByRole('button', { name: 'Show all quotes' }).click()
+    await shown(page, '1–50 of 120 quotes')
+    await page.goto('/quotes?cursor=nonsense&page=2')
+    await page.getByRole('button', { name: 'Go to the first page' }).click()
+    await shown(page, '1–50 of 120 quotes')
+    await page.route(/\/api\/lanes\?/, (route) => route.abort())
+    await page.goto('/quotes?sort=oldest')
+    await page.getByRole('alert').getByText('The quotes could not be loaded').waitFor()
+    await page.unroute(/\/api\/lanes\?/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await shown(page, '1–50 of 120 quotes')
+  })
+})
+
+describe('marks by keyboard', () => {
+  test('J leads into the list, W marks won, the notice undoes it', async () => {
+    const { tenant, refs } = await quoting(2)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes?sort=rate_low')
+    await shown(page, '1–2 of 2 quotes')
+    await page.keyboard.press('j')
+    await page.keyboard.press('w')
+    await rows(page).first().getByText('Won').first().waitFor()
+    const notice = page.getByText(`Dallas, TX → Atlanta, GA (${refs[0]}) is marked won`)
+    await notice.waitFor()
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText(`(${refs[0]}) is marked pending`).waitFor()
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['pending', null])
+  })
+
+  test('arrows move from row to row, L asks for the reason, U takes it back, Enter opens', async () => {
+    const { tenant, refs } = await quoting(4)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes?sort=rate_low')
+    await shown(page, '1–4 of 4 quotes')
+    await page.keyboard.press('j')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('l')
+    const dialog = page.getByRole('dialog', { name: 'Why was it lost?' })
+    await dialog.waitFor()
+    await page.keyboard.press('2')
+    await page.getByText(`(${refs[2]}) is marked lost (service)`).waitFor()
+    expect(await outcomeOf(tenant, refs[2] ?? '')).toEqual(['lost', 'service'])
+    await dialog.waitFor({ state: 'hidden' })
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('l')
+    await dialog.waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByText(`(${refs[1]}) is marked lost (capacity)`).waitFor()
+    expect(await outcomeOf(tenant, refs[1] ?? '')).toEqual(['lost', 'capacity'])
+    await dialog.waitFor({ state: 'hidden' })
+    await page.keyboard.press('u')
+    await page.getByText(`(${refs[1]}) is marked pending`).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/quotes/${refs[1]}`)
+  })
+
+  test('letters do nothing while one types, and can be switched off for good', async () => {
+    const { tenant, refs } = await quoting(2)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes')
+    await shown(page, '1–2 of 2 quotes')
+    await page.getByRole('combobox', { name: 'Customer' }).fill('')
+    await page.getByRole('combobox', { name: 'Customer' }).pressSequentially('wlj?')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await page.getByRole('combobox', { name: 'Customer' }).fill('')
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).focus()
+    await page.keyboard.press('?')
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await dialog.getByText('Mark lost, with a reason').waitFor()
+    await dialog.getByRole('switch', { name: 'Use letter shortcuts' }).press('Space')
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await shown(page, '1–2 of 2 quotes')
+    await rows(page).first().getByRole('link').focus()
+    await page.keyboard.press('w')
+    await page.keyboard.press('?')
+    await page.keyboard.press('ArrowDown')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect((await Promise.all(refs.map((ref) => outcomeOf(tenant, ref)))).flat()).not.toContain('won')
+  })
+})
+
+describe('marks by mouse', () => {
+  test('a mark shows at once and goes back when the service fails', async () => {
+    const { tenant, refs } = await quoting(2)
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/quotes?sort=rate_low')
+    await shown(page, '1–2 of 2 quotes')
+    let refuse: () => void = () => {}
+    const refused = new Promise<void>((resolve) => {
+      refuse = resolve
+    })
+    await page.route(/\/outcome$/, async (route) => {
+      await refused
+      await route.abort()
+    })
+    await page.getByRole('button', { name: `Mark ${refs[0]} won` }).click()
+    await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor({ state: 'hidden' })
+    refuse()
+    await page.getByText(`(${refs[0]}) is not marked won`).waitFor()
+    await page.getByRole('button', { name: `Mark ${refs[0]} won` }).waitFor()
+    await page.unroute(/\/outcome$/)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText(`(${refs[0]}) is marked won`).waitFor()
+    expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['won', null])
+  })
+
+  test('the menu of a row marks lost with a reason, and requotes', async () => {
+    const { tenant, refs } = await quoting(2)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes?sort=rate_low')
+    await page.getByRole('button', { name: `Actions for ${refs[1]}` }).click()
+    await page.getByRole('menuitem', { name: 'Mark lost' }).click()
+    await page.getByRole('button', { name: 'No response' }).click()
+    await page.getByText(`(${refs[1]}) is marked lost (no response)`).waitFor()
+    await page.getByRole('button', { name: `Actions for ${refs[0]}` }).click()
+    await page.getByRole('menuitem', { name: 'Requote' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Requote' })
+    await dialog.getByText(`${refs[0]}: quoted $1,000`).waitFor()
+    await dialog.getByLabel('New rate').fill('1,100')
+    await dialog.getByText('+$100 against the last quote').waitFor()
+    await dialog.getByRole('button', { name: 'Requote' }).click()
+    const next = `${refs[0]?.replace(/1$/, '2')}`
+    await dialog.getByText(next).waitFor()
+    await dialog.getByRole('button', { name: 'Copy lane_ref' }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(next)
+    await dialog.getByRole('link', { name: 'Open the new quote' }).click()
+    await page.getByRole('table').getByText('$1,100').first().waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/quotes/${next}`)
+    await page.getByRole('link', { name: refs[0] ?? '', exact: true }).waitFor()
+  })
+
+  test('a viewer reads, and is offered no marks', async () => {
+    const viewer = await makePerson(app, acme, 'viewer')
+    const { page } = await openWindow(browser, app.url, { person: viewer })
+    await page.goto('/quotes')
+    await shown(page, '1–50 of 120 quotes')
+    expect(await page.getByRole('button', { name: /^Mark .* won$/ }).count()).toBe(0)
+    await page.keyboard.press('j')
+    await page.keyboard.press('l')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+})
+
+describe('a requote', () => {
+  test('is advised on the rate typed last, whatever order the answers come in', async () => {
+    const tenant = await makeTenant(app)
+    for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
+    const lane = await makeLane(app, tenant)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.route(/proposed_rate=1900/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await route.continue().catch(() => {})
+    })
+    await page.goto(`/quotes/${lane.lane_ref}`)
+    await page.getByRole('button', { name: 'Requote' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Requote' })
+    await dialog.getByLabel('New rate').fill('1900')
+    await page.waitForRequest(/proposed_rate=1900/)
+    await dialog.getByLabel('New rate').fill('2100')
+    await dialog.getByText(/^\$2,100 is/).waitFor()
+    await dialog.getByText(/\d+% chance to win/).waitFor()
+    await dialog.getByText(/2 of 3 decided here won/).waitFor()
+    await page.waitForTimeout(1_500)
+    expect(await dialog.getByText(/^\$2,100 is/).count()).toBe(1)
+  })
+})
+
+describe('the page of a quote', () => {
+  test('sets the booking against the quote, and an admin rolls a change back after seeing what comes back', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const { lane_ref } = await makeLane(app, tenant, { rate: 2000 })
+    await pushUpdate(app, integration, {
+      lane_ref,
+      customer_rate: 2050,
+      truck_cost: 1700,
+      carrier_name: 'Blue Mesa Trucking',
+      carrier_mc: 'MC-481920',
+    })
+    const admin = await makePerson(app, tenant, 'admin')
+    const { page, troubles } = await openWindow(browser, app.url, { person: admin })
+    await page.goto(`/quotes/${lane_ref}`)
+    await page.getByRole('row', { name: 'Customer rate (AR) $2,000 $2,050 +$50' }).waitFor()
+    await page.getByRole('row', { name: /^Margin – \$350/ }).waitFor()
+    await page.getByRole('definition').getByText('MC-481920').first().waitFor()
+    await page.getByText('TMS, over the API').waitFor()
+    await page.getByRole('button', { name: 'Roll back change 1' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Roll back change 1' })
+    await dialog.getByRole('row', { name: 'Truck cost (AP) $1,700 none' }).waitFor()
+    await dialog.getByRole('row', { name: 'Outcome Won Pending' }).waitFor()
+    await dialog.getByRole('button', { name: 'Roll back change 1' }).click()
+    await page.getByText('rolled back change 1').waitFor()
+    await page.getByRole('row', { name: 'Customer rate (AR) $2,000 – –' }).waitFor()
+    expect(await outcomeOf(tenant, lane_ref)).toEqual(['pending', null])
+    expect(troubles).toEqual([])
+  })
+
+  test('a member sees the changes and no rollback', async () => {
+    const tenant = await makeTenant(app)
+    const { lane_ref } = await makeLane(app, tenant, { outcome: 'won' })
+    const member = await makePerson(app, tenant, 'member')
+    const { page } = await openWindow(browser, app.url, { person: member })
+    await page.goto(`/quotes/${lane_ref}`)
+    await page.getByText('Pending → Won').waitFor()
+    await page.getByText('An admin of your brokerage can roll a change back.').waitFor()
+    expect(await page.getByRole('button', { name: /Roll back/ }).count()).toBe(0)
+  })
+
+  test('a lane_ref that is none, whatever text it is, is told as such', async () => {
+    const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
+    for (const text of ['48211093754-1-1', '<script>alert(1)</script>', 'a/b?c=%', '\u202eevil', '..x']) {
+      await page.goto(`/quotes/${encodeURIComponent(text)}`)
+      await page.getByRole('heading', { name: 'No quote has this lane_ref' }).waitFor()
+    }
+  })
+
+  test('leads back to the list as it was, and to the lane', async () => {
+    const { page } = await openWindow(browser, app.url, { person: acme })
+    await page.goto('/quotes?customer=Umberlode+Stores&sort=rate_high')
+    await shown(page, '1–50 of 60 quotes')
+    await rows(page).first().getByRole('link').click()
+    await page.getByRole('heading', { name: 'Chicago, IL → Memphis, TN', level: 1 }).waitFor()
+    expect(await page.getByRole('link', { name: 'Look at the lane' }).getAttribute('href')).toBe(
+      '/lane?origin=Chicago%2C+IL&destination=Memphis%2C+TN&equipment=R',
+    )
+    await page.getByRole('main').getByRole('link', { name: 'Quotes' }).click()
+    await shown(page, '1–50 of 60 quotes')
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('rate_high')
+  })
+})
+
+describe('for everybody', () => {
+  const strange = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
+
+  test.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 390 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 390 },
+  ] as const)('the rules of accessibility find nothing: $colorScheme, $width pixels', async (look) => {
+    const { tenant, refs } = await quoting(4)
+    await call(app, 'POST', '/api/quote-requests', {
+      token: tenant.owner,
+      body: { customer_name: strange, lanes: [{ ...routes[0], equipment: 'V', quoted_rate: 5000 }] },
+    })
+    for (const [index, outcome] of (['won', 'lost'] as const).entries()) {
+      await call(app, 'POST', `/api/lanes/${refs[index]}/outcome`, { token: tenant.owner, body: { outcome } })
+    }
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant, ...look })
+    await page.goto('/quotes')
+    await shown(page, '1–5 of 5 quotes')
+    expect(await accessibilityProblems(page)).toEqual([])
+    const scrolls = () =>
+      page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+    expect(await scrolls()).toBe(0)
+    await page.keyboard.press('j')
+    await page.keyboard.press('l')
+    await page.getByRole('dialog', { name: 'Why was it lost?' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.keyboard.press('r')
+    await page.getByRole('dialog', { name: 'Requote' }).getByLabel('New rate').fill('2100')
+    await page.getByText('against the last quote').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.goto(`/quotes/${refs[0]}`)
+    await page.getByText('Pending → Won').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await scrolls()).toBe(0)
+    await page.getByRole('button', { name: 'Roll back change 1' }).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.title()).not.toBe('run')
+    expect(troubles).toEqual([])
+  })
+})

@@ -1,0 +1,267 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  call,
+  type Integration,
+  type MadeTenant,
+  makeIntegration,
+  makePerson,
+  makeTenant,
+  pushUpdate,
+} from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let integration: Integration
+let booked: { ref: string; origin: string; destination: string }[]
+
+/** Quotes a van lane at 2,000 with 1,700 expected for the truck, and answers its lane_ref. */
+async function quote(tenant: MadeTenant, origin: string, destination: string, customer: string) {
+  const made = await call(app, 'POST', '/api/quote-requests', {
+    token: tenant.owner,
+    body: {
+      customer_name: customer,
+      lanes: [{ origin, destination, equipment: 'V', quoted_rate: 2000, estimated_cost: 1700 }],
+    },
+  })
+  return { ref: String(made.body.lanes[0].lane_ref), origin, destination }
+}
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  integration = await makeIntegration(app)
+  const { tenant } = integration
+  booked = [
+    await quote(tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods'),
+    await quote(tenant, 'Chicago, IL', 'Denver, CO', '=HYPERLINK("http://x.example")'),
+    await quote(tenant, 'Memphis, TN', 'Laredo, TX', '<script>window.ran = true</script>'),
+  ]
+  await pushUpdate(app, integration, {
+    lane_ref: booked[0]?.ref,
+    customer_rate: 1920,
+    truck_cost: 1650,
+    customer_name: 'Harvest Table Foods Billing',
+    carrier_name: 'Blue Mesa Trucking',
+    carrier_mc: 'MC-481920',
+    booked_at: '2026-03-01T14:00:00Z',
+  })
+  await pushUpdate(app, integration, { lane_ref: booked[1]?.ref, customer_rate: 2000, truck_cost: 2100 })
+  await pushUpdate(app, integration, { lane_ref: booked[2]?.ref, customer_rate: 2300 })
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
+const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the selection' })
+const query = (page: Page) => new URL(page.url()).searchParams
+const refOf = (index: number) => booked[index]?.ref ?? ''
+
+describe('the list', () => {
+  test('shows a booking that the TMS pushed, with its margin and its quote', async () => {
+    const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.goto('/shipments')
+    const row = rowOf(page, refOf(0))
+    await row.waitFor()
+    const text = await row.innerText()
+    for (const words of [
+      'Dallas, TX → Atlanta, GA',
+      'Harvest Table Foods Billing',
+      'quoted for Harvest Table Foods',
+      'Blue Mesa Trucking',
+      'MC-481920',
+      '$1,920',
+      '$1,650',
+      '$270',
+      '14.1%',
+      '−$80 below',
+      'quoted $2,000',
+      'Mar 1, 2026',
+    ]) {
+      expect(text).toContain(words)
+    }
+    expect(await rowOf(page, refOf(1)).innerText()).toContain('= as quoted')
+    expect(await rowOf(page, refOf(1)).innerText()).toContain('−$100')
+    expect(await rowOf(page, refOf(2)).innerText()).toContain('+$300 above')
+    await row.getByRole('button', { name: `Copy lane_ref ${refOf(0)}` }).click()
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(refOf(0))
+    expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false)
+    expect(troubles).toEqual([])
+  })
+
+  test('sums up what the API says of the selection', async () => {
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.goto('/shipments?period=all')
+    await rowOf(page, refOf(0)).waitFor()
+    const answer = await call(app, 'GET', '/api/shipments', { token: integration.tenant.owner })
+    expect(answer.body.totals).toMatchObject({ shipments: 3, margin: 170, landed_vs_quoted: -430 })
+    const text = await totals(page).innerText()
+    const amount = (value: number) => `$${Math.abs(value).toLocaleString('en-US')}`
+    const { customer_rate, truck_cost, margin, quoted_margin, landed_vs_quoted } = answer.body.totals
+    for (const value of [customer_rate, truck_cost, margin, quoted_margin, landed_vs_quoted]) {
+      expect(text).toContain(amount(value))
+    }
+    expect(text).toContain(`${answer.body.totals.margin_pct}% of AR, over 2 with AR and AP`)
+    expect(text).toContain('less than quoted, over 2 shipments')
+  })
+
+  test('keeps filters, sort and period in the address', async () => {
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.goto('/shipments')
+    await rowOf(page, refOf(0)).waitFor()
+    await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
+    await rowOf(page, refOf(1)).waitFor({ state: 'detached' })
+    expect(query(page).get('origin')).toBe('Dallas, TX')
+    expect(await totals(page).innerText()).toContain('$1,920')
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await rowOf(page, refOf(1)).waitFor()
+    expect(query(page).has('origin')).toBe(false)
+    expect(await page.getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Margin' }).click()
+    await page.waitForURL(/sort=margin_high/)
+    await page.getByRole('button', { name: /^Margin/ }).click()
+    await page.waitForURL(/sort=margin_low/)
+    await page.reload()
+    await rowOf(page, refOf(1)).waitFor()
+    expect(await page.getByRole('row').nth(1).innerText()).toContain(refOf(1))
+    await page.getByLabel('Quoted in').selectOption('Last month')
+    await page.getByText('No shipment was quoted in this period').waitFor()
+    expect(query(page).get('period')).toBe('last-month')
+    await page.getByRole('button', { name: 'Show all time' }).click()
+    await rowOf(page, refOf(1)).waitFor()
+    await page.getByLabel('Quoted in').selectOption('From a day to a day')
+    await page.getByLabel('First day').fill('2026-05-02')
+    await page.getByLabel('Last day').fill('2026-05-01')
+    await page.getByText('The last day lies before the first').waitFor()
+    await page.goBack()
+    await page.goForward()
+    expect(query(page).get('period')).toBe('custom')
+  })
+
+  test('turns pages, and back', async () => {
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.route('**/api/shipments?**', async (route) => {
+      const url = new URL(route.request().url())
+      url.searchParams.set('limit', '2')
+      await route.continue({ url: url.href })
+    })
+    await page.goto('/shipments')
+    await page.getByText('Page 1: 2 of 3 shipments').waitFor()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('Page 2: 1 of 3 shipments').waitFor()
+    expect(query(page).get('cursor')).not.toBeNull()
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await page.getByText('Page 1: 2 of 3 shipments').waitFor()
+  })
+
+  test('is saved as a CSV file of the same selection, its formulas defused', async () => {
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.goto('/shipments?q=Denver')
+    await rowOf(page, refOf(1)).waitFor()
+    await rowOf(page, refOf(0)).waitFor({ state: 'detached' })
+    const saved = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    const file = await readFile(await (await saved).path(), 'utf8')
+    const lines = file.trim().split('\r\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain(refOf(1))
+    expect(lines[1]).toContain(`"'=HYPERLINK(""http://x.example"")"`)
+  })
+
+  test('says how bookings get here while there are none', async () => {
+    const tenant = await makeTenant(app)
+    const viewer = await makePerson(app, tenant, 'viewer')
+    const owned = await openWindow(browser, app.url, { person: tenant })
+    await owned.page.goto('/shipments')
+    await owned.page.getByText('No shipments yet').waitFor()
+    await owned.page.getByRole('link', { name: 'Connect the TMS' }).waitFor()
+    await owned.page.getByRole('link', { name: 'Import past bookings' }).waitFor()
+    const viewed = await openWindow(browser, app.url, { person: viewer })
+    await viewed.page.goto('/shipments')
+    await viewed.page.getByText('An admin of your brokerage connects the TMS').waitFor()
+    expect(await viewed.page.getByRole('link', { name: 'Connect the TMS' }).count()).toBe(0)
+  })
+})
+
+describe('the record of a shipment', () => {
+  test('is opened by keyboard, and lets an admin roll a booking back', async () => {
+    const { tenant } = integration
+    const lane = await quote(tenant, 'Omaha, NE', 'Tulsa, OK', 'Rollback Foods')
+    await pushUpdate(app, integration, { lane_ref: lane.ref, customer_rate: 2100, truck_cost: 1800 })
+    await pushUpdate(
+      app,
+      integration,
+      { lane_ref: lane.ref, truck_cost: 1950 },
+      Math.floor(app.now / 1000) + 1,
+    )
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/shipments?customer=Rollback+Foods')
+    await page.getByRole('button', { name: /details and changes/ }).focus()
+    await page.keyboard.press('Enter')
+    const record = page.getByRole('dialog', { name: `Shipment ${lane.ref}` })
+    await record.getByText('$150 · 7.1%').waitFor()
+    expect(query(page).get('shipment')).toBe(lane.ref)
+    await record
+      .getByRole('button', { name: /^Roll back/ })
+      .first()
+      .click()
+    const asked = page.getByRole('dialog', { name: /^Roll back change/ })
+    await asked.getByRole('button', { name: /^Roll back change/ }).click()
+    await record.getByText('$300 · 14.3%').waitFor()
+    await page.keyboard.press('Escape')
+    await record.waitFor({ state: 'hidden' })
+    await totals(page).getByText('$1,800').waitFor()
+    expect(await rowOf(page, lane.ref).innerText()).toContain('14.3%')
+  })
+
+  test('shows viewers the changes, and no way to undo them', async () => {
+    const viewer = await makePerson(app, integration.tenant, 'viewer')
+    const { page } = await openWindow(browser, app.url, { person: viewer })
+    await page.goto(`/shipments?shipment=${refOf(0)}`)
+    const record = page.getByRole('dialog', { name: `Shipment ${refOf(0)}` })
+    await record.getByText('TMS, over the API').waitFor()
+    await record.getByText('An admin of your brokerage can roll a change back').waitFor()
+    expect(await record.getByRole('button', { name: /^Roll back/ }).count()).toBe(0)
+  })
+})
+
+describe('trouble', () => {
+  test('is told where the list would stand, with what to do', async () => {
+    const { page } = await openWindow(browser, app.url, {
+      person: integration.tenant,
+      refusalsExpected: true,
+    })
+    let isDown = true
+    await page.route('**/api/shipments?**', (route) => (isDown ? route.abort() : route.continue()))
+    await page.goto('/shipments')
+    await page.getByText('The shipments could not be loaded').waitFor()
+    isDown = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await rowOf(page, refOf(0)).waitFor()
+    await page.goto('/shipments?origin=Dallas')
+    await page.getByRole('alert').getByText('origin must be a city and state').waitFor()
+  })
+})
+
+describe('everybody can read it', () => {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant, colorScheme, width })
+    await page.goto('/shipments')
+    await rowOf(page, refOf(0)).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await page.goto(`/shipments?shipment=${refOf(0)}`)
+    await page.getByText('TMS, over the API').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+})
