@@ -161,6 +161,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
+  endSilentSockets(app)
   answerEarly(app)
   return app
 }
@@ -282,6 +283,35 @@ function limitSockets(app: FastifyInstance, isProxy: (address: string) => boolea
       if (left > 0) open.set(network, left)
       else open.delete(network)
     })
+  })
+}
+
+/** Time for a request that is on its way on an open connection when the service begins to stop. */
+const silentMsWhileStopping = 1_000
+
+/**
+ * A connection on which no request has begun is not idle to Node, and once a server closes nothing times out any more:
+ * one caller who connects and says nothing would hold up a stop for as long as they like.
+ */
+function endSilentSockets(app: FastifyInstance): void {
+  const underWay = new Map<Socket, number>()
+  app.server.on('connection', (socket) => {
+    underWay.set(socket, 0)
+    socket.once('close', () => underWay.delete(socket))
+  })
+  app.server.on('request', (request, response) => {
+    const { socket } = request
+    const count = (by: 1 | -1) => {
+      const requests = underWay.get(socket)
+      if (requests !== undefined) underWay.set(socket, requests + by)
+    }
+    count(1)
+    response.once('close', () => count(-1))
+  })
+  app.addHook('preClose', async () => {
+    setTimeout(() => {
+      for (const [socket, requests] of underWay) if (requests === 0) socket.destroy()
+    }, silentMsWhileStopping).unref()
   })
 }
 
