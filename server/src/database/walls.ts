@@ -32,10 +32,6 @@ export async function missingWalls(database: Database): Promise<string[]> {
         and not (c.relrowsecurity and c.relforcerowsecurity
                  and exists (select 1 from pg_policy p where p.polrelid = c.oid and p.polcmd = '*'))
     `.execute(transaction)
-    const { rows: changeable } = await sql<{ table_name: string }>`
-      select t.table_name from unnest(array['audit_log', 'lane_changes', 'shipment_updates']) t (table_name)
-      where has_table_privilege(t.table_name, 'UPDATE, DELETE, TRUNCATE')
-    `.execute(transaction)
     const off = durable.filter((name) => settings.find((setting) => setting.name === name)?.setting === 'off')
     return [
       ...off.map(
@@ -55,10 +51,6 @@ export async function missingWalls(database: Database): Promise<string[]> {
       ...open.map(
         ({ table_name }) =>
           `Row-level security is not enabled, forced and complete on the table ${table_name}.`,
-      ),
-      ...changeable.map(
-        ({ table_name }) =>
-          `What was recorded in ${table_name} could be changed: revoke update, delete, truncate on ${table_name} from the service's role.`,
       ),
     ]
   })
