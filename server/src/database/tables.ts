@@ -119,6 +119,7 @@ interface QuoteRequestsTable {
   reference: string | null
   created_by: number | null
   created_at: Moment
+  request_key: ColumnType<string | null, string | null | undefined, never>
   import_id: number | null
 }
 

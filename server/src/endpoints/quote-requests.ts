@@ -80,6 +80,25 @@ function newLane(
   }
 }
 
+/** A quote request as the API shows it. */
+async function quoteRequestAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  found: {
+    readonly request: Pick<lanes.QuoteRequestRow, 'request_id' | 'customer_name' | 'reference' | 'created_at'>
+    readonly lanes: readonly lanes.LaneRow[]
+  },
+) {
+  const { request } = found
+  return {
+    request_id: request.request_id,
+    customer_name: request.customer_name,
+    reference: request.reference,
+    created_at: request.created_at.toISOString(),
+    lanes: await laneAnswers(transaction, tenant, found.lanes),
+  }
+}
+
 export const quoteEndpoints: ServedEndpoint[] = [
   serve(createQuoteRequest, async ({ caller, body, now }, { database, models }) => {
     const errors: FieldError[] = []
@@ -87,30 +106,33 @@ export const quoteEndpoints: ServedEndpoint[] = [
       newLane(lane, index, body.accept_unknown_places === true, errors),
     )
     if (errors.length > 0) throw invalid(errors)
-    const createdAt = new Date(now)
-    const answered = await database.inTenant(caller.tenant, async (transaction) => {
+    return database.inTenant(caller.tenant, async (transaction) => {
+      // Before the key is held: a repeat waits for what is written, not for what is computed.
       const { costs } = await models.of(transaction, caller.tenant, now)
+      const key = body.request_key ?? null
+      const made = key === null ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
+      if (made !== null) return quoteRequestAnswer(transaction, caller.tenant, made)
       const rows = await lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
         {
           customerName: body.customer_name,
           reference: body.reference ?? null,
           createdBy: caller.userId,
-          createdAt,
+          createdAt: new Date(now),
           importId: null,
+          requestKey: key,
           lanes: read
             .filter((lane) => lane !== null)
             .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
         },
       ])
-      return laneAnswers(transaction, caller.tenant, rows)
+      const request = {
+        request_id: rows[0]?.request_id ?? 0,
+        customer_name: body.customer_name,
+        reference: body.reference ?? null,
+        created_at: new Date(now),
+      }
+      return quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
     })
-    return {
-      request_id: answered[0]?.request_id ?? 0,
-      customer_name: body.customer_name,
-      reference: body.reference ?? null,
-      created_at: createdAt.toISOString(),
-      lanes: answered,
-    }
   }),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
@@ -118,14 +140,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       const found = await lanes.findQuoteRequest(transaction, caller.tenant, params.request_id)
       if (found === null)
         throw problem('not-found', `There is no quote request ${params.request_id} in this brokerage.`)
-      const { request } = found
-      return {
-        request_id: request.request_id,
-        customer_name: request.customer_name,
-        reference: request.reference,
-        created_at: request.created_at.toISOString(),
-        lanes: await laneAnswers(transaction, caller.tenant, found.lanes),
-      }
+      return quoteRequestAnswer(transaction, caller.tenant, found)
     })
   }),
 
