@@ -13,8 +13,8 @@ import { idsOf, type SeededTenants, seededTenants, type TenantIds } from './seed
 
 let app: TestApp
 let tenants: SeededTenants
-/** Every statement of the service, as it goes to the database. */
-const statements: string[] = []
+/** Every statement of the service, as it goes to the database, by its connection. */
+const statements: { readonly on: object; readonly text: string }[] = []
 const { query } = pg.Client.prototype
 
 const a = idsOf('A')
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await tenants.seed('B')
   pg.Client.prototype.query = function counted(this: pg.Client, statement: unknown, ...rest: unknown[]) {
     const text = typeof statement === 'string' ? statement : (statement as { text: string }).text
-    statements.push(text)
+    statements.push({ on: this, text })
     return (query as (...given: unknown[]) => unknown).call(this, statement, ...rest)
   } as typeof query
 })
@@ -54,13 +54,27 @@ const asked = expectations.filter(
   ({ about, statuses }) => about === 'A' && (statuses['owner-B'] === 404 || statuses['service-B'] === 404),
 )
 
+/** The statements of every transaction but those that note calls down behind the answers. */
+function workOf(sent: typeof statements): string[] {
+  const transactions: string[][] = []
+  const open = new Map<object, string[]>()
+  for (const { on, text } of sent) {
+    const begins = text.startsWith('begin')
+    const transaction = begins ? [] : (open.get(on) ?? [])
+    if (begins) transactions.push(transaction)
+    open.set(on, transaction)
+    transaction.push(text)
+  }
+  return transactions.filter((texts) => !texts.some((text) => /integration_calls/.test(text))).flat()
+}
+
 async function answerAbout(operation: string, of: TenantIds) {
   const request = requestOf[operation as Operation](of)
   const { method, who } = endpoints.get(operation) ?? { method: 'GET', who: { kind: 'anyone' } }
   const caller = who.kind === 'service' ? 'service-B' : 'owner-B'
   statements.length = 0
   const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
-  const work = statements.filter((text) => !/integration_calls|counter/.test(text))
+  const work = workOf(statements)
   const names = [of.laneRef, of.request, of.person, of.spareToken, of.spareSecret, of.import]
   const text = names
     .reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), answer.text)
