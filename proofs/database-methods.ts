@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import * as audit from '#server/database/audit-log.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
@@ -77,6 +78,25 @@ const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
 
 /** A row for every function of the database that works for a tenant, under its file and name. */
 export const methods: Readonly<Record<string, Method>> = {
+  'audit-log.appendAudit': alters(({ transaction, tenant, of, now }) =>
+    audit.appendAudit(transaction, tenant, {
+      at: now,
+      kind: 'signed-in',
+      userId: of.owner,
+      jti: of.jti,
+      subjectUserId: null,
+      about: {},
+      count: 1,
+      network: null,
+      requestId: null,
+    }),
+  ),
+  'audit-log.listAudit': shows(({ transaction, tenant }) =>
+    audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
+  ),
+  'audit-log.verifyAudit': finds(({ transaction, tenant }) =>
+    audit.verifyAudit((look) => look(transaction), tenant, []),
+  ),
   'credentials.insertServiceToken': finds(({ transaction, tenant, of, now }) =>
     credentials.insertServiceToken(transaction, tenant, {
       jti: uuid,
@@ -85,6 +105,7 @@ export const methods: Readonly<Record<string, Method>> = {
       userId: of.owner,
       now,
       expiresAt: now,
+      signedWith: 'a key',
     }),
   ),
   'credentials.listServiceTokens': shows(({ transaction, tenant }) =>
@@ -95,6 +116,18 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'credentials.liveTokensOf': shows(({ transaction, tenant, of, now }) =>
     credentials.liveTokensOf(transaction, tenant, of.owner, now),
+  ),
+  'credentials.revokeTokensOf': alters(({ transaction, tenant, of, now }) =>
+    credentials.revokeTokensOf(transaction, tenant, of.owner, now),
+  ),
+  'credentials.sealedSecrets': finds(({ transaction, tenant }) =>
+    credentials.sealedSecrets(transaction, tenant, 0, 100),
+  ),
+  'credentials.sealAnew': alters(({ transaction, tenant, of }) =>
+    credentials.sealAnew(transaction, tenant, of.spareSecret, Buffer.from('sealed anew')),
+  ),
+  'credentials.countTokensOfOtherKeys': finds(({ transaction, tenant, now }) =>
+    credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),
   ),
   'credentials.handOverTokens': alters(({ transaction, tenant, of }) =>
     credentials.handOverTokens(transaction, tenant, of.owner, of.admin),
@@ -336,6 +369,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'people.updateTenant': alters(({ transaction, tenant }) =>
     people.updateTenant(transaction, tenant, { name: 'another' }),
   ),
+  'people.setTenantStatus': alters(({ transaction, tenant }) =>
+    people.setTenantStatus(transaction, tenant, 'suspended'),
+  ),
   'people.findUser': shows(({ transaction, tenant, of }) => people.findUser(transaction, tenant, of.person)),
   'people.lockUser': shows(({ transaction, tenant, of }) => people.lockUser(transaction, tenant, of.person)),
   'people.lockOwners': finds(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
@@ -406,6 +442,7 @@ export const methods: Readonly<Record<string, Method>> = {
 
 /** Functions of the folder that work for no tenant, each with its reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
+  'audit-log.auditHash': 'arithmetic',
   'data-folder.lockDataFolder': 'files of the operator',
   'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
   'identifiers.identifiers': 'arithmetic',
@@ -420,4 +457,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'operators.listTenants': 'the owner of the tables asks; the service role sees none',
   'installation.readKeyCheck': 'of the installation',
   'installation.writeKeyCheck': 'of the installation',
+  'installation.replaceKeyCheck': 'of the installation',
+  'installation.readKeyNames': 'of the installation',
+  'installation.writeKeyNames': 'of the installation',
 }

@@ -47,6 +47,7 @@ export interface TenantIds {
   readonly lane: number
   readonly laneRef: string
   readonly call: number
+  readonly entry: number
   readonly ownerEmail: string
   readonly personEmail: string
   readonly invitation: string
@@ -84,6 +85,7 @@ export function idsOf(label: Label): TenantIds {
     lane: base * 2_000_000 + 1,
     laneRef: `${request}-1-1`,
     call: base + 401,
+    entry: base + 501,
     ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
     personEmail: `canary-${label.toLowerCase()}-person@example.com`,
     invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
@@ -171,7 +173,7 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
     ],
     tenant_facts: [{ facts_version: version }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call'].map((counter) => ({
+      ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
         counter,
         last_number: base + 900,
       })),
@@ -284,6 +286,18 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
         changed_at: at,
         before: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-before` }),
         after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
+      },
+    ],
+    audit_log: [
+      {
+        entry_number: ids.entry,
+        at,
+        user_id: ids.owner,
+        token_id: ids.liveToken,
+        subject_user_id: ids.person,
+        count: 1,
+        request_id: uuidOf(label, ids.entry),
+        hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
     integration_calls: [

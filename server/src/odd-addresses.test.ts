@@ -32,7 +32,8 @@ async function ask(method: string, target: string, accept = '*/*'): Promise<RawA
     ['Authorization', `Bearer ${token}`],
     ['Connection', 'close'],
   ] as const
-  const [answer] = await sendRaw(app, head(`${method} ${target} HTTP/1.1`, headers), 2_000)
+  // The service closes the connection; the silence is for a machine that is busy.
+  const [answer] = await sendRaw(app, head(`${method} ${target} HTTP/1.1`, headers), 15_000)
   if (answer === undefined) throw new Error(`No answer to ${method} ${target}.`)
   return answer
 }

@@ -75,12 +75,12 @@ export async function openWalls(transaction: TenantTransaction): Promise<string[
     union all
     select format('The service role may change %s, which is only ever added to.', relname)
     from tables
-    where relname in ('lane_changes', 'shipment_updates')
+    where relname in ('audit_log', 'lane_changes', 'shipment_updates')
       and (has_table_privilege(oid, 'update, delete') or has_any_column_privilege(oid, 'update'))
     union all
     select format('The service role may change the column %s of installation.', a.attname)
     from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
-    where t.relname = 'installation' and a.attname <> 'key_check'
+    where t.relname = 'installation' and a.attname not in ('key_check', 'key_names')
       and has_column_privilege(t.oid, a.attnum, 'update')
     union all
     select format('Everybody may use the table %s.', t.relname)

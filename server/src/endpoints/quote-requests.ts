@@ -16,6 +16,7 @@ import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { costExpected } from '../expected-costs.ts'
 import { readEquipment, readLanePlaces } from '../lane-places.ts'
+import { recordEvent } from '../security-events.ts'
 import { type ServedEndpoint, serve } from './call.ts'
 import { laneAnswer, laneAnswers } from './lane-answer.ts'
 
@@ -217,7 +218,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(rollback, async ({ caller, params, body, now }, { database }) => {
+  serve(rollback, async (call, { database }) => {
+    const { caller, params, body, now } = call
     const at = new Date(now)
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
@@ -225,18 +227,17 @@ export const quoteEndpoints: ServedEndpoint[] = [
       if (change === null)
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
       const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)
-      return laneAnswer(
-        transaction,
-        caller.tenant,
-        await changes.changeLane(
-          transaction,
-          caller.tenant,
-          lane,
-          next,
-          { source: 'dashboard', userId: caller.userId, rolledBackChange: change.change_number },
-          at,
-        ),
-      )
+      const origin = {
+        source: 'dashboard',
+        userId: caller.userId,
+        rolledBackChange: change.change_number,
+      } as const
+      const rolledBack = await changes.changeLane(transaction, caller.tenant, lane, next, origin, at)
+      const answer = await laneAnswer(transaction, caller.tenant, rolledBack)
+      await recordEvent(transaction, call, 'change-rolled-back', {
+        about: { lane_ref: lane.lane_ref, change_id: change.change_number },
+      })
+      return answer
     })
   }),
 ]
