@@ -178,13 +178,13 @@ function walker(app: TestApp, tenants: SeededTenants) {
     sums[label] = await tenants.checksum(label)
   }
 
-  async function holdUnchanged(label: Label, after: string, isSignIn = false): Promise<void> {
-    if (isSignIn) await app.settle()
+  async function holdUnchanged(label: Label, after: string, isAttempt = false): Promise<void> {
+    if (isAttempt) await app.settle()
     const now = await tenants.checksum(label)
     if (now === sums[label]) return
     const changed = difference(sums[label] ?? '', now)
     // Whoever tries to sign in as somebody: that it failed is recorded with the brokerage of that person.
-    const isRecorded = isSignIn && changed === 'tenant_counters, audit_log'
+    const isRecorded = isAttempt && changed === 'tenant_counters, audit_log'
     if (!isRecorded) faults.push(`${after} changed brokerage ${label}: ${changed}`)
     await seed(label)
   }
@@ -206,7 +206,7 @@ function walker(app: TestApp, tenants: SeededTenants) {
       if (leak !== null) faults.push(`${what} showed ${leak}`)
       // Every call of B is looked at alone. What the others read is looked at when each of them is done.
       const atOnce = as === 'B' || method !== 'GET'
-      if (atOnce && !laterOn) await holdUnchanged(watcher, what, operation === 'sign-in')
+      if (atOnce && !laterOn) await holdUnchanged(watcher, what, isForAnyone(operation))
     }
     if (as !== null && leakIn(answer.text, as) !== null) seenOwn.add(operation)
     if (as !== null && method !== 'GET' && answer.status < 300 && !laterOn) {
@@ -277,7 +277,7 @@ export async function walkRoutes(
         if (label !== phase) await walk.holdUnchanged(label, `${caller}, reading,`)
       }
     }
-    await app.settle()
+    await quiet(app)
     if (phase === 'A') await walk.seed('A')
     if (phase === 'B') await walk.seed('B')
   }
