@@ -51,7 +51,7 @@ test('every operation of the OpenAPI document has its rows: about A and about B,
 describe('every operation, with every kind of credential, about the records of both brokerages', () => {
   test('answers as the table says; nothing of the other brokerage is shown or changed', async () => {
     const { faults, seenOwn, calls } = await walkRoutes(app, tenants, callerNames)
-    expect(faults).toEqual([])
+    expect(faults.join('\n')).toBe('')
     expect(calls).toBe(expectations.length * callerNames.length)
     // Where a caller's own canaries are seen, another's would be.
     expect(seenOwn.size).toBeGreaterThan(25)
@@ -59,13 +59,13 @@ describe('every operation, with every kind of credential, about the records of b
 
   test('any id of A, in any parameter of any request of B, opens nothing', async () => {
     const { faults, calls } = await walkForeignIds(app, tenants)
-    expect(faults).toEqual([])
+    expect(faults.join('\n')).toBe('')
     expect(calls).toBeGreaterThan(500)
   }, 120_000)
 
   test('what B reads is the same to the byte whether A is there or not', async () => {
     const { faults, calls } = await walkAlone(app, tenants)
-    expect(faults).toEqual([])
+    expect(faults.join('\n')).toBe('')
     expect(calls).toBeGreaterThan(40)
   })
 
