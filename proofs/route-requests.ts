@@ -110,6 +110,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
         'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
     },
   }),
+  'match-import-columns': () => ({
+    path: '/api/imports/columns',
+    body: { headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'] },
+  }),
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
   'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),

@@ -106,6 +106,10 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   const codes: ProblemCode[] = [
     'malformed-request',
     'duplicate-header',
+    'uri-too-long',
+    // A parameter that nobody knows may be sent with any request, and is then read by these rules.
+    'forbidden-key',
+    'unknown-field',
     ...(who.kind === 'anyone'
       ? []
       : ([
@@ -135,11 +139,10 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     ...(endpoint.body === undefined
       ? []
       : (['unsupported-media-type', 'unsupported-encoding', 'body-too-large', 'request-timeout'] as const)),
-    ...(isJson ? (['malformed-json', 'duplicate-key', 'forbidden-key'] as const) : []),
+    ...(isJson ? (['malformed-json', 'duplicate-key'] as const) : []),
     ...(isJson || endpoint.query !== undefined || endpoint.params !== undefined
-      ? (['validation-failed', 'unknown-field'] as const)
+      ? (['validation-failed'] as const)
       : []),
-    ...(endpoint.query !== undefined ? (['forbidden-key'] as const) : []),
     ...(endpoint.problems ?? []),
     'request-in-progress',
     'internal',
