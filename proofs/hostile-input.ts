@@ -27,6 +27,8 @@ export interface HostileInput {
   readonly signal?: AbortSignal
   /** Only the request of this number, as it was, to look at. */
   readonly only?: number
+  /** Ends when this many faults were found; 20 when absent. */
+  readonly faultsMax?: number
 }
 
 export interface HostileFindings {
@@ -42,8 +44,7 @@ export interface HostileFindings {
 }
 
 const batchSize = 250
-const atOnce = 8
-const faultsMax = 20
+const atOnce = 12
 /** Sign-in slows down whoever fails: time goes on, so that passwords are looked at again and again. */
 const stepMs = 16 * 60_000
 const batchesPerStep = 20
@@ -53,7 +54,7 @@ const logs = ['integration_calls', 'security_events', 'tenant_counters']
 export async function hostileInput(
   app: TestApp,
   tenants: SeededTenants,
-  { requests, seed, onProgress, signal, only }: HostileInput,
+  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
 ): Promise<HostileFindings> {
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
   const operations = operationsOf(document)

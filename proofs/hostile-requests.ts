@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
 import {
   columnNames,
@@ -95,7 +96,7 @@ export function hostileRequest(
 ): HostileRequest {
   const chance = seededRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35))
   const operation = chance.pick(operations)
-  const draft = validDraft(operation, chance)
+  const draft = validDraft(operation, index, chance)
   const kind = chance.weighted([15, 40, 45])
   if (kind === 1) nearValid(draft, operation, chance)
   if (kind === 2) {
@@ -120,11 +121,13 @@ export function hostileRequest(
   }
 }
 
-function validDraft(operation: DocumentedOperation, chance: SeededRandom): Draft {
+function validDraft(operation: DocumentedOperation, index: number, chance: SeededRandom): Draft {
   const { path, body, text } = requestOf[operation.name](ids)
   const [route = path, query = ''] = path.split('?')
   const isJson = operation.bodyType === 'application/json'
-  const json = body ?? (isJson ? JSON.parse(text?.bytes ?? '{}') : null)
+  const given = body ?? (isJson ? JSON.parse(text?.bytes ?? '{}') : null)
+  // Somebody new each time, and the same one each time the request is made.
+  const json = operation.name === 'sign-up' ? { ...given, email: `new-${index}@example.com` } : given
   return {
     method: operation.method,
     path: route,
@@ -245,7 +248,8 @@ const mutations: readonly Mutation[] = [
   },
   (draft, _operation, chance) => {
     draft.method = chance.pick(methods)
-    draft.overSocket = true
+    // Without a socket only the methods that Node knows can be asked for.
+    draft.overSocket = chance.chance(0.2) || !METHODS.includes(draft.method)
   },
   (draft, _operation, chance) => {
     const { path } = draft

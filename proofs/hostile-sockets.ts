@@ -70,7 +70,7 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
     { length: Math.floor(chance.uniform() * 4) },
     (_, at) => `X-${at}: ${'y'.repeat(at * 9)}\r\n`,
   )
-  const start = `POST ${path} HTTP/1.1\r\nHost: x\r\n${extra.join('')}Content-Type: application/json\r\n`
+  const start = `POST ${path} HTTP/1.1\r\nHost: x\r\n${extra.join('')}Content-Type: application/json\r\nConnection: close\r\n`
   switch (chance.weighted([5, 3, 2, 2, 2, 1])) {
     case 0: {
       const framing = chance.pick(doubtful)(hidden.length)
@@ -85,8 +85,10 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
     case 2: {
       // Reads in a row on one connection: each gets its own answer.
       const count = 1 + Math.floor(chance.uniform() * 8)
-      const one = head('GET /healthz HTTP/1.1', [['Host', 'x']])
-      return { what: 'pipelining', parts: [one.repeat(count)], answersMax: count }
+      const one = (more: readonly (readonly [string, string])[]) =>
+        head('GET /healthz HTTP/1.1', [['Host', 'x'], ...more])
+      const last = one([['Connection', 'close']])
+      return { what: 'pipelining', parts: [one([]).repeat(count - 1) + last], answersMax: count }
     }
     case 3: {
       const whole = `${start}Content-Length: 500\r\n\r\n{"a":`
@@ -97,7 +99,9 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
       }
     }
     case 4: {
-      const bytes = Buffer.from(`GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner}\r\nX: y\r\n\r\n`)
+      const bytes = Buffer.from(
+        `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner}\r\nConnection: close\r\n\r\n`,
+      )
       for (let times = 1 + Math.floor(chance.uniform() * 4); times > 0; times--) {
         bytes[Math.floor(chance.uniform() * bytes.length)] = Math.floor(chance.uniform() * 256)
       }
@@ -112,8 +116,9 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
 
 /** Sends an exchange and answers what was wrong with what came back, a line each. */
 export async function faultsOfExchange(url: string, exchange: RawExchange): Promise<string[]> {
-  const answers: RawAnswer[] = await sendRaw({ url }, exchange.parts, 150)
   const hides = exchange.what === 'doubtful framing' || exchange.what === 'chunks'
+  // Who sends what can be finished is answered and closed; who does not is not waited for.
+  const answers: RawAnswer[] = await sendRaw({ url }, exchange.parts, hides ? 5_000 : 100)
   const faults = answers
     .filter(({ status }) => !(status >= (hides ? 400 : 200) && status < 500))
     .map(({ status }) => `answered ${status}`)

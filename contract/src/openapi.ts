@@ -136,9 +136,11 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
         ] as const)
       : []),
     ...(underTenantLimit(endpoint) ? (['quota-exceeded'] as const) : []),
-    ...(endpoint.body === undefined
+    // Whatever may carry a body is told when the body cannot be taken, also where none is asked for.
+    ...(endpoint.method === 'GET'
       ? []
-      : (['unsupported-media-type', 'unsupported-encoding', 'body-too-large', 'request-timeout'] as const)),
+      : (['unsupported-media-type', 'body-too-large', 'request-timeout'] as const)),
+    ...(endpoint.body === undefined ? [] : (['unsupported-encoding'] as const)),
     ...(isJson ? (['malformed-json', 'duplicate-key'] as const) : []),
     ...(isJson || endpoint.query !== undefined || endpoint.params !== undefined
       ? (['validation-failed'] as const)
