@@ -170,6 +170,9 @@ describe('numbers', () => {
   })
 })
 
+/** The same declarations as of the list or the read beside each, behind another address. */
+const twins = new Set(['export-lanes', 'export-shipments', 'list-shipments', 'quote-advice', 'lane-advice'])
+
 describe('texts that other systems have tripped over', () => {
   test.each(
     endpoints.flatMap((endpoint) =>
@@ -192,11 +195,13 @@ describe('texts that other systems have tripped over', () => {
   })
 
   test.each(
-    endpoints.flatMap((endpoint) =>
-      [...fieldsOf(endpoint.query), ...fieldsOf(endpoint.params)]
-        .filter(([, schema]) => !isNumber(schema))
-        .map(([field]) => ({ endpoint, field, name: `${endpoint.name} ${field}` })),
-    ),
+    endpoints
+      .filter(({ name }) => !twins.has(name))
+      .flatMap((endpoint) =>
+        [...fieldsOf(endpoint.query), ...fieldsOf(endpoint.params)]
+          .filter(([, schema]) => !isNumber(schema))
+          .map(([field]) => ({ endpoint, field, name: `${endpoint.name} ${field}` })),
+      ),
   )('$name of an address: an answer as documented', async ({ endpoint, field }) => {
     await each(texts, async (text) => {
       const { url, answer } = await withParameter(endpoint, field, text)

@@ -111,7 +111,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     },
   }),
   'match-import-columns': () => ({
-    path: '/api/imports/columns',
+    path: '/api/import-columns',
     body: { headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'] },
   }),
   'list-imports': () => ({ path: '/api/imports' }),
