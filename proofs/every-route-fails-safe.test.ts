@@ -7,7 +7,7 @@ import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 /** Lets each use of the database fail in turn, on every route there is: no answer may then look like one about data. */
 
-const logs = ['integration_calls', 'security_events', 'tenant_counters']
+const logs = ['integration_calls', 'audit_log', 'tenant_counters']
 const failure = failingDatabase()
 let app: TestApp
 let tenants: SeededTenants

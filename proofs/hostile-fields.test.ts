@@ -13,7 +13,7 @@ import { idsOf, type SeededTenants, seededTenants, signingSecretOf } from './see
 /** Every value of a list in every field that could hold it: what chance would take long to draw. */
 
 const ids = idsOf('A')
-const logs = ['integration_calls', 'security_events', 'tenant_counters']
+const logs = ['integration_calls', 'audit_log', 'tenant_counters']
 let app: TestApp
 let tenants: SeededTenants
 let faultsOf: ReturnType<typeof oracleOf>

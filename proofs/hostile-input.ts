@@ -49,7 +49,7 @@ const atOnce = 12
 const stepMs = 16 * 60_000
 const batchesPerStep = 20
 /** What a refused call is noted in, and the counters that number the notes. */
-const logs = ['integration_calls', 'security_events', 'tenant_counters']
+const logs = ['integration_calls', 'audit_log', 'tenant_counters']
 
 export async function hostileInput(
   app: TestApp,

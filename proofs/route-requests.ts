@@ -36,6 +36,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'revoke-signing-secret': (of) => ({ path: `/api/integrations/secrets/${of.spareSecret}` }),
   'list-integration-calls': (of) => ({ path: `/api/integration-calls?token_id=${of.liveToken}` }),
+  'list-audit-events': (of) => ({ path: `/api/audit?user_id=${of.person}` }),
   'get-rate-limit': () => ({ path: '/api/rate-limit' }),
   'check-signature': () => ({
     path: '/api/signature-check',
@@ -112,7 +113,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'match-import-columns': () => ({
     path: '/api/import-columns',
-    body: { headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'] },
+    body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },
   }),
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),

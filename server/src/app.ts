@@ -25,6 +25,7 @@ import {
 import { pagePaths } from '#contract/pages.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
+import { auditEndpoint } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
@@ -59,6 +60,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
+  auditEndpoint,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
   laneRecordEndpoint,
@@ -147,7 +149,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
-    callers: callers(parts.database, parts.tokens, parts.secretKey, parts.log),
+    callers: callers(parts.database, parts.tokens, parts.secretKeys, parts.log),
   }
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   const unserved = allEndpoints.filter(
@@ -159,6 +161,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
+  endSilentSockets(app)
   answerEarly(app)
   return app
 }
@@ -222,6 +225,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   parts.calls.refuse(request, answer)
+  parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
   if (answer.status >= 500) {
     parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
   } else {
@@ -279,6 +283,35 @@ function limitSockets(app: FastifyInstance, isProxy: (address: string) => boolea
       if (left > 0) open.set(network, left)
       else open.delete(network)
     })
+  })
+}
+
+/** Time for a request that is on its way on an open connection when the service begins to stop. */
+const silentMsWhileStopping = 1_000
+
+/**
+ * A connection on which no request has begun is not idle to Node, and once a server closes nothing times out any more:
+ * one caller who connects and says nothing would hold up a stop for as long as they like.
+ */
+function endSilentSockets(app: FastifyInstance): void {
+  const underWay = new Map<Socket, number>()
+  app.server.on('connection', (socket) => {
+    underWay.set(socket, 0)
+    socket.once('close', () => underWay.delete(socket))
+  })
+  app.server.on('request', (request, response) => {
+    const { socket } = request
+    const count = (by: 1 | -1) => {
+      const requests = underWay.get(socket)
+      if (requests !== undefined) underWay.set(socket, requests + by)
+    }
+    count(1)
+    response.once('close', () => count(-1))
+  })
+  app.addHook('preClose', async () => {
+    setTimeout(() => {
+      for (const [socket, requests] of underWay) if (requests === 0) socket.destroy()
+    }, silentMsWhileStopping).unref()
   })
 }
 

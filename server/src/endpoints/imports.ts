@@ -166,7 +166,8 @@ export const importEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(undoImport, async ({ caller, params, now }, { database }) => {
+  serve(undoImport, async (call, { database }) => {
+    const { caller, params, now } = call
     const at = new Date(now)
     const read = () =>
       database.inTenant(caller.tenant, (transaction) =>
@@ -180,7 +181,7 @@ export const importEndpoints: ServedEndpoint[] = [
       throw problem('state-conflict', `Import ${row.import_id} was a dry run: it kept nothing to undo.`)
     }
     const work = async () => {
-      const by = { userId: caller.userId, now: at }
+      const by = { userId: caller.userId, now: at, network: call.network, requestId: call.requestId }
       const undone = await imports.undoImport(database, caller.tenant, row.import_id, by)
       return { undone, after: await read() }
     }
