@@ -104,6 +104,11 @@ const planted: readonly (readonly [does: string, undo: string, found: RegExp])[]
     /read or change sign_in_emails/,
   ],
   [
+    'grant update on audit_log to lanewise_service',
+    'revoke update on audit_log from lanewise_service',
+    /change audit_log/,
+  ],
+  [
     'grant delete on lane_changes to lanewise_service',
     'revoke delete on lane_changes from lanewise_service',
     /change lane_changes/,

@@ -338,6 +338,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.findQuoteRequest': shows(({ transaction, tenant, of }) =>
     lanes.findQuoteRequest(transaction, tenant, of.request),
   ),
+  'lanes.findQuoteRequestByKey': shows(({ transaction, tenant, of }) =>
+    lanes.findQuoteRequestByKey(transaction, tenant, of.requestKey),
+  ),
   'people.nextTenantNumber': finds(({ transaction, tenant }) =>
     people.nextTenantNumber(transaction, tenant, 'user'),
   ),

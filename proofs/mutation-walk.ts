@@ -104,22 +104,25 @@ export interface MutationResult {
   /** The file whose conditions were taken out. */
   readonly file: string
   readonly taken: number
-  /** What a walk found while row-level security stood, and after that was gone as well. */
+  /** What a walk found while row-level security stood. */
   readonly behindRowLevelSecurity: readonly string[]
-  readonly withoutAnyWall: readonly string[]
+  /** What a walk found when that was gone as well; null when it was not asked for. */
+  readonly withoutAnyWall: readonly string[] | null
 }
 
 /** Takes the conditions out of one file after the other. */
 export async function mutationWalk(
   options: {
     readonly files?: readonly string[]
+    /** `row-level security` leaves it standing; `none` takes it away as well, in a second walk. */
+    readonly downTo?: 'row-level security' | 'none'
     readonly onProgress?: (done: number, of: number, result: MutationResult) => void
     /** Makes a database of its own for a walk; without it a PostgreSQL is started for all of them. */
     readonly makeDatabase?: () => Promise<TestDatabase>
     readonly signal?: AbortSignal
   } = {},
 ): Promise<MutationResult[]> {
-  const { files = filteredFiles(), onProgress, signal } = options
+  const { files = filteredFiles(), downTo = 'none', onProgress, signal } = options
   const cluster = options.makeDatabase === undefined ? await startCluster() : null
   const makeDatabase =
     options.makeDatabase ?? (() => cloneDatabase((cluster as NonNullable<typeof cluster>).cluster))
@@ -127,7 +130,7 @@ export async function mutationWalk(
   try {
     for (const file of files) {
       if (signal?.aborted === true) break
-      const result = await walksWithout(file, makeDatabase)
+      const result = await walksWithout(file, makeDatabase, downTo === 'none')
       results.push(result)
       onProgress?.(results.length, files.length, result)
     }
@@ -140,20 +143,26 @@ export async function mutationWalk(
 async function walksWithout(
   file: string,
   makeDatabase: () => Promise<TestDatabase>,
+  bothDown: boolean,
 ): Promise<MutationResult> {
   const copy = mutant([file])
-  const [walled, open] = [await makeDatabase(), await makeDatabase()]
+  const walkOn = async (prepare: (database: TestDatabase) => Promise<void>) => {
+    const database = await makeDatabase()
+    try {
+      await prepare(database)
+      return await walkOf(copy.folder, database)
+    } finally {
+      await database.drop()
+    }
+  }
   try {
-    await takeOffRowLevelSecurity(open)
     return {
       file,
       taken: filtersIn(file),
-      behindRowLevelSecurity: await walkOf(copy.folder, walled),
-      withoutAnyWall: await walkOf(copy.folder, open),
+      behindRowLevelSecurity: await walkOn(async () => {}),
+      withoutAnyWall: bothDown ? await walkOn(takeOffRowLevelSecurity) : null,
     }
   } finally {
     copy.remove()
-    await walled.drop()
-    await open.drop()
   }
 }

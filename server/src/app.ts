@@ -123,6 +123,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
     }
+    // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
+    if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
   })
   app.addHook('onResponse', async (request, reply) => {
     parts.log.info(
