@@ -71,6 +71,7 @@ export function serveEndpoint(
     onRequest: async (request, reply) => {
       const network = callerNetwork(request.ip)
       const now = parts.clock()
+      refuseEmptyPart(request)
       refuseDuplicateHeaders(request)
       const caller = await callerOf(endpoint, request, reply, { now, network })
       if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
@@ -204,6 +205,13 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
+  }
+}
+
+/** `/api/lanes/` names no lane: it is no address of ours, as with any other stroke too many. */
+function refuseEmptyPart(request: FastifyRequest): void {
+  if (Object.values(request.params as Record<string, string>).includes('')) {
+    throw problem('route-not-found', 'There is nothing at this address.')
   }
 }
 
