@@ -28,20 +28,16 @@ const titles: Partial<Record<CallFailed['code'], string>> = {
 }
 
 /** What to do about a failure, in words. The service's own sentence says what was wrong. */
-function remedy(error: CallFailed): string | null {
-  switch (error.code) {
-    case 'unavailable':
-      return 'Nothing was lost. It usually passes within seconds: try again.'
-    case 'quota-exceeded':
-    case 'too-many-attempts':
-      return `Wait ${error.retryAfterSeconds ?? 1} s, then try again.`
-    case 'role-required':
-      return 'An owner or admin of your brokerage can change your role on the Team page.'
-    case 'internal':
-      return 'Try again. If it stays, report it with the request id below.'
-    default:
-      return null
-  }
+const remedies: Partial<Record<CallFailed['code'], (error: CallFailed) => string>> = {
+  unavailable: () => 'Nothing was lost. It usually passes within seconds: try again.',
+  'quota-exceeded': wait,
+  'too-many-attempts': wait,
+  'role-required': () => 'An owner or admin of your brokerage can change your role on the Team page.',
+  internal: () => 'Try again. If it stays, report it with the request id below.',
+}
+
+function wait({ retryAfterSeconds }: CallFailed): string {
+  return `Wait ${retryAfterSeconds ?? 1} s, then try again.`
 }
 
 /** A failure where its answer would have stood: what happened, what to do, and a way to try again. */
@@ -54,7 +50,7 @@ export function Failed({ error, retry, title }: { error: unknown; retry?: () => 
       : failure.code === 'quota-exceeded'
         ? IconClockPause
         : IconAlertTriangle
-  const advice = remedy(failure)
+  const advice = remedies[failure.code]?.(failure) ?? null
   return (
     <Alert
       color="red"

@@ -104,7 +104,11 @@ async function namesOf(
       }))
     }
     case 'month':
-      return rows.map(({ key }) => ({ key: key.slice(0, 7), label: monthInWords(key.slice(0, 10)), lane: null }))
+      return rows.map(({ key }) => ({
+        key: key.slice(0, 7),
+        label: monthInWords(key.slice(0, 10)),
+        lane: null,
+      }))
     case 'customer':
       return rows.map(({ key, written }) => ({ key, label: written, lane: null }))
     case 'equipment':
