@@ -44,6 +44,7 @@ import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { asProblem } from './error-answer.ts'
+import { endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
@@ -93,9 +94,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     routerOptions: { maxParamLength: uriBytesMax },
     requestTimeout: uploadArrivalSecondsMax * 1000,
     keepAliveTimeout: keepAliveSeconds * 1000,
-    // While draining, requests on open connections are answered; the connection is closed behind them.
+    // While stopping, requests on open connections are answered; the connection is closed behind them.
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
     http: {
       headersTimeout: headersArrivalSecondsMax * 1000,
       connectionsCheckingInterval: 1000,
@@ -109,6 +109,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     },
     clientErrorHandler: answerRawError,
   })
+  leaveInPeace(app)
   await app.register(cookie)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -159,6 +160,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
+  endSockets(app)
   answerEarly(app)
   return app
 }
