@@ -5,25 +5,19 @@ import pg from 'pg'
 import { findPlace } from '#server/database/embedded/place.ts'
 import { clusterIsGone, clusterProcesses, signal } from '#server/database/embedded/postmaster.ts'
 import {
-  type DatabaseRole,
   databaseName,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
 } from '#server/database/embedded-postgres.ts'
+import type { ProofDatabase } from './proof-database.ts'
 
 /**
  * A PostgreSQL of a proof's own, to be stopped and killed: the embedded programs on a cluster in a temporary folder. It
  * keeps its socket and its passwords, so that the service finds it again after each restart.
  */
-export interface OwnPostgres {
-  /** For `DATABASE_URL`, by its unix socket. */
-  url(role: DatabaseRole): string
-  /** The file of its unix socket. */
-  readonly socket: string
+export interface OwnPostgres extends Pick<ProofDatabase, 'url' | 'ask'> {
   readonly cluster: string
-  /** Rows of one question, asked as the superuser, whom no wall stops. */
-  ask<Row extends object>(question: string, values?: readonly unknown[]): Promise<Row[]>
   /** `kill -9` of all its processes. */
   kill(): Promise<void>
   /** Sends the signal of a fast or an immediate stop, and waits until it is gone. */
@@ -55,7 +49,6 @@ export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgre
     await gone()
   }
   return {
-    socket: join(running.host, `.s.PGSQL.${running.port}`),
     cluster,
     url(role) {
       const { user, password } = running.connection(databaseName, role)

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { type RunningService, runService } from '#testing/running-service.ts'
-import { type OwnPostgres, proofFolder } from './own-postgres.ts'
+import { proofFolder } from './own-postgres.ts'
 import { type FaultName, planting } from './planted-fault.ts'
+import type { ProofDatabase } from './proof-database.ts'
 
 /** The service as processes of their own on a PostgreSQL that is not theirs, started as often as a proof likes. */
 export interface ServiceProcesses {
@@ -11,7 +12,7 @@ export interface ServiceProcesses {
   remove(): Promise<void>
 }
 
-export function serviceProcesses(postgres: OwnPostgres): ServiceProcesses {
+export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceProcesses {
   const secretKey = randomBytes(32).toString('base64')
   const folder = proofFolder()
   const started: RunningService[] = []

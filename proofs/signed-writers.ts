@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
-import type { OwnPostgres } from './own-postgres.ts'
+import type { ProofDatabase } from './proof-database.ts'
 
 /** A service that runs elsewhere and takes the real time, for what makes tenants and lanes. */
 export function asApp(url: string): TestApp {
@@ -138,16 +138,16 @@ interface HeldLane {
  * Holds the database against what the writers know: every acknowledged update is on record, each lane holds the last
  * acknowledged value or one that was sent after it, and no update is there in part.
  */
-export async function lossesIn(postgres: Pick<OwnPostgres, 'ask'>, log: WritersLog): Promise<string[]> {
+export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: WritersLog): Promise<string[]> {
   const faults: string[] = []
   const kept = new Set(
     (
-      await postgres.ask<{ digest: string }>(
+      await database.ask<{ digest: string }>(
         `select encode(request_digest, 'hex') as digest from shipment_updates`,
       )
     ).map(({ digest }) => digest),
   )
-  const lanes = await postgres.ask<HeldLane>(`
+  const lanes = await database.ask<HeldLane>(`
     select lane_ref, customer_rate_cents::int, truck_cost_cents::int, carrier_name, carrier_notes,
            (select count(*)::int from shipment_updates u
             where u.tenant_id = l.tenant_id and u.lane_id = l.lane_id and u.applied::text <> '[]') as updates,

@@ -111,10 +111,16 @@ export function serveEndpoint(
       reportIgnored(request, reply, ignored)
       const result = await withPatience(patience, () => served.handler(call as never, parts))
       if (endpoint.answerKind === 'csv') {
-        return sendCsv(result as CsvFile, request, reply, (error) => {
-          const { code, cause } = asProblem(error)
-          parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
-        })
+        return sendCsv(
+          result as CsvFile,
+          request,
+          reply,
+          (error) => {
+            const { code, cause } = asProblem(error)
+            parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
+          },
+          patience,
+        )
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
