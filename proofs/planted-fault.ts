@@ -31,6 +31,12 @@ const faults = {
     text: 'const stop = (signal: NodeJS.Signals) => {',
     instead: 'const stop = (signal: NodeJS.Signals) => { process.exit(0);',
   },
+  /** An error of the class "insufficient resources" is answered 500. */
+  'a full disk is a bug': {
+    file: '/server/src/database/open-database.ts',
+    text: "new Set(['08', '53', '57', '58', 'XX'])",
+    instead: "new Set(['08', '57', '58', 'XX'])",
+  },
 } as const satisfies Record<string, Fault>
 
 export type FaultName = keyof typeof faults

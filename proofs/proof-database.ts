@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { DatabaseRole } from '#server/database/embedded-postgres.ts'
-import { cloneDatabase } from '#testing/cloned-database.ts'
+import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
 
 /** A database in the cluster that all proofs share, for proofs that leave PostgreSQL itself alone. */
@@ -13,7 +13,9 @@ export interface ProofDatabase {
   drop(): Promise<void>
 }
 
-export async function proofDatabase(cluster: DatabaseCluster): Promise<ProofDatabase> {
+export async function proofDatabase(
+  cluster: DatabaseCluster,
+): Promise<ProofDatabase & { readonly forTests: TestDatabase }> {
   const database = await cloneDatabase(cluster)
   const { searchParams, hostname, port } = new URL(database.serviceUrl)
   const folder = searchParams.get('host')
@@ -33,6 +35,7 @@ export async function proofDatabase(cluster: DatabaseCluster): Promise<ProofData
       }
     },
     drop: database.drop,
+    forTests: database,
   }
 }
 
