@@ -103,10 +103,10 @@ test('the service role owns nothing, cannot truncate, and cannot read which addr
   expect(powers).toEqual([])
 })
 
-test('what is append-only for the service stays so: the audit trail and the log of signed updates', async () => {
+test('what is append-only for the service stays so: the audit log, the changes of lanes and the log of signed updates', async () => {
   const changeable = await rows(`
     select t.table, p.power
-    from (values ('lane_changes'), ('shipment_updates')) t ("table")
+    from (values ('audit_log'), ('lane_changes'), ('shipment_updates')) t ("table")
     cross join (values ('UPDATE'), ('DELETE')) p (power)
     where has_table_privilege('lanewise_service', t.table, p.power)`)
   expect(changeable).toEqual([])

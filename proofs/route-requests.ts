@@ -36,6 +36,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'revoke-signing-secret': (of) => ({ path: `/api/integrations/secrets/${of.spareSecret}` }),
   'list-integration-calls': (of) => ({ path: `/api/integration-calls?token_id=${of.liveToken}` }),
+  'list-audit-events': (of) => ({ path: `/api/audit?user_id=${of.person}` }),
   'get-rate-limit': () => ({ path: '/api/rate-limit' }),
   'check-signature': () => ({
     path: '/api/signature-check',
@@ -109,6 +110,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       bytes:
         'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
     },
+  }),
+  'match-import-columns': () => ({
+    path: '/api/import-columns',
+    body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },
   }),
   'list-imports': () => ({ path: '/api/imports' }),
   'get-import': (of) => ({ path: `/api/imports/${of.import}` }),

@@ -45,6 +45,7 @@ export interface TenantIds {
   readonly lane: number
   readonly laneRef: string
   readonly call: number
+  readonly entry: number
   readonly ownerEmail: string
   readonly personEmail: string
   readonly invitation: string
@@ -81,6 +82,7 @@ export function idsOf(label: Label): TenantIds {
     lane: base * 2_000_000 + 1,
     laneRef: `${request}-1-1`,
     call: base + 401,
+    entry: base + 501,
     ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
     personEmail: `canary-${label.toLowerCase()}-person@example.com`,
     invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
@@ -168,7 +170,7 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
     ],
     tenant_facts: [{ facts_version: version }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call'].map((counter) => ({
+      ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
         counter,
         last_number: base + 900,
       })),
@@ -271,6 +273,18 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
         after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
       },
     ],
+    audit_log: [
+      {
+        entry_number: ids.entry,
+        at,
+        user_id: ids.owner,
+        token_id: ids.liveToken,
+        subject_user_id: ids.person,
+        count: 1,
+        request_id: uuidOf(label, ids.entry),
+        hash: createHash('sha256').update(`audit of ${label}`).digest(),
+      },
+    ],
     integration_calls: [
       {
         call_id: ids.call,
@@ -359,7 +373,11 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
   const unknown = [...new Set(columns.map(({ table }) => table))].filter(
     (table) => !tables.includes(table) && !tablesWithoutTenant.includes(table),
   )
+  const close = async () => {
+    await Promise.all(Object.values(owners).map((owner) => owner.end()))
+  }
   if (unknown.length > 0) {
+    await close()
     throw new Error(`The seeder does not know the table ${unknown.join(', ')}: add a row for it in rowsOf.`)
   }
 
@@ -431,9 +449,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
       return JSON.stringify([...sums, ...emails])
     },
     asOwner: (label) => owners[label],
-    async close() {
-      await Promise.all(Object.values(owners).map((owner) => owner.end()))
-    },
+    close,
   }
 }
 

@@ -79,7 +79,7 @@ const column = Type.Integer({ description: 'A column of the file; the first is 1
 export const matchImportColumns = endpoint({
   name: 'match-import-columns',
   method: 'POST',
-  path: '/api/imports/columns',
+  path: '/api/import-columns',
   summary: 'Match the columns of a file',
   description:
     'Says which column of a file each field would be read from, and what is missing, before the file is sent.',

@@ -26,8 +26,8 @@ export type Sent<Name extends OperationName> = Part<'params', ParamsOf<Operation
   Part<'query', QueryOf<OperationCalled<Name>>> &
   BodyPart<OperationCalled<Name>> & { readonly signal?: AbortSignal }
 
-/** Why there is no answer: a problem the service named, or that nothing came back at all. */
-export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer'
+/** Why there is no answer: a problem the service named, that nothing came back at all, or what the browser made of it. */
+export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer' | 'session-not-kept'
 
 /** A call that failed. `message` is a sentence for the person at the screen. */
 export class CallFailed extends Error {

@@ -1,9 +1,9 @@
 import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
-import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
 import type { Role } from '#contract/endpoint.ts'
 import { useChange } from './answers.ts'
-import { type Answer, type CallFailed, call, forgetSession, whenSessionEnds } from './call.ts'
+import { type Answer, type Body, CallFailed, call, forgetSession, whenSessionEnds } from './call.ts'
 import { Failed } from './parts/states.tsx'
 
 /** Who is signed in, and where. Kept for the whole visit; a change of role is in force with the next request anyway. */
@@ -27,15 +27,35 @@ export function useMay(needed: Role): boolean {
   return strength[useSession().user.role] >= strength[needed]
 }
 
-/** After a sign-in or sign-up: the session is known without another question, and nothing of a former one is left. */
-export function begin(
-  queries: QueryClient,
-  session: Pick<Answer<'sign-in'>, 'user' | 'tenant' | 'expires_at'>,
-): void {
-  forgetSession()
-  queries.clear()
-  const { user, tenant, expires_at } = session
-  queries.setQueryData(sessionQuery.queryKey, { user, tenant, expires_at })
+/**
+ * A way through the door: the call, and a look whether the browser has kept the session that it made. Over plain HTTP
+ * from another machine it does not, and every page would send back to the door without a word.
+ */
+export function useArrival<Name extends 'sign-in' | 'sign-up' | 'accept-invitation'>(name: Name) {
+  const queries = useQueryClient()
+  return useMutation<Answer<'me'>, CallFailed, Body<Name>>({
+    mutationFn: async (body) => {
+      await call(name, { body } as never)
+      forgetSession()
+      try {
+        return await call('me')
+      } catch (error) {
+        throw error instanceof CallFailed && error.status === 401 ? notKept() : error
+      }
+    },
+    onSuccess: (session) => {
+      // Nothing of a former session is left.
+      queries.clear()
+      queries.setQueryData(sessionQuery.queryKey, session)
+    },
+  })
+}
+
+function notKept(): CallFailed {
+  return new CallFailed(
+    'session-not-kept',
+    'The password was right, but your browser did not keep the session. Over plain HTTP it does so only on the machine that runs Lanewise: use HTTPS, or allow cookies for this site.',
+  )
 }
 
 /**

@@ -80,6 +80,8 @@ async function signIn(
 
 /** What the accessibility rules of WCAG 2.2 AA find on the page as it stands: nothing, when all is well. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // What is still on its way is greyed, and is judged once it stands.
+  await page.waitForFunction(`document.querySelector('[aria-busy="true"]') === null`)
   await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { axe: rules } = globalThis as unknown as { axe: typeof axe }

@@ -63,6 +63,27 @@ describe('sign-in', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
+  test('says so where the browser keeps no session, and does not ask again without a word', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { refusalsExpected: true })
+    // As over plain HTTP from another machine: the answer's cookie is not kept.
+    await page.route('**/api/auth/sign-in', async (route) => {
+      const answer = await route.fetch()
+      const { 'set-cookie': _lost, ...headers } = answer.headers()
+      await route.fulfill({ response: answer, headers })
+    })
+    await page.context().clearCookies()
+    await page.goto('/sign-in')
+    await page.getByLabel('E-mail').fill(tenant.email)
+    await page.getByRole('textbox', { name: 'Password' }).fill(tenant.password)
+    await page.route('**/api/me', (route) =>
+      route.continue({ headers: { ...route.request().headers(), cookie: '' } }),
+    )
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByText(/your browser did not keep the session/).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/sign-in')
+  })
+
   test('is lost with sign-out: going back shows the sign-in', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })

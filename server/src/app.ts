@@ -25,6 +25,7 @@ import {
 import { pagePaths } from '#contract/pages.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
+import { auditEndpoint } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
@@ -60,6 +61,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
+  auditEndpoint,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
   laneRecordEndpoint,
@@ -148,7 +150,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
-    callers: callers(parts.database, parts.tokens, parts.secretKey, parts.log),
+    callers: callers(parts.database, parts.tokens, parts.secretKeys, parts.log),
   }
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   const unserved = allEndpoints.filter(
@@ -224,6 +226,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   parts.calls.refuse(request, answer)
+  parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
   if (answer.status >= 500) {
     parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
   } else {

@@ -141,7 +141,8 @@ export function serveEndpoint(
     const limited = underTenantLimit(of)
     const { id: requestId, method } = request
     const watch: CallerWatch = {
-      signedBy(tenant, jti) {
+      signedBy(tenant, { jti, user_id: userId }) {
+        parts.refusals.signedBy(request, { tenant, userId, jti })
         if (!limited) return
         const url = request.raw.url ?? ''
         parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })

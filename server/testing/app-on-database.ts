@@ -5,10 +5,11 @@ import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
-import type { Parts } from '#server/endpoints/call.ts'
+import type { Parts, Refusals } from '#server/endpoints/call.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
+import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
-import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
+import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
@@ -22,6 +23,8 @@ export interface TestApp {
   readonly testDatabase: TestDatabase
   readonly tokens: Tokens
   readonly secretKey: SecretKey
+  /** Refusals are written into the audit log behind the requests: `settle()` waits for what is due. */
+  readonly refusals: Refusals
   /** The server's clock, epoch milliseconds. Set it to move it. */
   now: number
   /** Every line the service logged. */
@@ -38,6 +41,8 @@ export interface TestAppOptions {
   monotonic?: () => number
   config?: Partial<Config>
   now?: number
+  /** The key of the installation, and others behind it that still open and verify. */
+  secretKeys?: SecretKeys
   /** Connections in the service's pool. */
   connectionsMax?: number
   /** Stands between the service and its database, to make it fail. */
@@ -53,8 +58,9 @@ export interface TestAppOptions {
  * look. `rateLimit: 'real'` gives it the real one. Closing it leaves the database there.
  */
 export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions = {}): Promise<TestApp> {
-  const key = secretKey(randomBytes(32).toString('base64'))
+  const key = options.secretKeys?.[0] ?? secretKey(randomBytes(32).toString('base64'))
   if (key === null) throw new Error('No key.')
+  const keys = options.secretKeys ?? ([key] as const)
   const opened = await openDatabase({
     connection: ownDatabase.service,
     ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
@@ -67,8 +73,9 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     url: '',
     database,
     testDatabase: ownDatabase,
-    tokens: tokens(key),
+    tokens: tokens(...keys),
     secretKey: key,
+    refusals: refusals({ database: opened, clock: () => app.now, log: logger }),
     now: options.now ?? Date.now(),
     logLines,
     settle: async () => {},
@@ -79,12 +86,13 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     config: { ...readConfig({}), ...options.config },
     database,
     tokens: app.tokens,
-    secretKey: key,
+    secretKeys: keys,
     signInBackOff: signInBackOff(),
     models: tenantModels(),
     tenantLimit: tenantLimit(),
     signatureCheckLimit: signatureCheckLimit(),
     calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
+    refusals: app.refusals,
     imports: importRunner({ database, clock, log: logger }),
     backtests: backtestRunner(
       { database, clock, log: logger },
@@ -100,10 +108,14 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const url = await server.listen({ port: 0, host: '127.0.0.1' })
   return Object.assign(app, {
     url,
-    settle: () => parts.calls.flush(),
+    settle: async () => {
+      await parts.calls.flush()
+      await app.refusals.settle()
+    },
     close: async () => {
       await server.close()
       await parts.calls.drain()
+      await app.refusals.drain()
       await parts.imports.drain()
       await parts.backtests.drain()
       await opened.close()

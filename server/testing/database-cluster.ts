@@ -52,7 +52,7 @@ export async function startCluster(): Promise<{
   readonly stop: () => Promise<void>
 }> {
   const url = process.env.LANEWISE_TEST_DATABASE_URL
-  const server = url === undefined ? await startOwnServer() : await useServer(url)
+  const server = url === undefined ? await startOwnServer() : await preparedServer(url)
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
   const takeAway = async () => {
@@ -157,7 +157,7 @@ async function removeAbandonedFolders(): Promise<void> {
  * database of the service's name is refused: tests would change its passwords. Passwords follow from the address, so
  * that several runs at once agree on them.
  */
-async function useServer(makerUrl: string): Promise<Server> {
+async function preparedServer(makerUrl: string): Promise<Server> {
   const password = (role: string) => createHash('sha256').update(`${role} ${makerUrl}`).digest('base64url')
   const passwords = { owner: password('owner'), service: password('service') }
   await asMaker(makerUrl, async (maker) => {

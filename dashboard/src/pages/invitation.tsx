@@ -1,28 +1,24 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useChange } from '../answers.ts'
 import { Doorstep } from '../parts/doorstep.tsx'
 import { Failed } from '../parts/states.tsx'
-import { begin } from '../session.tsx'
+import { useArrival } from '../session.tsx'
 
 /** An invited person sets a password. The invitation stands behind the # of the address, which no server sees. */
 export default function InvitationPage() {
   const [invitation, setInvitation] = useState(() => decodeURIComponent(window.location.hash.slice(1)))
   const [password, setPassword] = useState('')
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const accept = useChange('accept-invitation')
+  const accept = useArrival('accept-invitation')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     accept.mutate(
-      { body: { invitation: invitation.trim(), password } },
+      { invitation: invitation.trim(), password },
       {
-        onSuccess: (session) => {
-          begin(queries, session)
+        onSuccess: () => {
           void navigate({ to: pagePaths.desk })
         },
       },

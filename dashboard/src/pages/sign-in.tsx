@@ -1,12 +1,10 @@
 import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
-import { useChange } from '../answers.ts'
 import { Doorstep } from '../parts/doorstep.tsx'
 import { Failed } from '../parts/states.tsx'
-import { begin } from '../session.tsx'
+import { useArrival } from '../session.tsx'
 
 /** Only a place of this site: an address is anybody's to write. */
 function placeAfter(next: string | undefined): string {
@@ -17,16 +15,14 @@ export default function SignInPage() {
   const { next } = useSearch({ strict: false })
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const signIn = useChange('sign-in')
+  const signIn = useArrival('sign-in')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     signIn.mutate(
-      { body: { email, password } },
+      { email, password },
       {
-        onSuccess: (session) => {
-          begin(queries, session)
+        onSuccess: () => {
           void navigate({ href: placeAfter(next) })
         },
       },

@@ -1,13 +1,11 @@
 import { Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { useChange } from '../answers.ts'
 import { Doorstep } from '../parts/doorstep.tsx'
 import { Failed } from '../parts/states.tsx'
-import { begin } from '../session.tsx'
+import { useArrival } from '../session.tsx'
 
 const fields = [
   { name: 'company', label: 'Name of the brokerage', autoComplete: 'organization', type: 'text' },
@@ -17,20 +15,15 @@ const fields = [
 
 export default function SignUpPage() {
   const [entered, setEntered] = useState({ company: '', name: '', email: '', password: '' })
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const signUp = useChange('sign-up')
+  const signUp = useArrival('sign-up')
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    signUp.mutate(
-      { body: entered },
-      {
-        onSuccess: (session) => {
-          begin(queries, session)
-          void navigate({ to: pagePaths.start })
-        },
+    signUp.mutate(entered, {
+      onSuccess: () => {
+        void navigate({ to: pagePaths.start })
       },
-    )
+    })
   }
   const change = (name: keyof typeof entered, value: string) =>
     setEntered((all) => ({ ...all, [name]: value }))

@@ -6,7 +6,7 @@ import type { Answer } from '../call.ts'
 import { DataTable } from './data-table.tsx'
 import { Figures } from './figures.tsx'
 import { calendarDay, counted, moment, roundDollars, signedDollars } from './formats.ts'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
 import { Failed, Loading } from './states.tsx'
 
@@ -88,8 +88,8 @@ function NotEnough({ result }: { result: TooFew }) {
           {have.toLocaleString('en-US')} of {need.toLocaleString('en-US')} {what}
         </Text>
         <Text size="sm" c="dimmed">
-          Mark quotes won or lost on the <LinkTo to={pagePaths.quotes}>Quotes page</LinkTo>, or{' '}
-          <LinkTo to={pagePaths.imports}>import</LinkTo> past quotes with their outcomes.
+          Mark quotes won or lost on the <TextLink to={pagePaths.quotes}>Quotes page</TextLink>, or{' '}
+          <TextLink to={pagePaths.imports}>import</TextLink> past quotes with their outcomes.
         </Text>
       </Stack>
     </Paper>

@@ -5,7 +5,7 @@ import type { AddressWords } from './address.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Difference } from './difference.tsx'
 import { count, equipmentName, laneName, roundDollars } from './formats.ts'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { MarginShare, WinRate } from './performance-cells.tsx'
 import {
   type Grouping,
@@ -36,16 +36,16 @@ function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search:
   return (
     <Group gap="xs" fz="xs">
       {row.lane !== null && <span>{row.lane.equipment}</span>}
-      <LinkTo to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
+      <TextLink to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
         Quotes
-      </LinkTo>
-      <LinkTo to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
+      </TextLink>
+      <TextLink to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
         Shipments
-      </LinkTo>
+      </TextLink>
       {row.lane !== null && (
-        <LinkTo to={pagePaths.lane} words={row.lane} label={`Lane page ${of}`}>
+        <TextLink to={pagePaths.lane} words={row.lane} label={`Lane page ${of}`}>
           Lane
-        </LinkTo>
+        </TextLink>
       )}
     </Group>
   )

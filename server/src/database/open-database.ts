@@ -27,6 +27,21 @@ export function factsChanged(transaction: TenantTransaction): void {
   changedFacts.add(transaction)
 }
 
+/** The newest row of a tenant's audit log. */
+export interface AuditHead {
+  readonly tenant: TenantId
+  readonly entry: number
+  readonly hash: Buffer
+}
+
+/** Transactions that have appended to a tenant's audit log, with the row that is its newest once they commit. */
+const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
+
+/** Says that this transaction has appended to the audit log. Who appends calls it. */
+export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
+  movedAudits.set(transaction, head)
+}
+
 export interface Database {
   readonly identifiers: Identifiers
   /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
@@ -35,6 +50,8 @@ export interface Database {
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /** Answers within the statement time-out or throws DatabaseUnavailable. */
   ping(): Promise<{ databaseNow: Date }>
+  /** The newest rows of the audit logs that were appended to through here since this was last asked. */
+  takeAuditHeads(): AuditHead[]
   close(): Promise<void>
 }
 
@@ -99,6 +116,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // The same between two statements of a transaction, where the pool does not listen: the next statement fails instead.
   pool.on('connect', (client) => client.on('error', () => {}))
   const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+  let auditHeads = new Map<TenantId, AuditHead>()
 
   async function inTransaction<T>(
     opening: string,
@@ -117,6 +135,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         queryBuilders.set(client, queries)
       }
       changedFacts.delete(queries)
+      movedAudits.delete(queries)
       const result = await work(queries)
       if (changedFacts.has(queries)) await moveFactsVersion(queries)
       committing = true
@@ -124,6 +143,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       // A statement failed and the work went on regardless: PostgreSQL answers such a commit with a rollback, not an error.
       if (command !== 'COMMIT')
         throw new Error('The transaction was rolled back: a statement in it had failed.')
+      const head = movedAudits.get(queries)
+      // Rows are written in order, but the words "it is committed" may arrive in another.
+      if (head !== undefined && head.entry > (auditHeads.get(head.tenant)?.entry ?? 0)) {
+        auditHeads.set(head.tenant, head)
+      }
       return result
     } catch (error) {
       broken = isConnectionLost(error)
@@ -147,6 +171,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         if (row === undefined) throw new DatabaseUnavailable('no row')
         return { databaseNow: row.now }
       })
+    },
+    takeAuditHeads() {
+      const heads = [...auditHeads.values()]
+      auditHeads = new Map()
+      return heads
     },
     close: () => pool.end(),
   }

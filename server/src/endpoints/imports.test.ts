@@ -121,7 +121,7 @@ describe('202', () => {
 describe('200', () => {
   it('matches the columns of a file before it is sent, and says what is missing', async () => {
     const tenant = await makeTenant(app)
-    const match = (body: object) => call(app, 'POST', '/api/imports/columns', { token: tenant.owner, body })
+    const match = (body: object) => call(app, 'POST', '/api/import-columns', { token: tenant.owner, body })
     const headers = ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date', 'Colour']
     const { status, body } = await match({ headers })
     expect(status).toBe(200)
@@ -225,7 +225,7 @@ describe('403', () => {
     const member = await makePerson(app, tenant, 'member')
     expect((await send({ owner: viewer.token }, header)).status).toBe(403)
     const match = { token: viewer.token, body: { headers: ['origin'] } }
-    expect((await call(app, 'POST', '/api/imports/columns', match)).status).toBe(403)
+    expect((await call(app, 'POST', '/api/import-columns', match)).status).toBe(403)
     expect((await call(app, 'GET', '/api/imports', { token: viewer.token })).status).toBe(200)
     expect((await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: member.token })).status).toBe(
       403,
@@ -301,7 +301,7 @@ describe('422', () => {
 
   it('asks for the names of the columns', async () => {
     const { owner } = await makeTenant(app)
-    const match = (body: object) => call(app, 'POST', '/api/imports/columns', { token: owner, body })
+    const match = (body: object) => call(app, 'POST', '/api/import-columns', { token: owner, body })
     for (const body of [{}, { headers: [] }, { headers: Array(1_001).fill('a') }, { headers: [1] }]) {
       expect((await match(body)).status, JSON.stringify(body).slice(0, 40)).toBe(422)
     }

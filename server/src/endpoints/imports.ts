@@ -157,7 +157,8 @@ export const importEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(undoImport, async ({ caller, params, now }, { database }) => {
+  serve(undoImport, async (call, { database }) => {
+    const { caller, params, now } = call
     const at = new Date(now)
     const read = () =>
       database.inTenant(caller.tenant, (transaction) =>
@@ -173,6 +174,8 @@ export const importEndpoints: ServedEndpoint[] = [
     const undone = await imports.undoImport(database, caller.tenant, row.import_id, {
       userId: caller.userId,
       now: at,
+      network: call.network,
+      requestId: call.requestId,
     })
     return {
       import: importAnswer(await read()),
