@@ -8,6 +8,8 @@ export interface ProofOptions {
   readonly share: number
   /** A PostgreSQL with a migrated template, for proofs that need a database and not a server of their own. */
   readonly cluster: DatabaseCluster
+  /** What other work on the machine may add to a time that was promised: nothing, where the promise itself is tried. */
+  readonly slackMs: number
   readonly onProgress: (line: string) => void
   /** Somebody wants to stop: the proof ends at its next step and takes away what it made. */
   readonly signal: AbortSignal

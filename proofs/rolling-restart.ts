@@ -197,6 +197,6 @@ export const rollingRestart: Proof = {
   name: 'r9',
   claim: 'Two nodes behind a balancer, restarted in turn, lose no request',
   fault: 'a node that exits at once',
-  run: (options) => restartInTurn(shareOf(16, options.share, 2), options),
+  run: (options) => restartInTurn(shareOf(16, options.share), options),
   control: (options) => restartInTurn(2, options, 'exit at once'),
 }

@@ -1,15 +1,14 @@
 import { randomInt } from 'node:crypto'
-import { inject } from 'vitest'
+import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import type { ProofOptions } from './proof.ts'
 
-/** The short form of a proof, for tests. A failure is played again with the seed that was printed. */
-export function shortly(share: number): ProofOptions {
-  const seed = randomInt(2 ** 31)
-  process.stdout.write(`seed ${seed}\n`)
+/** The short form of a proof, for tests, which run beside other tests. */
+export function shortly(share: number, cluster: DatabaseCluster): ProofOptions {
   return {
-    seed,
+    seed: randomInt(2 ** 31),
     share,
-    cluster: inject('databaseCluster'),
+    cluster,
+    slackMs: 3_000,
     onProgress: () => {},
     signal: new AbortController().signal,
   }
