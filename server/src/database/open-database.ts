@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { type Identifiers, identifiers } from './identifiers.ts'
-import { spendPatience } from './patience.ts'
+import { Patience, spendPatience, withPatience } from './patience.ts'
 import type { Tables } from './tables.ts'
 
 /** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */

@@ -4,7 +4,6 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
-import { Patience, withPatience } from '../database/patience.ts'
 import type { Parts } from './call.ts'
 
 export const version: string = (
@@ -32,7 +31,7 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
 
     app.get('/readyz', async (_request, reply) => {
-      const { databaseNow } = await withPatience(new Patience(), () => parts.database.ping())
+      const { databaseNow } = await parts.database.ping()
       const skewMs = Math.abs(databaseNow.getTime() - parts.clock())
       if (skewMs > clockSkewMsMax) {
         throw problem('unavailable', `The clocks of this node and of the database differ by ${skewMs} ms.`, {
