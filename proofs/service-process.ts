@@ -18,14 +18,16 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
   const started: RunningService[] = []
   return {
     async start({ databaseUrl = postgres.url('service'), fault } = {}) {
-      const service = await runService(folder, {
+      const env = {
         DATABASE_URL: databaseUrl,
         MIGRATION_DATABASE_URL: postgres.url('owner'),
         LANEWISE_SECRET_KEY: secretKey,
         SAMPLE_BROKERAGE: 'false',
         LOG_LEVEL: 'error',
         ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
-      })
+      }
+      // A machine that is very busy may not answer a start in time; whoever runs a service starts it again.
+      const service = await runService(folder, env).catch(() => runService(folder, env))
       started.push(service)
       return service
     },

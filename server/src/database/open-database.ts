@@ -48,7 +48,7 @@ export interface Database {
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
-  /** Answers within the statement time-out or throws DatabaseUnavailable. */
+  /** Answers within the patience of one request or throws DatabaseUnavailable. */
   ping(): Promise<{ databaseNow: Date }>
   /** The newest rows of the audit logs that were appended to through here since this was last asked. */
   takeAuditHeads(): AuditHead[]
@@ -165,12 +165,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     outsideTenants: (work) => inTransaction('begin', work),
     async ping() {
-      return inTransaction('begin read only', async (transaction) => {
-        const { rows } = await sqlNow(transaction)
-        const row = rows[0]
-        if (row === undefined) throw new DatabaseUnavailable('no row')
-        return { databaseNow: row.now }
-      })
+      return withPatience(new Patience(), () =>
+        inTransaction('begin read only', async (transaction) => {
+          const { rows } = await sqlNow(transaction)
+          const row = rows[0]
+          if (row === undefined) throw new DatabaseUnavailable('no row')
+          return { databaseNow: row.now }
+        }),
+      )
     },
     takeAuditHeads() {
       const heads = [...auditHeads.values()]
