@@ -40,6 +40,8 @@ export interface TestApp {
 /** What a test may want otherwise than usual. */
 export interface TestAppOptions {
   rateLimit?: 'real'
+  /** The clock of the limits, in milliseconds, where a test holds that, too. */
+  monotonic?: () => number
   config?: Partial<Config>
   now?: number
   /** The key of the installation, and others behind it that still open and verify. */
@@ -102,7 +104,9 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
     ),
     clock,
-    monotonic: options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000),
+    monotonic:
+      options.monotonic ??
+      (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000)),
     log: logger,
   }
   const server = await buildApp(parts, logger)
