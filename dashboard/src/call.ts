@@ -191,24 +191,25 @@ async function readJson(response: Response): Promise<unknown> {
 
 async function failureOf(response: Response): Promise<CallFailed> {
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null
   const body = (await response.json().catch(() => null)) as ProblemBody | null
   if (typeof body?.type !== 'string' || typeof body.detail !== 'string') {
     // A proxy in between answered, not the service.
-    const code = response.status >= 500 ? 'unavailable' : 'unreadable-answer'
-    return new CallFailed(
-      code,
-      `The service cannot be reached (status ${response.status}). Try again shortly.`,
-      {
-        status: response.status,
-      },
-    )
+    const { status } = response
+    if (status === 429) {
+      const message = 'The way to the service takes no more requests right now (status 429).'
+      return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
+    }
+    const code = status >= 500 ? 'unavailable' : 'unreadable-answer'
+    const message = `The service cannot be reached (status ${status}). Try again shortly.`
+    return new CallFailed(code, message, { status, retryAfterSeconds })
   }
   const code = body.type.split(/[/#]/).at(-1) as ProblemCode
   return new CallFailed(code, body.detail, {
     status: response.status,
     errors: body.errors ?? [],
     requestId: body.request_id,
-    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
+    retryAfterSeconds,
   })
 }
 
