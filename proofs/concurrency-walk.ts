@@ -74,7 +74,13 @@ function plant(rewrite: ConcurrencyWalkOptions['rewrite']): () => void {
   if (rewrite === undefined) return () => {}
   const { query } = pg.Client.prototype
   pg.Client.prototype.query = function rewritten(this: pg.Client, statement: unknown, ...rest: unknown[]) {
-    const changed = typeof statement === 'string' ? rewrite(statement, this) : statement
+    const text = (statement as { text?: unknown }).text
+    const changed =
+      typeof statement === 'string'
+        ? rewrite(statement, this)
+        : typeof text === 'string'
+          ? Object.assign(statement as object, { text: rewrite(text, this) })
+          : statement
     return (query as (...given: unknown[]) => unknown).call(this, changed, ...rest)
   } as typeof query
   return () => {

@@ -225,7 +225,7 @@ function walker(app: TestApp, tenants: SeededTenants) {
   return { faults, seenOwn, seed, remove, call, holdUnchanged, calls: () => calls }
 }
 
-function difference(before: string, after: string): string {
+export function difference(before: string, after: string): string {
   const [was, is] = [before, after].map((text) => JSON.parse(text) as { name?: string; sum?: string }[])
   return (
     is

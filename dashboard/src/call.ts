@@ -51,9 +51,16 @@ export class CallFailed extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds ?? null
   }
 
-  /** What was wrong with one field of the body (`/lanes/0/origin`) or one parameter; undefined when nothing was. */
+  /**
+   * What was wrong with one field of the body (`/lanes/0/origin`) or one parameter; undefined when nothing was. It stands
+   * below a label, so it says "Must be ..." and not the name that the field has in the interface.
+   */
   fieldError(where: string): string | undefined {
-    return this.errors.find(({ pointer, parameter }) => pointer === where || parameter === where)?.detail
+    const wrong = this.errors.find(({ pointer, parameter }) => pointer === where || parameter === where)
+    const name = where.replace(/^\//, '').replaceAll('/', '.')
+    return wrong?.detail.startsWith(`${name} must `)
+      ? `M${wrong.detail.slice(name.length + 2)}`
+      : wrong?.detail
   }
 
   /** Worth another try without a change: the service or the way to it was at fault, or asked for patience. */
@@ -184,24 +191,25 @@ async function readJson(response: Response): Promise<unknown> {
 
 async function failureOf(response: Response): Promise<CallFailed> {
   const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null
   const body = (await response.json().catch(() => null)) as ProblemBody | null
   if (typeof body?.type !== 'string' || typeof body.detail !== 'string') {
     // A proxy in between answered, not the service.
-    const code = response.status >= 500 ? 'unavailable' : 'unreadable-answer'
-    return new CallFailed(
-      code,
-      `The service cannot be reached (status ${response.status}). Try again shortly.`,
-      {
-        status: response.status,
-      },
-    )
+    const { status } = response
+    if (status === 429) {
+      const message = 'The way to the service takes no more requests right now (status 429).'
+      return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
+    }
+    const code = status >= 500 ? 'unavailable' : 'unreadable-answer'
+    const message = `The service cannot be reached (status ${status}). Try again shortly.`
+    return new CallFailed(code, message, { status, retryAfterSeconds })
   }
   const code = body.type.split(/[/#]/).at(-1) as ProblemCode
   return new CallFailed(code, body.detail, {
     status: response.status,
     errors: body.errors ?? [],
     requestId: body.request_id,
-    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
+    retryAfterSeconds,
   })
 }
 

@@ -45,6 +45,7 @@ import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { asProblem } from './error-answer.ts'
+import { endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
@@ -95,9 +96,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     routerOptions: { maxParamLength: uriBytesMax },
     requestTimeout: uploadArrivalSecondsMax * 1000,
     keepAliveTimeout: keepAliveSeconds * 1000,
-    // While draining, requests on open connections are answered; the connection is closed behind them.
+    // While stopping, requests on open connections are answered; the connection is closed behind them.
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
     http: {
       headersTimeout: headersArrivalSecondsMax * 1000,
       connectionsCheckingInterval: 1000,
@@ -111,6 +111,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     },
     clientErrorHandler: answerRawError,
   })
+  leaveInPeace(app)
   await app.register(cookie)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -163,7 +164,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
-  endSilentSockets(app)
+  endSockets(app)
   answerEarly(app)
   return app
 }
@@ -285,35 +286,6 @@ function limitSockets(app: FastifyInstance, isProxy: (address: string) => boolea
       if (left > 0) open.set(network, left)
       else open.delete(network)
     })
-  })
-}
-
-/** Time for a request that is on its way on an open connection when the service begins to stop. */
-const silentMsWhileStopping = 1_000
-
-/**
- * A connection on which no request has begun is not idle to Node, and once a server closes nothing times out any more:
- * one caller who connects and says nothing would hold up a stop for as long as they like.
- */
-function endSilentSockets(app: FastifyInstance): void {
-  const underWay = new Map<Socket, number>()
-  app.server.on('connection', (socket) => {
-    underWay.set(socket, 0)
-    socket.once('close', () => underWay.delete(socket))
-  })
-  app.server.on('request', (request, response) => {
-    const { socket } = request
-    const count = (by: 1 | -1) => {
-      const requests = underWay.get(socket)
-      if (requests !== undefined) underWay.set(socket, requests + by)
-    }
-    count(1)
-    response.once('close', () => count(-1))
-  })
-  app.addHook('preClose', async () => {
-    setTimeout(() => {
-      for (const [socket, requests] of underWay) if (requests === 0) socket.destroy()
-    }, silentMsWhileStopping).unref()
   })
 }
 

@@ -8,7 +8,8 @@ import {
   recordTokenUse,
   wasIssued,
 } from './database/credentials.ts'
-import { type Database, type TenantId, tenantId } from './database/open-database.ts'
+import { type Database, DatabaseUnavailable, type TenantId, tenantId } from './database/open-database.ts'
+import { behindRequests, spendPatience } from './database/patience.ts'
 import { findSession } from './database/people.ts'
 import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { type SecretKeys, unsealWithAny } from './security/sealed-secret.ts'
@@ -68,8 +69,8 @@ export function secretPlace(tenant: number, secretId: number): string {
 }
 
 export function callers(database: Database, tokens: Tokens, secretKeys: SecretKeys, log: Log): Callers {
-  const inBackground = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
+  const inBackground = (work: () => Promise<unknown>) => {
+    behindRequests(work).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
   }
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
@@ -77,7 +78,12 @@ export function callers(database: Database, tokens: Tokens, secretKeys: SecretKe
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
     watch.signedBy(tenantId(claims.tenant_id), claims)
 
-  const inTurn = turns<TenantId>(lookUpsAtOnceMax)
+  // Whoever waits for a turn waits for the database: the patience is one.
+  const inTurn = turns<TenantId>(lookUpsAtOnceMax, (turn) =>
+    spendPatience(turn).catch((error: unknown) => {
+      throw new DatabaseUnavailable(error)
+    }),
+  )
 
   return {
     async service(authorization, now, network, watch) {
@@ -92,7 +98,7 @@ export function callers(database: Database, tokens: Tokens, secretKeys: SecretKe
         })
       })
       if (stale(live.last_used_at, now) || live.last_used_from !== network) {
-        inBackground(
+        inBackground(() =>
           database.inTenant(tenant, (transaction) =>
             recordTokenUse(transaction, tenant, live.token_id, new Date(now), network),
           ),
@@ -146,7 +152,7 @@ export function callers(database: Database, tokens: Tokens, secretKeys: SecretKe
 
     secretUsed(tenant, secret, now) {
       if (!stale(secret.lastUsedAt, now)) return
-      inBackground(
+      inBackground(() =>
         database.inTenant(tenant, (transaction) =>
           recordSecretUse(transaction, tenant, secret.secretId, new Date(now)),
         ),

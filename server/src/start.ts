@@ -114,6 +114,7 @@ export async function startService(
     undo.push(() => imports.drain())
     undo.push(() => backtests.drain())
     undo.push(() => app.close())
+    undo.push(() => app.leave())
     return { address, sample, stop }
   } catch (error) {
     await stop().catch((failed: unknown) =>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
 import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { callLog } from '#server/call-log.ts'
@@ -29,6 +30,8 @@ export interface TestApp {
   now: number
   /** Every line the service logged. */
   readonly logLines: string[]
+  /** Hands the service a request without a socket: several times as fast. */
+  readonly inject: FastifyInstance['inject']
   /** Waits until what the service does behind its answers is done. */
   settle(): Promise<void>
   close(): Promise<void>
@@ -37,6 +40,8 @@ export interface TestApp {
 /** What a test may want otherwise than usual. */
 export interface TestAppOptions {
   rateLimit?: 'real'
+  /** The clock of the limits, in milliseconds, where a test holds that, too. */
+  monotonic?: () => number
   config?: Partial<Config>
   now?: number
   /** The key of the installation, and others behind it that still open and verify. */
@@ -47,6 +52,8 @@ export interface TestAppOptions {
   wrapDatabase?: (database: Database) => Database
   /** The log of calls works behind the requests, so it has a way to the database of its own. */
   wrapCallLogDatabase?: (database: Database) => Database
+  /** Changes the server before it listens: plants the faults that a test must find. */
+  plant?: (server: FastifyInstance) => void
   /** Walks backtests in the place of the service's own thread, to make it fail. */
   backtestThread?: URL
 }
@@ -67,7 +74,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const logLines: string[] = []
   const logger = serviceLog('info', { write: (line) => logLines.push(line) })
   let stepping = 0
-  const app: TestApp = {
+  const app: Omit<TestApp, 'inject'> = {
     url: '',
     database,
     testDatabase: ownDatabase,
@@ -97,13 +104,17 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
     ),
     clock,
-    monotonic: options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000),
+    monotonic:
+      options.monotonic ??
+      (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000)),
     log: logger,
   }
   const server = await buildApp(parts, logger)
+  options.plant?.(server)
   const url = await server.listen({ port: 0, host: '127.0.0.1' })
   return Object.assign(app, {
     url,
+    inject: server.inject.bind(server) as FastifyInstance['inject'],
     settle: async () => {
       await parts.calls.flush()
       await app.refusals.settle()

@@ -130,8 +130,9 @@ function Desk(props: DeskProps) {
   const room = lanesPerRequestMax - filled
   const paste = (text: string): boolean => {
     if (!/[\t\n\r]/.test(text.trim())) return false
-    const { rows } = readPasted(text)
-    const allGood = rows.every(({ errors }) => errors.length === 0)
+    const { rows, unread } = readPasted(text)
+    // A column that is left out may be the equipment or the rate: the rep looks before it is added.
+    const allGood = unread.length === 0 && rows.every(({ errors }) => errors.length === 0)
     if (allGood && rows.length > 0 && rows.length <= room) lanes.add(rows.map(({ lane }) => lane))
     else setPasted(text)
     return true

@@ -27,7 +27,7 @@ export function PasteDialog({
   onAdd: (lanes: readonly Omit<DeskLane, 'id'>[]) => void
   onClose: () => void
 }) {
-  const { header, rows } = readPasted(text ?? '')
+  const { header, unread, rows } = readPasted(text ?? '')
   const good = rows.filter(({ errors }) => errors.length === 0)
   const bad = rows.filter(({ errors }) => errors.length > 0)
   const tooMany = good.length > room
@@ -62,6 +62,11 @@ export function PasteDialog({
                     tooMany ? ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.` : ''
                   }`}
             </Text>
+            {unread.length > 0 && (
+              <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                Not taken over: {unread.join(', ')}. To use such a column, give it one of the names above.
+              </Text>
+            )}
             {bad.length > 0 && (
               <ul className="desk-list" aria-label="To put right">
                 {bad.slice(0, errorsShown).map(({ line, errors }) => (

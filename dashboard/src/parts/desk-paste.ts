@@ -13,18 +13,82 @@ export interface PastedRow {
 export interface Pasted {
   /** The line of column names, when there is one. */
   readonly header: string | null
+  /** Named columns that are none of the desk's: nothing of them is taken over. */
+  readonly unread: readonly string[]
   readonly rows: readonly PastedRow[]
 }
 
 /** Columns as people name them, in small letters without punctuation; without a header they stand in this order. */
 const columnNames: Readonly<Record<LaneField, readonly string[]>> = {
-  origin: ['origin', 'from', 'pickup', 'pickup city', 'origin city', 'shipper'],
-  destination: ['destination', 'dest', 'to', 'delivery', 'delivery city', 'destination city', 'consignee'],
-  equipment: ['equipment', 'equip', 'type', 'trailer', 'equipment type'],
-  rate: ['rate', 'quoted rate', 'quote', 'price', 'sell', 'sell rate', 'customer rate', 'ar'],
-  cost: ['cost', 'estimated cost', 'est cost', 'buy', 'buy rate', 'truck cost', 'ap'],
+  origin: [
+    'origin',
+    'orig',
+    'o',
+    'from',
+    'pickup',
+    'pick up',
+    'pu',
+    'pickup city',
+    'pick up city',
+    'pickup location',
+    'origin city',
+    'o city',
+    'origin location',
+    'shipper',
+    'shipper city',
+  ],
+  destination: [
+    'destination',
+    'dest',
+    'd',
+    'to',
+    'delivery',
+    'drop',
+    'drop off',
+    'delivery city',
+    'drop city',
+    'delivery location',
+    'destination city',
+    'dest city',
+    'd city',
+    'destination location',
+    'consignee',
+    'consignee city',
+  ],
+  equipment: [
+    'equipment',
+    'equip',
+    'eq',
+    'eqp',
+    'type',
+    'mode',
+    'trailer',
+    'trailer type',
+    'truck',
+    'truck type',
+    'equipment type',
+    'equip type',
+  ],
+  rate: [
+    'rate',
+    'quoted rate',
+    'quote',
+    'price',
+    'amount',
+    'total',
+    'all in',
+    'all in rate',
+    'linehaul',
+    'line haul',
+    'target rate',
+    'sell',
+    'sell rate',
+    'customer rate',
+    'ar',
+  ],
+  cost: ['cost', 'estimated cost', 'est cost', 'buy', 'buy rate', 'truck cost', 'carrier rate', 'ap'],
   market: ['market rate', 'market'],
-  pickup: ['pickup date', 'date', 'pickup day', 'ship date'],
+  pickup: ['pickup date', 'pick up date', 'pu date', 'p u date', 'date', 'pickup day', 'ship date'],
 }
 const fieldsInOrder = Object.keys(columnNames) as LaneField[]
 
@@ -32,23 +96,47 @@ function fieldNamed(cell: string): LaneField | null {
   const name = cell
     .toLowerCase()
     .replaceAll(/[^a-z]+/g, ' ')
+    .replace(/ usd$/, '')
     .trim()
   return fieldsInOrder.find((field) => columnNames[field].includes(name)) ?? null
 }
 
-/** Cells divided by commas may have divided a city from its state: "Dallas" and "TX" are one place. */
-function placesJoined(cells: readonly string[]): string[] {
+/** What each column of a line of names holds. A column of states belongs to the place before it. */
+function fieldsNamed(cells: readonly string[]): (LaneField | null)[] {
+  const fields: (LaneField | null)[] = []
+  for (const cell of cells) {
+    const isState = /(^|[^a-z])(state|st|province|prov)\.?$/i.test(cell)
+    const place = fields.findLast((field) => field === 'origin' || field === 'destination')
+    fields.push(isState ? (place ?? null) : fieldNamed(cell))
+  }
+  return fields
+}
+
+/**
+ * Cells divided by commas may have divided what is one: "Dallas" and "TX" are a place, "$2" and "150" an amount. No truck
+ * is quoted below a hundred dollars with a cost in whole hundreds beside it, so the amount is what was meant.
+ */
+function cellsJoined(cells: readonly string[]): string[] {
   const joined: string[] = []
   for (const cell of cells) {
-    const before = joined.at(-1)
-    const isState = /^\p{L}{2}$/u.test(cell) && cell === cell.toUpperCase()
-    if (isState && joined.length <= 2 && before !== undefined && before !== '' && !before.includes(',')) {
-      joined[joined.length - 1] = `${before}, ${cell}`
-    } else {
-      joined.push(cell)
-    }
+    const before = joined.at(-1) ?? ''
+    const isState = /^\p{L}{2}$/u.test(cell) && joined.length <= 2 && before !== '' && !before.includes(',')
+    const isRestOfAmount = /^\d{3}(\.\d{1,2})?$/.test(cell) && /^\$?\s?\d{1,2}$/.test(before)
+    if (isState) joined[joined.length - 1] = `${before}, ${cell}`
+    else if (isRestOfAmount) joined[joined.length - 1] = `${before},${cell}`
+    else joined.push(cell)
   }
   return joined
+}
+
+/** @example placeRead('Dallas TX') // 'Dallas, TX' */
+function placeRead(text: string): string {
+  return hasState(text) ? text : text.replace(/^(\p{L}[^,]*?)[,\s]+(\p{L}{2})( \d{5})?$/u, '$1, $2$3')
+}
+
+/** An amount as a spreadsheet writes it; a dash, or a word for it, is no amount. @example amountRead('2150 USD') // '2150' */
+function amountRead(text: string): string {
+  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(text) ? '' : text.replace(/\s*(usd|dollars)$/i, '')
 }
 
 /** @example readDay('3/5/2026') // '2026-03-05' @returns null when it is no day */
@@ -66,8 +154,20 @@ function readDay(text: string): string | null {
 function rowOf(cells: readonly string[], fields: readonly (LaneField | null)[], line: number): PastedRow {
   const typed: Partial<Record<LaneField, string>> = {}
   for (const [index, field] of fields.entries()) {
+    if (field === null) continue
     const cell = cells[index] ?? ''
-    if (field !== null && cell !== '') typed[field] ??= cell
+    const before = typed[field]
+    const isPlace = field === 'origin' || field === 'destination'
+    if (isPlace && before !== undefined && cell !== '' && !hasState(before)) {
+      typed[field] = `${before}, ${cell}`
+      continue
+    }
+    const isAmount = field === 'rate' || field === 'cost' || field === 'market'
+    const read = isAmount ? amountRead(cell) : cell
+    if (read !== '') typed[field] ??= read
+  }
+  for (const field of ['origin', 'destination'] as const) {
+    if (typed[field] !== undefined) typed[field] = placeRead(typed[field])
   }
   const errors: string[] = []
   for (const field of ['origin', 'destination'] as const) {
@@ -93,23 +193,30 @@ function rowOf(cells: readonly string[], fields: readonly (LaneField | null)[], 
 }
 
 /**
- * Reads rows as a spreadsheet or a mail gives them: divided by tabs or commas, with a line of column names or without
- * one, in which case the columns are origin, destination, equipment, rate, cost, market rate, pickup date.
+ * Reads rows as a spreadsheet or a mail gives them: divided by tabs, semicolons or commas, with a line of column names or
+ * without one, in which case the columns are origin, destination, equipment, rate, cost, market rate, pickup date.
  *
  * @example readPasted('Dallas, TX\tAtlanta, GA\tV\t2150').rows[0]?.lane.rate // '2150'
  */
 export function readPasted(text: string): Pasted {
-  const byTabs = text.includes('\t')
-  const { data } = Papa.parse<string[]>(text.trim(), { delimiter: byTabs ? '\t' : ',' })
+  const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
+  const { data } = Papa.parse<string[]>(text.trim(), { delimiter })
   const lines = data
     .map((cells) => cells.map((cell) => cell.replaceAll(/\s+/g, ' ').trim()))
-    .map((cells, index) => ({ cells: byTabs ? cells : placesJoined(cells), line: index + 1 }))
+    .map((cells, index) => ({ cells, line: index + 1 }))
     .filter(({ cells }) => cells.some((cell) => cell !== ''))
-  const named = lines[0]?.cells.map(fieldNamed) ?? []
+  const names = lines[0]?.cells ?? []
+  const named = fieldsNamed(names)
   const hasHeader = named.includes('origin') && named.includes('destination')
   const rows = hasHeader ? lines.slice(1) : lines
+  // Under as many names as there are cells, every cell is already in its place.
+  const isDivided = (cells: readonly string[]) =>
+    delimiter === ',' && (!hasHeader || cells.length > names.length)
   return {
-    header: hasHeader ? (lines[0]?.cells.join('\t') ?? null) : null,
-    rows: rows.map(({ cells, line }) => rowOf(cells, hasHeader ? named : fieldsInOrder, line)),
+    header: hasHeader ? names.join('\t') : null,
+    unread: hasHeader ? names.filter((name, index) => name !== '' && named[index] === null) : [],
+    rows: rows.map(({ cells, line }) =>
+      rowOf(isDivided(cells) ? cellsJoined(cells) : cells, hasHeader ? named : fieldsInOrder, line),
+    ),
   }
 }

@@ -64,7 +64,8 @@ function Running({ progress }: { progress: number }) {
         <Text role="status">Forecasting each of your quotes from the days before it: {percent}% done</Text>
         <Progress value={percent} aria-label="Progress of the test" />
         <Text size="sm" c="dimmed">
-          This takes seconds to a minute. You can look at something else meanwhile.
+          Every quote is judged from the ones before it: seconds for a few thousand quotes, minutes for a
+          hundred thousand. You can look at something else meanwhile.
         </Text>
       </Stack>
     </Paper>

@@ -30,7 +30,7 @@ function nameOfRow(by: Grouping, row: PerformanceRow): string {
 
 function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressWords }) {
   const [today] = useState(() => new Date())
-  const words = wordsOfRow(by, row, search)
+  const words = wordsOfRow(by, row, search, today)
   if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'from imports'}</Text>
   const of = `of ${row.label}`
   return (

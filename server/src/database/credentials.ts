@@ -232,7 +232,10 @@ export async function liveSigningSecrets(
     .execute()
 }
 
-/** The live secrets of a name, counted one caller at a time: the counter's row is the lock. */
+/**
+ * The live secrets of a name, counted one caller at a time: the tenant's row is the lock. A weak one, for every row of
+ * the tenant points at it: who writes one and waits for us, while we wait for them, would wait for ever.
+ */
 export async function lockLiveSecretsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -243,7 +246,7 @@ export async function lockLiveSecretsOf(
     .selectFrom('tenants')
     .select('tenant_id')
     .where('tenant_id', '=', tenant)
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   return (await liveSigningSecrets(transaction, tenant, now)).filter((secret) => secret.name === name)
 }

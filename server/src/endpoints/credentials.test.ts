@@ -514,6 +514,25 @@ describe('409', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
   })
 
+  test('secrets, tokens and people made all at once wait for each other, and none for ever', async () => {
+    const tenant = await makeTenant(app)
+    for (let round = 0; round < 4; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          at % 3 === 0
+            ? create(secretsPath, `s${round}-${at}`, tenant.owner)
+            : at % 3 === 1
+              ? create(tokensPath, `t${round}-${at}`, tenant.owner)
+              : call(app, 'POST', '/api/users', {
+                  token: tenant.owner,
+                  body: { name: 'A', email: `p${round}-${at}-${tenant.id}@example.com`, role: 'member' },
+                }),
+        ),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    }
+  })
+
   test('rotating a secret that is no longer live', async () => {
     const secret = (await create(secretsPath, 'dead')).body
     await call(app, 'DELETE', `${secretsPath}/${secret.id}`, { token: acme.tenant.owner })

@@ -1,0 +1,81 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+async function openDesk() {
+  const tenant = await makeTenant(app)
+  const person = { email: tenant.email, password: tenant.password }
+  const window = await openWindow(browser, app.url, { person, refusalsExpected: true })
+  await window.page.goto('/')
+  await window.page.getByRole('heading', { name: 'Quote desk' }).waitFor()
+  return window
+}
+
+describe('without a connection', () => {
+  test('a save is told at once, is not sent behind the back of the rep, and goes through when asked again', async () => {
+    const { page, context } = await openDesk()
+    await page.getByRole('combobox', { name: 'Customer' }).fill('Blue Mesa Foods')
+    await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
+    await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+    await page.getByLabel('Rate', { exact: true }).fill('2150')
+    await context.setOffline(true)
+    let saves = 0
+    page.on('request', (request) => {
+      if (request.method() === 'POST') saves += 1
+    })
+    await page.keyboard.press('Control+Enter')
+    const told = page.getByRole('alert').filter({ hasText: 'Not saved: everything you typed is still here' })
+    await told.waitFor()
+    await context.setOffline(false)
+    await page.waitForTimeout(500)
+    expect(saves).toBe(1)
+    await told.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    await context.close()
+  })
+
+  test('a page says so instead of waiting', async () => {
+    const { page, context } = await openDesk()
+    // The program of the page is there already; its rows are not.
+    await page.getByRole('link', { name: 'Team' }).hover()
+    await page.waitForLoadState('networkidle')
+    await context.setOffline(true)
+    await page.getByRole('link', { name: 'Team' }).click()
+    await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor()
+    await context.close()
+  })
+})
+
+describe('a proxy that asks for a long wait', () => {
+  test('is told at once with the seconds, and is not asked again before', async () => {
+    const { page, context } = await openDesk()
+    let asked = 0
+    await page.route('**/api/lanes?**', (route) => {
+      asked += 1
+      return route.fulfill({
+        status: 429,
+        headers: { 'Retry-After': '90' },
+        contentType: 'text/html',
+        body: 'no',
+      })
+    })
+    await page.getByRole('link', { name: 'Quotes' }).click()
+    await page.getByRole('alert').getByText('Wait 90 s, then try again.').waitFor()
+    expect(asked).toBe(1)
+    await context.close()
+  })
+})
