@@ -76,12 +76,12 @@ async function answerAbout(operation: string, of: TenantIds) {
   const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
   const work = workOf(statements)
   const names = [of.laneRef, of.request, of.person, of.spareToken, of.spareSecret, of.import]
-  const text = names
-    .reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), answer.text)
+  const lasting = answer.text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<request>')
     .replaceAll(/^date: .*$/gm, 'date: <now>')
     // The limit counts down with every call, whatever it asks for.
     .replaceAll(/(ratelimit: "tenant";r=|x-ratelimit-remaining: )\d+/g, '$1<left>')
+  const text = names.reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), lasting)
   return { status: answer.status, text, work }
 }
 

@@ -118,11 +118,13 @@ export function credentialOf(
   return { ...signature, ...authorization() }
 }
 
+/** Asks, and asks again where the service says that it has no time: on a busy machine that is no fault. */
 export async function send(
   app: TestApp,
   method: string,
   request: WalkRequest,
   headers: Record<string, string>,
+  tries = 5,
 ): Promise<WalkAnswer> {
   const content =
     request.text ??
@@ -136,6 +138,10 @@ export async function send(
     redirect: 'manual',
   })
   const body = await response.text()
+  if (response.status === 503 && tries > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    return send(app, method, request, headers, tries - 1)
+  }
   const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
   return {
     status: response.status,

@@ -903,6 +903,13 @@ test('one endpoint is signed: a signature covers neither path nor method, so a s
   expect(signed.map(({ method, path }) => [method, path])).toEqual([['POST', updatePath]])
 })
 
+test('every write that a service token can make is signed', () => {
+  const unsigned = allEndpoints.filter(
+    ({ method, who }) => who.kind === 'service' && method !== 'GET' && !who.signed,
+  )
+  expect(unsigned).toEqual([])
+})
+
 describe('the exact bytes', () => {
   test('a chunked body is the same body: its bytes are signed, chunk extensions and trailers are not', async () => {
     const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Chunked Freight é' })
