@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
-const tests = globSync('{contract,engine,geography,server,evaluation,checks,dashboard}/**/*.test.ts')
+const tests = globSync('{contract,engine,geography,server,evaluation,checks,dashboard,proofs}/**/*.test.ts')
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 

@@ -183,7 +183,7 @@ async function install() {
   await refuseWithoutRegistry(Object.entries(readRequest().asked.devDependencies)[0])
   // Gone first, so that an interrupted install leaves nothing that looks like a whole one.
   for (const path of [note, npmsList]) rmSync(path, { force: true })
-  say('installing packages from the npm registry (some 600 MB on disk; needed once) ...')
+  say('installing packages from the npm registry (some 800 MB on disk; needed once) ...')
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1_000)
   const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
@@ -237,7 +237,7 @@ function explain(output) {
   if (networkCodes.test(code ?? '')) {
     return `the npm registry cannot be reached (${code}). Check the network and any proxy, then run this again.`
   }
-  if (code === 'ENOSPC') return 'the disk is full (about 1 GB is needed).'
+  if (code === 'ENOSPC') return 'the disk is full (about 1.2 GB is needed).'
   const errors = output.split('\n').flatMap((line) => /^npm (?:error|ERR!) (.+)$/.exec(line)?.[1] ?? [])
   const first = errors.find((line) => !/^(code|errno|syscall|A complete log)/.test(line))
   return `${(first ?? output.trim().split('\n').pop() ?? '').trim()} (${code ?? 'npm gave no code'})`

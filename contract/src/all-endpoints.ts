@@ -1,3 +1,4 @@
+import { listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { firstSteps } from './first-steps.ts'
@@ -80,6 +81,7 @@ export const allEndpoints = [
   inviteUser,
   updateUser,
   removeUser,
+  listAuditEvents,
   quoteAdvice,
   laneAdvice,
   laneRecord,

@@ -106,6 +106,10 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   const codes: ProblemCode[] = [
     'malformed-request',
     'duplicate-header',
+    'uri-too-long',
+    // A parameter that nobody knows may be sent with any request, and is then read by these rules.
+    'forbidden-key',
+    'unknown-field',
     ...(who.kind === 'anyone'
       ? []
       : ([
@@ -132,14 +136,15 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
         ] as const)
       : []),
     ...(underTenantLimit(endpoint) ? (['quota-exceeded'] as const) : []),
-    ...(endpoint.body === undefined
+    // Whatever may carry a body is told when the body cannot be taken, also where none is asked for.
+    ...(endpoint.method === 'GET'
       ? []
-      : (['unsupported-media-type', 'unsupported-encoding', 'body-too-large', 'request-timeout'] as const)),
-    ...(isJson ? (['malformed-json', 'duplicate-key', 'forbidden-key'] as const) : []),
+      : (['unsupported-media-type', 'body-too-large', 'request-timeout'] as const)),
+    ...(endpoint.body === undefined ? [] : (['unsupported-encoding'] as const)),
+    ...(isJson ? (['malformed-json', 'duplicate-key'] as const) : []),
     ...(isJson || endpoint.query !== undefined || endpoint.params !== undefined
-      ? (['validation-failed', 'unknown-field'] as const)
+      ? (['validation-failed'] as const)
       : []),
-    ...(endpoint.query !== undefined ? (['forbidden-key'] as const) : []),
     ...(endpoint.problems ?? []),
     'request-in-progress',
     'internal',

@@ -45,6 +45,15 @@ export const createQuoteRequest = endpoint({
   body: Type.Object({
     customer_name: text('The shipper the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),
+    request_key: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+        description:
+          'A UUID of your own for this request. Sent again with the same key, nothing new is made: the answer is the request that the first one made',
+        examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
+        'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
+      }),
+    ),
     accept_unknown_places: Type.Optional(
       Type.Boolean({
         description: 'true takes a city that is not known but spelled much like one that is',

@@ -134,10 +134,16 @@ export const signOut = endpoint({
   method: 'POST',
   path: '/api/auth/sign-out',
   summary: 'Sign out',
-  description: 'Ends this session, or with everywhere=true every session of the person.',
+  description:
+    'Ends this session, or with everywhere=true every session of the person. Service tokens are of machines and go on working, unless tokens=revoke goes with it.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
-  body: Type.Object({ everywhere: Type.Optional(Type.Boolean({ 'x-expected': 'true or false' })) }),
+  body: Type.Object({
+    everywhere: Type.Optional(Type.Boolean({ 'x-expected': 'true or false' })),
+    tokens: Type.Optional(
+      oneOf('With everywhere=true: also revoke the live service tokens of the person', ['revoke']),
+    ),
+  }),
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
   examples: { body: { everywhere: true } },

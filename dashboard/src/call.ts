@@ -51,9 +51,16 @@ export class CallFailed extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds ?? null
   }
 
-  /** What was wrong with one field of the body (`/lanes/0/origin`) or one parameter; undefined when nothing was. */
+  /**
+   * What was wrong with one field of the body (`/lanes/0/origin`) or one parameter; undefined when nothing was. It stands
+   * below a label, so it says "Must be ..." and not the name that the field has in the interface.
+   */
   fieldError(where: string): string | undefined {
-    return this.errors.find(({ pointer, parameter }) => pointer === where || parameter === where)?.detail
+    const wrong = this.errors.find(({ pointer, parameter }) => pointer === where || parameter === where)
+    const name = where.replace(/^\//, '').replaceAll('/', '.')
+    return wrong?.detail.startsWith(`${name} must `)
+      ? `M${wrong.detail.slice(name.length + 2)}`
+      : wrong?.detail
   }
 
   /** Worth another try without a change: the service or the way to it was at fault, or asked for patience. */

@@ -80,7 +80,18 @@ async function signIn(
 
 /** What the accessibility rules of WCAG 2.2 AA find on the page as it stands: nothing, when all is well. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // What is still on its way is greyed, and is judged once it stands.
+  const busy = page.locator('[aria-busy="true"]')
+  for (let looks = 0; looks < 100 && (await busy.count()) > 0; looks++) await page.waitForTimeout(100)
   await page.evaluate(axe.source)
+  const found = await problemsNow(page)
+  if (found.length === 0) return found
+  // Colors may have been caught on their way from one theme to the other: what is wrong stays wrong.
+  await page.waitForTimeout(1_000)
+  return problemsNow(page)
+}
+
+async function problemsNow(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { axe: rules } = globalThis as unknown as { axe: typeof axe }
     const { violations } = await rules.run({

@@ -140,7 +140,7 @@ describe('a service token', () => {
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     await page.getByLabel('Name of the new token').fill('x'.repeat(101))
     await page.getByRole('button', { name: 'Create token' }).click()
-    await page.getByText(/name must be/).waitFor()
+    await page.getByText(/^Must be text of 1 to 100/).waitFor()
   })
 })
 

@@ -418,6 +418,23 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
+  test('whose answer was lost is found when tried again, not made twice', async () => {
+    const { page } = await openDesk()
+    await customer(page).fill('Answer Lost Foods')
+    await typeLane(page, { rate: '2137' })
+    await page.route('**/api/quote-requests', async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await saveButton(page).click()
+    await page.getByRole('alert').getByText('The service cannot be reached').waitFor()
+    await page.unroute('**/api/quote-requests')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    const lanes = await call(app, 'GET', '/api/lanes?customer=Answer%20Lost%20Foods', { token: tenant.owner })
+    expect(lanes.body.lanes).toHaveLength(1)
+  })
+
   test('after the session ended goes on where it stood', async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')

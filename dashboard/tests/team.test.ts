@@ -27,7 +27,7 @@ describe('the team page', () => {
     await dialog.getByRole('textbox', { name: 'E-mail' }).fill('not an address')
     await dialog.evaluate((node) => node.querySelector('form')?.setAttribute('novalidate', ''))
     await dialog.getByRole('button', { name: 'Make the invitation' }).click()
-    await dialog.getByText(/email must be/).waitFor()
+    await dialog.getByText(/^Must be/).waitFor()
     const email = `sam-${Date.now()}@example.com`
     await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
     await dialog.getByRole('button', { name: 'Make the invitation' }).click()
@@ -104,6 +104,9 @@ describe('the settings page', () => {
     await page.getByLabel(/Wins at this rate or lower, of all/).check()
     await page.getByRole('button', { name: 'Save the settings' }).click()
     await page.getByText('The settings were saved.').waitFor()
+    await page.getByLabel('Least margin, % of the rate').fill('-5')
+    await page.getByRole('button', { name: 'Save the settings' }).click()
+    await page.getByText('Must be a number of percent from 0 to 90; it is -5.', { exact: true }).waitFor()
     const me = await call(app, 'GET', '/api/me', { token: tenant.owner })
     expect(me.body.tenant.floors).toEqual({ margin_pct: 8, margin: null, rate_per_mile: 1.9 })
     expect(me.body.tenant.win_probability_method).toBe('literal')

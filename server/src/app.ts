@@ -25,6 +25,7 @@ import {
 import { pagePaths } from '#contract/pages.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
+import { auditEndpoint } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
@@ -44,6 +45,7 @@ import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { asProblem } from './error-answer.ts'
+import { endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
@@ -59,6 +61,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
+  auditEndpoint,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
   laneRecordEndpoint,
@@ -93,9 +96,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     routerOptions: { maxParamLength: uriBytesMax },
     requestTimeout: uploadArrivalSecondsMax * 1000,
     keepAliveTimeout: keepAliveSeconds * 1000,
-    // While draining, requests on open connections are answered; the connection is closed behind them.
+    // While stopping, requests on open connections are answered; the connection is closed behind them.
     return503OnClosing: false,
-    forceCloseConnections: 'idle',
     http: {
       headersTimeout: headersArrivalSecondsMax * 1000,
       connectionsCheckingInterval: 1000,
@@ -109,6 +111,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     },
     clientErrorHandler: answerRawError,
   })
+  leaveInPeace(app)
   await app.register(cookie)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -121,6 +124,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
     }
+    // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
+    if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
   })
   app.addHook('onResponse', async (request, reply) => {
     parts.log.info(
@@ -147,7 +152,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
-    callers: callers(parts.database, parts.tokens, parts.secretKey, parts.log),
+    callers: callers(parts.database, parts.tokens, parts.secretKeys, parts.log),
   }
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   const unserved = allEndpoints.filter(
@@ -159,6 +164,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
+  endSockets(app)
   answerEarly(app)
   return app
 }
@@ -222,6 +228,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   parts.calls.refuse(request, answer)
+  parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
   if (answer.status >= 500) {
     parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
   } else {

@@ -8,10 +8,11 @@ import {
   recordTokenUse,
   wasIssued,
 } from './database/credentials.ts'
-import { type Database, type TenantId, tenantId } from './database/open-database.ts'
+import { type Database, DatabaseUnavailable, type TenantId, tenantId } from './database/open-database.ts'
+import { behindRequests, spendPatience } from './database/patience.ts'
 import { findSession } from './database/people.ts'
 import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
-import { type SecretKey, unseal } from './security/sealed-secret.ts'
+import { type SecretKeys, unsealWithAny } from './security/sealed-secret.ts'
 import { bearerToken, invalidToken, type TokenClaims, type Tokens } from './security/token.ts'
 import { turns } from './security/turns.ts'
 
@@ -28,7 +29,7 @@ export interface LiveSecret {
 /** What is done on the way to a caller. */
 export interface CallerWatch {
   /** Told whose token it is once its signature has held, also when the token is then refused. */
-  readonly signedBy: (tenant: TenantId, jti: string) => void
+  readonly signedBy: (tenant: TenantId, claims: TokenClaims) => void
   /** Throws for a tenant whose limit is spent: then the database is not asked at all. */
   readonly refuseSpent: (tenant: TenantId) => void
 }
@@ -67,17 +68,22 @@ export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
 }
 
-export function callers(database: Database, tokens: Tokens, secretKey: SecretKey, log: Log): Callers {
-  const inBackground = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
+export function callers(database: Database, tokens: Tokens, secretKeys: SecretKeys, log: Log): Callers {
+  const inBackground = (work: () => Promise<unknown>) => {
+    behindRequests(work).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
   }
   const stale = (lastUsedAt: Date | null, now: number) =>
     lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
 
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
-    watch.signedBy(tenantId(claims.tenant_id), claims.jti)
+    watch.signedBy(tenantId(claims.tenant_id), claims)
 
-  const inTurn = turns<TenantId>(lookUpsAtOnceMax)
+  // Whoever waits for a turn waits for the database: the patience is one.
+  const inTurn = turns<TenantId>(lookUpsAtOnceMax, (turn) =>
+    spendPatience(turn).catch((error: unknown) => {
+      throw new DatabaseUnavailable(error)
+    }),
+  )
 
   return {
     async service(authorization, now, network, watch) {
@@ -92,7 +98,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
         })
       })
       if (stale(live.last_used_at, now) || live.last_used_from !== network) {
-        inBackground(
+        inBackground(() =>
           database.inTenant(tenant, (transaction) =>
             recordTokenUse(transaction, tenant, live.token_id, new Date(now), network),
           ),
@@ -104,7 +110,13 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
     async person(request, now, cookieAllowed, watch) {
       const { authorization } = request.headers
       const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
-      if (cookie !== undefined) refuseForeignOrigin(request)
+      if (cookie !== undefined && isForeign(request)) {
+        // Whose session somebody tried to ride on is for the audit log; the answer is the same for any cookie.
+        try {
+          tokens.verify('dashboard', cookie, now, told(watch))
+        } catch {}
+        throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
+      }
       const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, told(watch))
       const tenant = tenantId(claims.tenant_id)
       const session = await inTurn(tenant, async () => {
@@ -130,7 +142,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
         liveSigningSecrets(transaction, tenant, new Date(now)),
       )
       return rows.flatMap((row) => {
-        const plaintext = unseal(secretKey, secretPlace(tenant, row.secret_id), row.sealed)
+        const plaintext = unsealWithAny(secretKeys, secretPlace(tenant, row.secret_id), row.sealed)
         if (plaintext === null) log.error({ tenant, secret: row.secret_id }, 'a sealed secret does not open')
         return plaintext === null
           ? []
@@ -140,7 +152,7 @@ export function callers(database: Database, tokens: Tokens, secretKey: SecretKey
 
     secretUsed(tenant, secret, now) {
       if (!stale(secret.lastUsedAt, now)) return
-      inBackground(
+      inBackground(() =>
         database.inTenant(tenant, (transaction) =>
           recordSecretUse(transaction, tenant, secret.secretId, new Date(now)),
         ),
@@ -165,13 +177,11 @@ function revoked() {
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /** A cookie travels with requests that other sites cause; those are told apart by where they came from. */
-function refuseForeignOrigin(request: FastifyRequest): void {
-  if (safeMethods.has(request.method)) return
+function isForeign(request: FastifyRequest): boolean {
+  if (safeMethods.has(request.method)) return false
   const { origin, host } = request.headers
   const site = request.headers['sec-fetch-site']
   const sameOrigin =
     site === undefined ? origin === undefined || URL.parse(origin)?.host === host : site === 'same-origin'
-  if (!sameOrigin || request.headers[dashboardRequestHeader] !== '1') {
-    throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
-  }
+  return !sameOrigin || request.headers[dashboardRequestHeader] !== '1'
 }

@@ -1,4 +1,5 @@
-import { type SecretKey, secretKey } from './security/sealed-secret.ts'
+import { readFileSync } from 'node:fs'
+import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 import { isNetwork } from './security/trusted-proxies.ts'
 
 /** Everything an operator can set. Made from the environment in one go: all that is wrong is said at once. */
@@ -11,7 +12,7 @@ export interface Config {
   readonly migrationDatabaseUrl: string | null
   readonly dataDirectory: string
   /** Null with the embedded database only: made once and kept in the data folder. */
-  readonly secretKey: SecretKey | null
+  readonly secretKeys: SecretKeys | null
   readonly allowSignUp: boolean
   /** Addresses or networks of proxies whose X-Forwarded-For is believed. */
   readonly trustProxy: readonly string[]
@@ -68,15 +69,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
 
   const databaseUrl = postgresUrl('DATABASE_URL')
   const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
-  const keyText = value('LANEWISE_SECRET_KEY')
-  const key = keyText === undefined ? null : secretKey(keyText)
-  if (keyText !== undefined && key === null) {
+  const keyFile = value('LANEWISE_SECRET_KEY_FILE')
+  const keyText = value('LANEWISE_SECRET_KEY') ?? (keyFile === undefined ? undefined : textOf(keyFile))
+  if (keyFile !== undefined && value('LANEWISE_SECRET_KEY') !== undefined) {
+    problems.push('Set LANEWISE_SECRET_KEY or LANEWISE_SECRET_KEY_FILE, not both.')
+  }
+  const keys = typeof keyText === 'string' ? secretKeys(keyText) : null
+  if (keyText === null) {
+    problems.push(`LANEWISE_SECRET_KEY_FILE must name a file that can be read; ${keyFile} cannot.`)
+  } else if (keyText !== undefined && keys === null) {
     problems.push(
-      'LANEWISE_SECRET_KEY must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32',
+      'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. While keys change, it is a comma list: the new one first, then the old one.',
     )
   }
   if (databaseUrl !== null && keyText === undefined) {
-    problems.push('LANEWISE_SECRET_KEY is required with DATABASE_URL. Make one with: openssl rand -base64 32')
+    problems.push(
+      'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Make one with: openssl rand -base64 32',
+    )
   }
   if (value('REDIS_URL') !== undefined) {
     problems.push('REDIS_URL is not supported yet: the request limit is held by one process. Leave it out.')
@@ -100,7 +109,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     databaseUrl,
     migrationDatabaseUrl,
     dataDirectory: value('DATA_DIR') ?? './data',
-    secretKey: key,
+    secretKeys: keys,
     allowSignUp: yesOrNo('ALLOW_SIGN_UP', true),
     trustProxy,
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
@@ -109,4 +118,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+/** What a file holds, or null when it cannot be read. */
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }

@@ -1,65 +1,22 @@
-import type { KyselyPlugin } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import type { Database, TenantTransaction } from './database/open-database.ts'
 
-/** The nth use of the database from now on fails; a use is a transaction that opens or a statement in one. */
-const failure: { in: number; fired: boolean; error: () => Error } = {
-  in: 0,
-  fired: false,
-  error: () => new Error(),
-}
-
-function use(): void {
-  if (failure.in === 0 || --failure.in > 0) return
-  failure.fired = true
-  throw failure.error()
-}
-
-const failing: KyselyPlugin = {
-  transformQuery: ({ node }) => {
-    use()
-    return node
-  },
-  transformResult: async ({ result }) => result,
-}
-
-/** Between the service and its database: real transactions on the real database, but for the one use that fails. */
-function wrapped(database: Database): Database {
-  const watched =
-    <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
-    async (transaction: TenantTransaction) => {
-      use()
-      return work(transaction.withPlugin(failing))
-    }
-  return {
-    ...database,
-    inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
-    outsideTenants: (work) => database.outsideTenants(watched(work)),
-  }
-}
-
+const failure = failingDatabase()
 let app: TestApp
 let acme: Integration
 let lane: { lane_ref: string }
 
 beforeAll(async () => {
-  app = await testApp({ wrapDatabase: wrapped })
+  app = await testApp({ wrapDatabase: failure.wrapDatabase })
   acme = await makeIntegration(app)
   lane = await makeLane(app, acme.tenant, { outcome: 'won' })
   // Last uses are on record now: nothing runs beside the calls below.
   await pushUpdate(app, acme, { lane_ref: lane.lane_ref })
 })
 afterAll(() => app.close())
-
-const outage = () =>
-  Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })
-const bug = () =>
-  Object.assign(new Error('column "x" of relation "lanes" does not exist: select * from lanes'), {
-    code: '42703',
-  })
 
 const query = 'origin=Dallas,TX&destination=Atlanta,GA&proposed_rate=2000'
 const owner = () => ({ token: acme.tenant.owner })
@@ -128,10 +85,10 @@ async function failEachUse(
   look: (answer: Answer, nth: number) => void,
 ): Promise<number> {
   for (let nth = 1; nth < 60; nth++) {
-    Object.assign(failure, { in: nth, fired: false, error })
+    failure.failAt(nth, error)
     const answer = await ask()
-    failure.in = 0
-    if (!failure.fired) {
+    const fired = failure.hasFired()
+    if (!fired) {
       expect(answer.status).toBeLessThan(300)
       return nth - 1
     }
@@ -139,9 +96,6 @@ async function failEachUse(
   }
   throw new Error('More uses than any call should need.')
 }
-
-/** What no answer may show of the inside. */
-const inside = /\bpg\b|postgres|kysely|select |relation|column|node_modules|\bat \/|\.ts:|terminating|stack/i
 
 describe('503', () => {
   test.each(calls)(
@@ -193,10 +147,10 @@ describe('a failed write leaves nothing behind', () => {
       const update = { lane_ref: fresh.lane_ref, customer_rate: 2100, truck_cost: 1800 }
       let failed = 0
       for (let nth = 1; ; nth++) {
-        Object.assign(failure, { in: nth, fired: false, error })
+        failure.failAt(nth, error)
         const answer = await pushUpdate(app, acme, update)
-        failure.in = 0
-        if (!failure.fired) {
+        const fired = failure.hasFired()
+        if (!fired) {
           // The retry of the very same signed request takes effect, once.
           expect([answer.status, answer.headers.get('Idempotent-Replayed')]).toEqual([200, null])
           break

@@ -4,7 +4,7 @@ import { integrationsScope } from '#contract/service-token.ts'
 import { secretPlace } from './callers.ts'
 import { insertServiceToken, insertSigningSecret } from './database/credentials.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
-import { type SecretKey, seal } from './security/sealed-secret.ts'
+import { type SecretKeys, seal } from './security/sealed-secret.ts'
 import { newSigningSecret } from './security/signing-secret.ts'
 import type { Tokens } from './security/token.ts'
 
@@ -32,6 +32,7 @@ export async function issueServiceToken(
     userId: issued.userId,
     now: new Date(issued.now),
     expiresAt: new Date(exp * 1000),
+    signedWith: tokens.signsWith,
   })
   const token = tokens.sign('service', {
     tenant_id: issued.tenant,
@@ -49,7 +50,7 @@ export async function issueServiceToken(
 export async function issueSigningSecret(
   transaction: TenantTransaction,
   issued: Issued,
-  secretKey: SecretKey,
+  [secretKey]: SecretKeys,
 ) {
   const plaintext = newSigningSecret()
   const row = await insertSigningSecret(transaction, issued.tenant, {

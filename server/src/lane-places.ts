@@ -1,4 +1,4 @@
-import type { FieldError } from '#contract/errors.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { roadMiles } from '#engine/miles.ts'
 import { type Place, readPlace } from '#engine/place.ts'
@@ -53,6 +53,32 @@ export function readEquipment(text: string, at: At, errors: FieldError[]): strin
     })
   }
   return code
+}
+
+/** The lane that a read asks about: both ends, and the code of the equipment when one is named. */
+interface AskedLane {
+  readonly origin: Place
+  readonly destination: Place
+  readonly equipmentCode: string | null
+}
+
+/**
+ * Reads the lane of a query. Throws a 422 that names every parameter that is wrong.
+ *
+ * @example readAskedLane({ origin: 'dallas, tx', destination: 'Atlanta, GA' }).equipmentCode // null
+ */
+export function readAskedLane(query: {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment?: string
+}): AskedLane {
+  const errors: FieldError[] = []
+  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
+  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
+  const code =
+    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  return { origin, destination, equipmentCode: code }
 }
 
 type LanePlaces = ReadLanePlaces & Pick<NewLane, 'origin' | 'destination'>

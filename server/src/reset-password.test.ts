@@ -23,7 +23,7 @@ function around() {
 
 test('a reset password signs in, the old one and every old session do not', async () => {
   const tenant = await makeTenant(app)
-  const password = await resetPassword(tenant.email.toUpperCase(), around(), app.now)
+  const { password } = await resetPassword(tenant.email.toUpperCase(), around(), app.now)
   const signIn = (text: string) =>
     call(app, 'POST', '/api/auth/sign-in', { body: { email: tenant.email, password: text } })
   expect((await signIn(password)).status).toBe(200)

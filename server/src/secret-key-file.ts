@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SecretKey, secretKey } from './security/sealed-secret.ts'
+import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 
 /**
  * The secret key of an installation on the embedded database: made once, kept in the data folder, readable by its
- * owner only. Written whole beside its place and linked into it, so that a start that is cut off leaves no half key.
+ * owner only. An operator who changes it writes the new one into a line above. Written whole beside its place and linked into it, so that a start that is cut off leaves no half key.
  */
-export function secretKeyOf(dataDirectory: string): SecretKey {
+export function secretKeysOf(dataDirectory: string): SecretKeys {
   mkdirSync(dataDirectory, { recursive: true })
   const file = join(dataDirectory, 'secret-key')
   if (!existsSync(file)) {
@@ -22,7 +22,7 @@ export function secretKeyOf(dataDirectory: string): SecretKey {
     }
   }
   chmodSync(file, 0o600)
-  const key = secretKey(readFileSync(file, 'utf8').trim())
-  if (key === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
-  return key
+  const keys = secretKeys(readFileSync(file, 'utf8'))
+  if (keys === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
+  return keys
 }

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Patience, withPatience } from './database/patience.ts'
 import type { CsvFile } from './endpoints/call.ts'
 
 /**
  * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that
- * a database that cannot answer is refused as ever. A failure later on is told to `onCut` and ends the connection
+ * a database that cannot answer is refused as ever, within the patience of whoever asked. A failure later on is told to `onCut` and ends the connection
  * without the end of the body: nobody can take a cut file for a whole one.
  */
 export async function sendCsv(
@@ -12,8 +13,9 @@ export async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
   onCut: (error: unknown) => void,
+  patience: Patience,
 ): Promise<FastifyReply> {
-  const first = await file.text.next()
+  const first = await withPatience(patience, () => file.text.next())
   reply
     .code(200)
     .type('text/csv; charset=utf-8')
@@ -32,6 +34,7 @@ async function* wholeText(
 ): AsyncGenerator<string, void> {
   try {
     if (first.done !== true) yield first.value
+    // The rest comes as fast as it is read: nobody's patience is for a whole file.
     yield* rest
   } catch (error) {
     onCut(error)

@@ -14,6 +14,7 @@ import { integrationsScope } from '#contract/service-token.ts'
 import { readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers, CallerWatch } from './callers.ts'
+import { Patience, withPatience } from './database/patience.ts'
 import {
   type Call,
   type CsvFile,
@@ -42,6 +43,8 @@ interface Admitted {
   readonly caller: PersonCaller | ServiceCaller | { readonly kind: 'anyone' }
   readonly now: number
   readonly network: string
+  /** What is left of the time that the caller is let wait for the database. */
+  readonly patience: Patience
 }
 
 /**
@@ -71,22 +74,26 @@ export function serveEndpoint(
     onRequest: async (request, reply) => {
       const network = callerNetwork(request.ip)
       const now = parts.clock()
+      refuseEmptyPart(request)
       refuseDuplicateHeaders(request)
-      const caller = await callerOf(endpoint, request, reply, { now, network })
+      const patience = new Patience()
+      const caller = await withPatience(patience, () => callerOf(endpoint, request, reply, { now, network }))
       if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
       if (endpoint.bodyKind !== 'csv') limitArrival(request, reply, parts)
       askForBody(request, reply)
-      admitted.set(request, { caller, now, network })
+      admitted.set(request, { caller, now, network, patience })
     },
     handler: async (request, reply) => {
       const known = admitted.get(request)
       if (known === undefined) throw new Error('The request was not admitted.')
-      const { caller, now, network } = known
+      const { caller, now, network, patience } = known
       const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const signed =
-        caller.kind === 'service' ? await verifySigned(endpoint, request, caller, bodyBytes, now) : undefined
+        caller.kind === 'service'
+          ? await withPatience(patience, () => verifySigned(endpoint, request, caller, bodyBytes, now))
+          : undefined
       const ignored: Ignored = { query: [], body: [] }
       const call: Call<Endpoint> = {
         caller: caller as never,
@@ -103,12 +110,18 @@ export function serveEndpoint(
         requestId: request.id,
       }
       reportIgnored(request, reply, ignored)
-      const result = await served.handler(call as never, parts)
+      const result = await withPatience(patience, () => served.handler(call as never, parts))
       if (endpoint.answerKind === 'csv') {
-        return sendCsv(result as CsvFile, request, reply, (error) => {
-          const { code, cause } = asProblem(error)
-          parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
-        })
+        return sendCsv(
+          result as CsvFile,
+          request,
+          reply,
+          (error) => {
+            const { code, cause } = asProblem(error)
+            parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
+          },
+          patience,
+        )
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
@@ -129,7 +142,8 @@ export function serveEndpoint(
     const limited = underTenantLimit(of)
     const { id: requestId, method } = request
     const watch: CallerWatch = {
-      signedBy(tenant, jti) {
+      signedBy(tenant, { jti, user_id: userId }) {
+        parts.refusals.signedBy(request, { tenant, userId, jti })
         if (!limited) return
         const url = request.raw.url ?? ''
         parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
@@ -203,6 +217,13 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
+  }
+}
+
+/** `/api/lanes/` names no lane: it is no address of ours, as with any other stroke too many. */
+function refuseEmptyPart(request: FastifyRequest): void {
+  if (Object.values(request.params as Record<string, string>).includes('')) {
+    throw problem('route-not-found', 'There is nothing at this address.')
   }
 }
 

@@ -2,20 +2,23 @@ import { performance } from 'node:perf_hooks'
 import type pg from 'pg'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
+import { auditHeads } from './audit-heads.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
 import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
-import { readKeyCheck, writeKeyCheck } from './database/installation.ts'
+import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { migrate, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
 import { missingWalls } from './database/walls.ts'
 import type { Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
+import { keyCheckPlace, keyCheckText } from './key-check.ts'
+import { refusals as refusalsOf } from './refusals.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
-import { secretKeyOf } from './secret-key-file.ts'
+import { secretKeysOf } from './secret-key-file.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
-import { type SecretKey, seal, unseal } from './security/sealed-secret.ts'
+import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
 import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
@@ -56,7 +59,7 @@ export async function startService(
     if (failed.length > 0) throw failed[0]
   }
   try {
-    const { connection, secretKey } = await connect(config, undo, options.onDatabaseExit, say)
+    const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
     const database = await openDatabase({
       connection,
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
@@ -68,8 +71,14 @@ export async function startService(
         `The database is not safe to serve from:\n${walls.map((line) => `  - ${line}`).join('\n')}`,
       )
 
-    const signer = tokens(secretKey)
-    const sample = await firstStart(database, config, signer, secretKey, clock(), say)
+    const signer = tokens(...secretKeys)
+    const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
+    // A command that seals secrets anew asks whether this service could open them.
+    await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
+    const heads = auditHeads({ database, log: logger })
+    undo.push(() => heads.drain())
+    const refusals = refusalsOf({ database, clock, log: logger })
+    undo.push(() => refusals.drain())
     const imports = importRunner({ database, clock, log: logger })
     const backtests = backtestRunner({ database, clock, log: logger })
     const calls = callLog({ database, clock, log: logger })
@@ -77,12 +86,13 @@ export async function startService(
       config,
       database,
       tokens: signer,
-      secretKey,
+      secretKeys,
       signInBackOff: signInBackOff(),
       models: tenantModels(),
       tenantLimit: tenantLimit(),
       signatureCheckLimit: signatureCheckLimit(),
       calls,
+      refusals,
       imports,
       backtests,
       clock,
@@ -104,6 +114,7 @@ export async function startService(
     undo.push(() => imports.drain())
     undo.push(() => backtests.drain())
     undo.push(() => app.close())
+    undo.push(() => app.leave())
     return { address, sample, stop }
   } catch (error) {
     await stop().catch((failed: unknown) =>
@@ -119,8 +130,8 @@ async function connect(
   undo: (() => Promise<unknown>)[],
   onDatabaseExit: ((reason: string) => void) | undefined,
   say: (line: string) => void,
-): Promise<{ connection: pg.ClientConfig; secretKey: SecretKey }> {
-  if (config.databaseUrl !== null && config.secretKey !== null) {
+): Promise<{ connection: pg.ClientConfig; secretKeys: SecretKeys }> {
+  if (config.databaseUrl !== null && config.secretKeys !== null) {
     const connection = { connectionString: config.databaseUrl }
     if (config.migrationDatabaseUrl !== null) {
       await migrate({ connectionString: config.migrationDatabaseUrl }, say)
@@ -132,7 +143,7 @@ async function connect(
         )
       }
     }
-    return { connection, secretKey: config.secretKey }
+    return { connection, secretKeys: config.secretKeys }
   }
   const postgres = await startEmbeddedPostgres({
     directory: config.dataDirectory,
@@ -142,11 +153,8 @@ async function connect(
   undo.push(() => postgres.stop())
   const { owner, service } = embeddedConnections(postgres)
   await migrate(owner, say)
-  return { connection: service, secretKey: config.secretKey ?? secretKeyOf(config.dataDirectory) }
+  return { connection: service, secretKeys: config.secretKeys ?? secretKeysOf(config.dataDirectory) }
 }
-
-const keyCheckPlace = 'installation'
-const keyCheckText = 'lanewise'
 
 /**
  * On the first start of a database: notes which secret key it belongs to and, on the embedded one, makes the sample
@@ -156,27 +164,27 @@ async function firstStart(
   database: Database,
   config: Config,
   signer: Parts['tokens'],
-  secretKey: SecretKey,
+  secretKeys: SecretKeys,
   now: number,
   say: (line: string) => void,
 ): Promise<SampleAccess | null> {
   const known = await database.outsideTenants(readKeyCheck)
   if (known !== null) {
-    if (unseal(secretKey, keyCheckPlace, known) !== keyCheckText) {
+    if (unsealWithAny(secretKeys, keyCheckPlace, known) !== keyCheckText) {
       throw new StartRefused(
-        'The secret key is not the one this database was made with: no signing secret would open. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder).',
+        'The secret key is not the one this database was made with: no signing secret would open. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). A key that is being replaced stays in the list, behind the new one, until npm run rotate-key is done.',
       )
     }
     return null
   }
-  const keyCheck = seal(secretKey, keyCheckPlace, keyCheckText)
+  const keyCheck = seal(secretKeys[0], keyCheckPlace, keyCheckText)
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
     const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
     // Another first start was quicker: its key is the one that counts.
-    return first ? null : firstStart(database, config, signer, secretKey, now, say)
+    return first ? null : firstStart(database, config, signer, secretKeys, now, say)
   }
   say('making a sample brokerage with two years of quotes')
-  const maker = sampleMaker(database, signer, secretKey)
+  const maker = sampleMaker(database, signer, secretKeys)
   return database.inTenant(maker.tenant, async (transaction) => {
     if (!(await writeKeyCheck(transaction, keyCheck)))
       throw new StartRefused('Another first start is under way.')

@@ -25,7 +25,7 @@ describe('429', () => {
   afterAll(() => limited.close())
   const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
 
-  test('ten a second for a tenant over all its tokens, exactly: never more, hardly fewer, and nobody else is touched', async () => {
+  test('ten a second for a tenant over all its tokens, exactly: never more, none refused before them, and nobody else is touched', async () => {
     await pause(1100)
     const tokens: string[] = [ours.token]
     for (let i = 1; i < 20; i++) {
@@ -33,7 +33,9 @@ describe('429', () => {
       await pause(110)
     }
     await pause(1000)
-    // Opens the connections to the database beforehand: what is measured is the limit, not a cold start.
+    // Opens the connections to the database and reads the places beforehand, as a start of the service does: what is
+    // measured is the limit, not a cold start.
+    await readOnce(theirs)
     const lanes = () => call(limited, 'GET', '/api/lanes', { token: ours.tenant.owner })
     for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 20 }, lanes))
     // The client's own log: an answer came after its admission, and its request went before it.
@@ -69,11 +71,15 @@ describe('429', () => {
         admitted.filter((one) => one.began >= began && one.ended < began + 1000).length,
       ).toBeLessThanOrEqual(10)
     }
-    // A machine that is busy with other things asks too seldom to use the limit up; one that keeps up must get it all.
-    const keptUp = log.length > 300
-    expect(admitted.length).toBeGreaterThanOrEqual(keptUp ? 27 : 10)
+    // Whoever was refused met ten that may have been admitted in the second before, however slow the machine is.
+    for (const { began, ended } of refused) {
+      expect(
+        admitted.filter((one) => one.ended > began - 1000 && one.began < ended).length,
+      ).toBeGreaterThanOrEqual(10)
+    }
+    expect(admitted.length).toBeGreaterThanOrEqual(10)
     expect(admitted.length).toBeLessThanOrEqual(40)
-    expect(refused.length).toBeGreaterThan(keptUp ? 100 : 0)
+    expect(refused.length).toBeGreaterThan(0)
     expect(new Set(log.filter(({ tenant }) => tenant === 'theirs').map(({ status }) => status))).toEqual(
       new Set([200]),
     )

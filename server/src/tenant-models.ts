@@ -54,32 +54,63 @@ interface Kept extends Prepared {
   readonly day: number
 }
 
+/** A model that is being made, for whoever else asks for the same one meanwhile. */
+interface Building {
+  readonly version: number
+  readonly day: number
+  readonly model: Promise<TenantModel>
+}
+
 /**
  * Keeps the models of the tenants asked for last. A kept model answers only while the version of the tenant's facts, read
  * in the same transaction, is the one it was made from; so a push is in the next answer, in every process.
+ *
+ * A model of a big tenant takes seconds to make, and a page asks for several answers at once: they wait for one model.
  */
 export function tenantModels(): TenantModels {
   const kept = new Map<TenantId, Kept>()
+  const building = new Map<TenantId, Building>()
 
-  return {
-    async of(transaction, tenant, now) {
-      const day = Math.floor(now / dayMs)
-      // The version first: facts that change between the two reads are found out by the next look.
-      const version = await factsVersion(transaction, tenant)
-      const before = kept.get(tenant)
-      if (before !== undefined && before.version === version && before.day === day) {
-        kept.delete(tenant)
-        kept.set(tenant, before)
-        return before.model
-      }
-      const quotes = await readTenantQuotes(transaction, tenant, null, quotesMax)
-      const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
-      kept.delete(tenant)
-      kept.set(tenant, { version, day, ...prepared })
-      forgetOldest(kept)
-      return prepared.model
-    },
+  async function build(
+    transaction: TenantTransaction,
+    tenant: TenantId,
+    { now, version, day }: { now: number; version: number; day: number },
+  ): Promise<TenantModel> {
+    const before = kept.get(tenant)
+    const quotes = await readTenantQuotes(transaction, tenant, null, quotesMax)
+    const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
+    kept.delete(tenant)
+    kept.set(tenant, { version, day, ...prepared })
+    forgetOldest(kept)
+    return prepared.model
   }
+
+  async function of(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<TenantModel> {
+    const day = Math.floor(now / dayMs)
+    // The version first: facts that change between the two reads are found out by the next look.
+    const version = await factsVersion(transaction, tenant)
+    const isSame = (other: { version: number; day: number }) => other.version === version && other.day === day
+    const before = kept.get(tenant)
+    if (before !== undefined && isSame(before)) {
+      kept.delete(tenant)
+      kept.set(tenant, before)
+      return before.model
+    }
+    const begun = building.get(tenant)
+    if (begun !== undefined && isSame(begun)) {
+      // What ended the other's transaction need not end this one.
+      return begun.model.catch(() => of(transaction, tenant, now))
+    }
+    const model = build(transaction, tenant, { now, version, day })
+    building.set(tenant, { version, day, model })
+    try {
+      return await model
+    } finally {
+      if (building.get(tenant)?.model === model) building.delete(tenant)
+    }
+  }
+
+  return { of }
 }
 
 /** Quotes with the lane each was for; quotes of one lane share one identity. */

@@ -31,15 +31,28 @@ declare module 'vitest' {
   }
 }
 
-/**
- * Vitest's global setup: one PostgreSQL for the whole run, with a migrated template database. It is the embedded one,
- * in a temporary folder, or that of `LANEWISE_TEST_DATABASE_URL`: a superuser's address, or that of a role that may
- * make roles and databases, on PostgreSQL 14 or newer. Gives the function that takes everything away again.
- */
+/** Vitest's global setup: one PostgreSQL for the whole run. Gives the function that takes everything away again. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started = performance.now()
+  const { cluster, name, stop } = await startCluster()
+  project.provide('databaseCluster', cluster)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  process.stdout.write(`Test database ready after ${seconds} s (${name}).\n`)
+  return stop
+}
+
+/**
+ * One PostgreSQL with a migrated template database. It is the embedded one, in a temporary folder, or that of
+ * `LANEWISE_TEST_DATABASE_URL`: a superuser's address, or that of a role that may make roles and databases, on
+ * PostgreSQL 14 or newer. `stop` takes everything away again.
+ */
+export async function startCluster(): Promise<{
+  readonly cluster: DatabaseCluster
+  readonly name: string
+  readonly stop: () => Promise<void>
+}> {
   const url = process.env.LANEWISE_TEST_DATABASE_URL
-  const server = url === undefined ? await startOwnServer() : await useServer(url)
+  const server = url === undefined ? await startOwnServer() : await preparedServer(url)
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
   const takeAway = async () => {
@@ -51,14 +64,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     await asMaker(cluster.makerUrl, (maker) => makeDatabase(maker, template))
     await migrate({ connectionString: databaseUrl(cluster.ownerUrl, template) })
-    project.provide('databaseCluster', cluster)
   } catch (error) {
     await takeAway()
     throw error
   }
-  const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  process.stdout.write(`Test database ready after ${seconds} s (${server.name}).\n`)
-  return takeAway
+  return { cluster, name: server.name, stop: takeAway }
 }
 
 /** The same address with another database. */
@@ -147,7 +157,7 @@ async function removeAbandonedFolders(): Promise<void> {
  * database of the service's name is refused: tests would change its passwords. Passwords follow from the address, so
  * that several runs at once agree on them.
  */
-async function useServer(makerUrl: string): Promise<Server> {
+async function preparedServer(makerUrl: string): Promise<Server> {
   const password = (role: string) => createHash('sha256').update(`${role} ${makerUrl}`).digest('base64url')
   const passwords = { owner: password('owner'), service: password('service') }
   await asMaker(makerUrl, async (maker) => {

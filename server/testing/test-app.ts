@@ -1,100 +1,17 @@
-import { randomBytes } from 'node:crypto'
-import { performance } from 'node:perf_hooks'
-import { buildApp } from '#server/app.ts'
-import { backtestRunner } from '#server/backtests/backtest-runner.ts'
-import { callLog } from '#server/call-log.ts'
-import { type Config, readConfig } from '#server/config.ts'
-import { type Database, openDatabase } from '#server/database/open-database.ts'
-import type { Parts } from '#server/endpoints/call.ts'
-import { importRunner } from '#server/imports/import-runner.ts'
-import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
-import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
-import { signInBackOff } from '#server/security/sign-in-back-off.ts'
-import { type Tokens, tokens } from '#server/security/token.ts'
-import { serviceLog } from '#server/service-log.ts'
-import { tenantModels } from '#server/tenant-models.ts'
-import { type TestDatabase, testDatabase } from './test-database.ts'
+import { appOn, type TestApp, type TestAppOptions } from './app-on-database.ts'
+import { testDatabase } from './test-database.ts'
 
-/** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
-export interface TestApp {
-  readonly url: string
-  readonly database: Database
-  readonly testDatabase: TestDatabase
-  readonly tokens: Tokens
-  readonly secretKey: SecretKey
-  /** The server's clock, epoch milliseconds. Set it to move it. */
-  now: number
-  /** Every line the service logged. */
-  readonly logLines: string[]
-  close(): Promise<void>
-}
+export type { TestApp } from './app-on-database.ts'
 
-/**
- * Starts a service for a test file. By default the tenant limit never bites: its clock moves on by a second with every
- * look. `rateLimit: 'real'` gives it the real one.
- */
-export async function testApp(
-  options: {
-    rateLimit?: 'real'
-    config?: Partial<Config>
-    now?: number
-    /** Stands between the service and its database, to make it fail. */
-    wrapDatabase?: (database: Database) => Database
-    /** The log of calls works behind the requests, so it has a way to the database of its own. */
-    wrapCallLogDatabase?: (database: Database) => Database
-    /** Walks backtests in the place of the service's own thread, to make it fail. */
-    backtestThread?: URL
-  } = {},
-): Promise<TestApp> {
-  const ownDatabase = await testDatabase()
-  const key = secretKey(randomBytes(32).toString('base64'))
-  if (key === null) throw new Error('No key.')
-  const opened = await openDatabase({ connection: ownDatabase.service })
-  const database = options.wrapDatabase?.(opened) ?? opened
-  const logLines: string[] = []
-  const logger = serviceLog('info', { write: (line) => logLines.push(line) })
-  let stepping = 0
-  const app: TestApp = {
-    url: '',
-    database,
-    testDatabase: ownDatabase,
-    tokens: tokens(key),
-    secretKey: key,
-    now: options.now ?? Date.now(),
-    logLines,
-    close: async () => {},
-  }
-  const clock = () => app.now
-  const parts: Parts = {
-    config: { ...readConfig({}), ...options.config },
-    database,
-    tokens: app.tokens,
-    secretKey: key,
-    signInBackOff: signInBackOff(),
-    models: tenantModels(),
-    tenantLimit: tenantLimit(),
-    signatureCheckLimit: signatureCheckLimit(),
-    calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
-    imports: importRunner({ database, clock, log: logger }),
-    backtests: backtestRunner(
-      { database, clock, log: logger },
-      options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
-    ),
-    clock,
-    monotonic: options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000),
-    log: logger,
-  }
-  const server = await buildApp(parts, logger)
-  const url = await server.listen({ port: 0, host: '127.0.0.1' })
+/** Starts the whole service for a test file, on a database of its own that goes with it: see appOn. */
+export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = await testDatabase()
+  const app = await appOn(database, options)
+  const { close } = app
   return Object.assign(app, {
-    url,
     close: async () => {
-      await server.close()
-      await parts.calls.drain()
-      await parts.imports.drain()
-      await parts.backtests.drain()
-      await opened.close()
-      await ownDatabase.drop()
+      await close()
+      await database.drop()
     },
   })
 }

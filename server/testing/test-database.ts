@@ -1,41 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
 import { inject } from 'vitest'
-import { makeDatabase } from '#server/database/embedded-postgres.ts'
-import { asMaker, databaseUrl } from './database-cluster.ts'
+import { cloneDatabase, type TestDatabase } from './cloned-database.ts'
 
-/** A database of a test's own: migrated, without rows. */
-export type TestDatabase = {
-  readonly name: string
-  /** Connects as the owner of the tables: for what migrations may do. */
-  readonly ownerUrl: string
-  readonly owner: pg.ClientConfig
-  /** Connects as the service does, with row-level security. */
-  readonly serviceUrl: string
-  readonly service: pg.ClientConfig
-  /** Removes the database, also while connections to it are open. */
-  readonly drop: () => Promise<void>
-}
+export type { TestDatabase } from './cloned-database.ts'
 
 /**
- * Clones the run's migrated template into a database for one test file or one test (about 40 ms).
+ * Clones the run's migrated template into a database for one test file or one test.
  *
  * Example: `const database = await testDatabase()` ... `await database.drop()`
  */
-export async function testDatabase(): Promise<TestDatabase> {
-  const { makerUrl, ownerUrl, serviceUrl, template } = inject('databaseCluster')
-  const name = `lanewise_test_${randomBytes(6).toString('hex')}`
-  await asMaker(makerUrl, (maker) => makeDatabase(maker, name, template))
-  const owner = databaseUrl(ownerUrl, name)
-  const service = databaseUrl(serviceUrl, name)
-  return {
-    name,
-    ownerUrl: owner,
-    owner: { connectionString: owner },
-    serviceUrl: service,
-    service: { connectionString: service },
-    drop: async () => {
-      await asMaker(makerUrl, (maker) => maker.query(`drop database if exists ${name} with (force)`))
-    },
-  }
+export function testDatabase(): Promise<TestDatabase> {
+  return cloneDatabase(inject('databaseCluster'))
 }

@@ -4,7 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import { useAnswer } from '../answers.ts'
 import type { Query } from '../call.ts'
 import { type AddressWords, useAddress } from '../parts/address.ts'
-import { LinkTo } from '../parts/link-to.tsx'
+import { TextLink } from '../parts/links.tsx'
 import { FilterRow, WhoFilters } from '../parts/money-filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { PageTurner } from '../parts/page-turner.tsx'
@@ -171,8 +171,8 @@ function NothingQuoted({ period, onAllTime }: { period: Period; onAllTime: () =>
       }
     >
       Figures appear with the first quote, and win rates with the first outcome. Quote a lane on the{' '}
-      <LinkTo to={pagePaths.desk}>quote desk</LinkTo>, or <LinkTo to={pagePaths.imports}>import</LinkTo> past
-      quotes.
+      <TextLink to={pagePaths.desk}>quote desk</TextLink>, or{' '}
+      <TextLink to={pagePaths.imports}>import</TextLink> past quotes.
     </Nothing>
   )
 }

@@ -22,6 +22,21 @@ function focusOn({ laneId, field }: DeskError): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${name}"]`)?.focus(), 50)
 }
 
+const keyPlace = 'lanewise-request-key'
+
+/**
+ * The key under which this very request is sent, again and again until an answer comes: one that was saved without our
+ * hearing of it is then found, not made twice. Another request has another key.
+ */
+function keyOf(request: object): string {
+  const words = JSON.stringify(request)
+  const [held, key] = (sessionStorage.getItem(keyPlace) ?? '').split('\n')
+  if (held === words && key !== undefined) return key
+  const fresh = crypto.randomUUID()
+  sessionStorage.setItem(keyPlace, `${words}\n${fresh}`)
+  return fresh
+}
+
 /** Saves the desk as a quote request, once however often it is asked to while one is on its way. */
 export function useDeskSave(): DeskSave {
   const create = useChange('create-quote-request')
@@ -41,10 +56,14 @@ export function useDeskSave(): DeskSave {
       return
     }
     busy.current = true
+    const request = requestOf(draft, acceptUnknownPlaces)
     create.mutate(
-      { body: requestOf(draft, acceptUnknownPlaces) },
+      { body: { ...request, request_key: keyOf(request) } },
       {
-        onSuccess: () => void queries.invalidateQueries(),
+        onSuccess: () => {
+          sessionStorage.removeItem(keyPlace)
+          void queries.invalidateQueries()
+        },
         onError: (error) => show(errorsAt(error.errors, lanesToSave(draft))),
         onSettled: () => {
           busy.current = false

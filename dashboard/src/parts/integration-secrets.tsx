@@ -1,17 +1,18 @@
-import { Alert, Button, Group, List, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, List, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useAnswer, useChange } from '../answers.ts'
 import type { Answer, CallFailed } from '../call.ts'
-import { type Column, DataTable } from './data-table.tsx'
+import type { Column } from './data-table.tsx'
 import { counted, day, moment, since } from './formats.ts'
 import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
+import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { RotateSecret } from './integration-rotate.tsx'
 import { CredentialState, IntegrationSection, LastUsed } from './integration-section.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 import { useNotice } from './notices.tsx'
-import { Failed, Loading, Nothing } from './states.tsx'
+import { Failed, Nothing } from './states.tsx'
 
 export type Secret = Answer<'list-signing-secrets'>['secrets'][number]
 
@@ -82,42 +83,26 @@ function CreateSecret({
 }) {
   const [name, setName] = useState('tms')
   const create = useChange('create-signing-secret')
-  const wrong = create.error?.fieldError('/name')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate(
-      { body: { name } },
-      {
-        onSuccess: (answer) => {
-          created(answer)
-          create.reset()
-        },
-      },
-    )
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        <Group align="flex-end" gap="sm">
-          <TextInput
-            label="Name of the new secret"
-            autoComplete="off"
-            w={{ base: '100%', xs: 320 }}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={wrong}
-            required
-            withAsterisk={false}
-          />
-          <Button type="submit" loading={create.isPending}>
-            Create secret
-          </Button>
-        </Group>
-        {create.error !== null && wrong === undefined && (
-          <SecretNotMade error={create.error} name={name} secrets={secrets} />
-        )}
-      </Stack>
-    </form>
+    <CreateCredential
+      what="secret"
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) => <SecretNotMade error={error} name={name} secrets={secrets} />}
+      create={() =>
+        create.mutate(
+          { body: { name } },
+          {
+            onSuccess: (answer) => {
+              created(answer)
+              create.reset()
+            },
+          },
+        )
+      }
+    />
   )
 }
 
@@ -163,44 +148,22 @@ function SecretList({
   revoke: (secret: Secret) => void
 }) {
   const { words, go } = useIntegrationAddress()
-  if (answer.data === undefined) {
-    return answer.error === null ? (
-      <Loading label="Loading the secrets" rows={4} />
-    ) : (
-      <Failed
-        error={answer.error}
-        retry={() => void answer.refetch()}
-        title="The secrets could not be listed"
-      />
-    )
-  }
-  const { secrets } = answer.data
-  if (secrets.length === 0) {
-    return (
-      <Nothing title="No signing secret yet">
-        Create one above. A TMS needs it to push bookings; reads do without.
-      </Nothing>
-    )
-  }
-  const live = secrets.filter(isLiveSecret)
-  const ended = secrets.length - live.length
-  const all = words.ended_secrets === 'shown' || live.length === 0
   return (
-    <Stack gap="xs">
-      <DataTable
-        caption="Signing secrets, newest first"
-        columns={secretColumns(rotate, revoke)}
-        rows={all ? secrets : live}
-        rowKey={({ id }) => String(id)}
-      />
-      {ended > 0 && live.length > 0 && (
-        <Switch
-          label={`Show ${counted(ended, 'secret')} no longer accepted`}
-          checked={all}
-          onChange={(event) => go({ ended_secrets: event.currentTarget.checked ? 'shown' : undefined })}
-        />
-      )}
-    </Stack>
+    <CredentialList
+      what="secret"
+      caption="Signing secrets, newest first"
+      columns={secretColumns(rotate, revoke)}
+      answer={answer}
+      of={({ secrets }) => secrets}
+      isLive={isLiveSecret}
+      none={
+        <Nothing title="No signing secret yet">
+          Create one above. A TMS needs it to push bookings; reads do without.
+        </Nothing>
+      }
+      ended={words.ended_secrets === 'shown'}
+      setEnded={(shown) => go({ ended_secrets: shown ? 'shown' : undefined })}
+    />
   )
 }
 

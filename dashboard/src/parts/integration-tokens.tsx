@@ -1,17 +1,18 @@
-import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { serviceTokenLifetimeDays } from '#contract/limits.ts'
 import { useAnswer, useChange } from '../answers.ts'
 import type { Answer } from '../call.ts'
-import { type Column, DataTable } from './data-table.tsx'
-import { counted, day, moment, since } from './formats.ts'
+import type { Column } from './data-table.tsx'
+import { day, moment, since } from './formats.ts'
 import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
+import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { CredentialState, IntegrationSection, LastUsed } from './integration-section.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
 import { useNotice } from './notices.tsx'
-import { Failed, Loading, Nothing } from './states.tsx'
+import { Failed, Nothing } from './states.tsx'
 
 type Token = Answer<'list-service-tokens'>['tokens'][number]
 
@@ -62,45 +63,29 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
 function CreateToken({ created }: { created: (answer: Answer<'create-service-token'>) => void }) {
   const [name, setName] = useState('')
   const create = useChange('create-service-token')
-  const wrong = create.error?.fieldError('/name')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate(
-      { body: { name } },
-      {
-        onSuccess: (answer) => {
-          setName('')
-          created(answer)
-          // The answer holds the plaintext: nothing keeps it behind the dialog.
-          create.reset()
-        },
-      },
-    )
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap="sm">
-        <Group align="flex-end" gap="sm">
-          <TextInput
-            label="Name of the new token"
-            placeholder="McLeod production"
-            autoComplete="off"
-            w={{ base: '100%', xs: 320 }}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={wrong}
-            required
-            withAsterisk={false}
-          />
-          <Button type="submit" loading={create.isPending}>
-            Create token
-          </Button>
-        </Group>
-        {create.error !== null && wrong === undefined && (
-          <Failed error={create.error} title="No token was made" />
-        )}
-      </Stack>
-    </form>
+    <CreateCredential
+      what="token"
+      placeholder="McLeod production"
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) => <Failed error={error} title="No token was made" />}
+      create={() =>
+        create.mutate(
+          { body: { name } },
+          {
+            onSuccess: (answer) => {
+              setName('')
+              created(answer)
+              // The answer holds the plaintext: nothing keeps it behind the dialog.
+              create.reset()
+            },
+          },
+        )
+      }
+    />
   )
 }
 
@@ -112,40 +97,18 @@ function TokenList({
   revoke: (token: Token) => void
 }) {
   const { words, go } = useIntegrationAddress()
-  if (answer.data === undefined) {
-    return answer.error === null ? (
-      <Loading label="Loading the tokens" rows={4} />
-    ) : (
-      <Failed
-        error={answer.error}
-        retry={() => void answer.refetch()}
-        title="The tokens could not be listed"
-      />
-    )
-  }
-  const { tokens } = answer.data
-  if (tokens.length === 0) {
-    return <Nothing title="No service token yet">Create one above. Its plaintext is shown once.</Nothing>
-  }
-  const live = tokens.filter(isLive)
-  const ended = tokens.length - live.length
-  const all = words.ended === 'shown' || live.length === 0
   return (
-    <Stack gap="xs">
-      <DataTable
-        caption="Service tokens, newest first"
-        columns={tokenColumns(revoke)}
-        rows={all ? tokens : live}
-        rowKey={({ id }) => String(id)}
-      />
-      {ended > 0 && live.length > 0 && (
-        <Switch
-          label={`Show ${counted(ended, 'token')} no longer accepted`}
-          checked={all}
-          onChange={(event) => go({ ended: event.currentTarget.checked ? 'shown' : undefined })}
-        />
-      )}
-    </Stack>
+    <CredentialList
+      what="token"
+      caption="Service tokens, newest first"
+      columns={tokenColumns(revoke)}
+      answer={answer}
+      of={({ tokens }) => tokens}
+      isLive={isLive}
+      none={<Nothing title="No service token yet">Create one above. Its plaintext is shown once.</Nothing>}
+      ended={words.ended === 'shown'}
+      setEnded={(shown) => go({ ended: shown ? 'shown' : undefined })}
+    />
   )
 }
 

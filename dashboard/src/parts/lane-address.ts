@@ -4,7 +4,7 @@ import { pagePaths } from '#contract/pages.ts'
 import type { LanePoint } from './lane-evidence.ts'
 
 /** The words of a lane page's address: which lane, which rate, and which of its quotes are looked at. */
-export interface LaneAddress {
+export type LaneAddress = {
   readonly origin?: string
   readonly destination?: string
   readonly equipment?: string

@@ -7,8 +7,8 @@ import type { Answer } from '../call.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { count, counted, equipmentName, laneName, percent, roundDollars } from './formats.ts'
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
-import { ButtonLink, TextLink } from './lane-link.tsx'
 import { LaneSection } from './lane-section.tsx'
+import { ButtonLink, TextLink } from './links.tsx'
 import { Failed, Loading, Nothing } from './states.tsx'
 
 /** A lane to look up. Filled in from the address where one end of it is there. */

@@ -8,8 +8,8 @@ import { pagePaths } from '#contract/pages.ts'
 import { count, counted, day, dollars, roundDollars, signedDollars } from './formats.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LaneMonth, LanePoint, LaneRecord } from './lane-evidence.ts'
-import { TextLink } from './lane-link.tsx'
 import { OutcomeMark } from './lane-section.tsx'
+import { TextLink } from './links.tsx'
 
 const height = 320
 const margin = { top: 14, right: 64, bottom: 30, left: 56 }

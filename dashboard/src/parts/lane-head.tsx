@@ -5,8 +5,8 @@ import { count, counted, dollars, equipmentName, percent, ratePerMile, roundDoll
 import { changed, laneOf, useLaneAddress } from './lane-address.ts'
 import type { LaneAdvice } from './lane-curve.tsx'
 import type { FoundInsight, LaneRecord } from './lane-evidence.ts'
-import { ButtonLink } from './lane-link.tsx'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
+import { ButtonLink } from './links.tsx'
 
 /** What one does with a lane from here: quote it, or look at the way back, which is another lane. */
 export function LaneActions({ origin, destination }: { origin: string; destination: string }) {

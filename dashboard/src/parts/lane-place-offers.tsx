@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer } from '../answers.ts'
 import { changed, laneOf, useLaneAddress } from './lane-address.ts'
-import { TextLink } from './lane-link.tsx'
+import { TextLink } from './links.tsx'
 
 const offeredMax = 5
 

@@ -7,8 +7,8 @@ import { type Column, DataTable } from './data-table.tsx'
 import { count, counted, day, dollars, month, ratePerMile } from './formats.ts'
 import { type Chosen, isChosen, nothingChosen, quotePath, useLaneAddress } from './lane-address.ts'
 import type { LanePoint, LaneRecord } from './lane-evidence.ts'
-import { TextLink } from './lane-link.tsx'
 import { OutcomeMark } from './lane-section.tsx'
+import { TextLink } from './links.tsx'
 import { Failed, Nothing } from './states.tsx'
 
 const rowsPerPage = 25

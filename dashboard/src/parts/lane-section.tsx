@@ -2,7 +2,7 @@ import { Paper, Text, Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { type AddressChange, changed, nothingChosen, useLaneAddress } from './lane-address.ts'
-import { TextLink } from './lane-link.tsx'
+import { TextLink } from './links.tsx'
 
 /** A part of the lane page, under its own heading. */
 export function LaneSection({

@@ -6,7 +6,7 @@ import type { Answer } from '../call.ts'
 import { DataTable } from './data-table.tsx'
 import { Figures } from './figures.tsx'
 import { calendarDay, counted, moment, roundDollars, signedDollars } from './formats.ts'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { ReliabilityDiagram } from './performance-reliability.tsx'
 import { Failed, Loading } from './states.tsx'
 
@@ -64,7 +64,8 @@ function Running({ progress }: { progress: number }) {
         <Text role="status">Forecasting each of your quotes from the days before it: {percent}% done</Text>
         <Progress value={percent} aria-label="Progress of the test" />
         <Text size="sm" c="dimmed">
-          This takes seconds to a minute. You can look at something else meanwhile.
+          Every quote is judged from the ones before it: seconds for a few thousand quotes, minutes for a
+          hundred thousand. You can look at something else meanwhile.
         </Text>
       </Stack>
     </Paper>
@@ -88,8 +89,8 @@ function NotEnough({ result }: { result: TooFew }) {
           {have.toLocaleString('en-US')} of {need.toLocaleString('en-US')} {what}
         </Text>
         <Text size="sm" c="dimmed">
-          Mark quotes won or lost on the <LinkTo to={pagePaths.quotes}>Quotes page</LinkTo>, or{' '}
-          <LinkTo to={pagePaths.imports}>import</LinkTo> past quotes with their outcomes.
+          Mark quotes won or lost on the <TextLink to={pagePaths.quotes}>Quotes page</TextLink>, or{' '}
+          <TextLink to={pagePaths.imports}>import</TextLink> past quotes with their outcomes.
         </Text>
       </Stack>
     </Paper>

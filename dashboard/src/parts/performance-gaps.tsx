@@ -15,7 +15,7 @@ import {
   signedDollars,
   signedPercent,
 } from './formats.ts'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { PageTurner } from './page-turner.tsx'
 import { Failed, Loading, Nothing } from './states.tsx'
 
@@ -53,12 +53,12 @@ function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
       header: 'Quote',
       cell: ({ lane }) => (
         <>
-          <LinkTo
+          <TextLink
             to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
             label={`Quote ${lane.lane_ref}, ${laneName(lane.origin, lane.destination)}`}
           >
             {laneName(lane.origin, lane.destination)}
-          </LinkTo>
+          </TextLink>
           <Text size="xs" c="dimmed" component="div">
             {lane.equipment} · {lane.lane_ref}{' '}
             <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />

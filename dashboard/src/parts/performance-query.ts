@@ -1,6 +1,6 @@
 import type { Answer, Query } from '../call.ts'
 import type { AddressWords } from './address.ts'
-import { type Period, periodOf } from './periods.ts'
+import { daysOf, isMonth, monthWithin, type Period, periodOf } from './periods.ts'
 
 export type Grouping = Query<'get-performance'>['by']
 export type PerformanceRow = Answer<'get-performance'>['rows'][number]
@@ -58,7 +58,12 @@ export function orderOf(search: AddressWords): Order | undefined {
 }
 
 /** The words by which the Shipments page is told to show the same lanes as a row; null where no list can be told. */
-export function wordsOfRow(by: Grouping, row: PerformanceRow, search: AddressWords): AddressWords | null {
+export function wordsOfRow(
+  by: Grouping,
+  row: PerformanceRow,
+  search: AddressWords,
+  now: Date,
+): AddressWords | null {
   const { period, from, to, customer, equipment, quoted_by } = search
   const shared = { period, from, to, customer, equipment, quoted_by }
   switch (by) {
@@ -72,13 +77,18 @@ export function wordsOfRow(by: Grouping, row: PerformanceRow, search: AddressWor
     case 'equipment':
       return { ...shared, equipment: row.key }
     case 'month':
-      return { ...shared, period: row.key, from: undefined, to: undefined }
+      // A row counts only what of its month lies in the period.
+      return { ...shared, ...monthWithin(row.key, periodOf(search, 'all', now)) }
   }
 }
 
-/** The same for the Quotes page, which knows no periods by name: it takes the moments between which they lie. */
+/**
+ * The same for the Quotes page, which knows no periods by name: it takes the days on which they begin and end, and of a
+ * month in UTC the moments.
+ */
 export function quotesWords(words: AddressWords, now: Date): AddressWords {
-  const { period, from: firstDay, to: lastDay, ...others } = words
-  const { from, to } = periodOf({ period, from: firstDay, to: lastDay }, 'all', now)
+  const { period: _period, from: _from, to: _to, ...others } = words
+  const period = periodOf(words, 'all', now)
+  const { from, to } = isMonth(period.choice) ? period : daysOf(period)
   return { ...others, from, to }
 }

@@ -5,7 +5,7 @@ import type { AddressWords } from './address.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Difference } from './difference.tsx'
 import { count, equipmentName, laneName, roundDollars } from './formats.ts'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { MarginShare, WinRate } from './performance-cells.tsx'
 import {
   type Grouping,
@@ -30,22 +30,22 @@ function nameOfRow(by: Grouping, row: PerformanceRow): string {
 
 function Links({ by, row, search }: { by: Grouping; row: PerformanceRow; search: AddressWords }) {
   const [today] = useState(() => new Date())
-  const words = wordsOfRow(by, row, search)
+  const words = wordsOfRow(by, row, search, today)
   if (words === null) return <Text size="xs">{row.lane?.equipment ?? 'from imports'}</Text>
   const of = `of ${row.label}`
   return (
     <Group gap="xs" fz="xs">
       {row.lane !== null && <span>{row.lane.equipment}</span>}
-      <LinkTo to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
+      <TextLink to={pagePaths.quotes} words={quotesWords(words, today)} label={`Quotes ${of}`}>
         Quotes
-      </LinkTo>
-      <LinkTo to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
+      </TextLink>
+      <TextLink to={pagePaths.shipments} words={words} label={`Shipments ${of}`}>
         Shipments
-      </LinkTo>
+      </TextLink>
       {row.lane !== null && (
-        <LinkTo to={pagePaths.lane} words={row.lane} label={`Lane page ${of}`}>
+        <TextLink to={pagePaths.lane} words={row.lane} label={`Lane page ${of}`}>
           Lane
-        </LinkTo>
+        </TextLink>
       )}
     </Group>
   )

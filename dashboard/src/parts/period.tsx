@@ -1,9 +1,10 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { month } from './formats.ts'
+import { calendarDay, month } from './formats.ts'
 import {
   isBackwards,
   isMonth,
+  monthWithin,
   type Period,
   type PeriodName,
   type PeriodWords,
@@ -47,7 +48,7 @@ export function PeriodInput({
         data={[
           ...Object.entries(periodNames).map(([value, label]) => ({ value, label })),
           ...(isMonth(period.choice)
-            ? [{ value: period.choice, label: `${month(period.choice)} (UTC)` }]
+            ? [{ value: period.choice, label: `${month(period.choice)} (UTC)${cutInWords(period)}` }]
             : []),
         ]}
       />
@@ -70,6 +71,12 @@ export function PeriodInput({
       )}
     </>
   )
+}
+
+/** Which part of a month is meant, where it is not all of it. */
+function cutInWords(period: Period): string {
+  const { from, to } = monthWithin(period.choice, period)
+  return [from && `, from ${calendarDay(from)}`, to && `, to ${calendarDay(to)}`].join('')
 }
 
 /** Where the viewer's days begin, in words. @example viewerZone() // 'America/Chicago' */

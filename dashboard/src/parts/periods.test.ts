@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isBackwards, periodNames, periodOf } from './periods.ts'
+import { daysOf, isBackwards, monthWithin, periodNames, periodOf } from './periods.ts'
 
 /** Sunday, March 15, 2026, in the middle of the day, wherever the test runs. */
 const now = new Date(2026, 2, 15, 13, 30)
@@ -42,6 +42,26 @@ test('both days of a custom period belong to it, and either may be left open', (
 test('a month of the service is a month in UTC', () => {
   const { from, to } = periodOf({ period: '2026-12' }, 'all', now)
   expect([from, to]).toEqual(['2026-12-01T00:00:00.000Z', '2027-01-01T00:00:00.000Z'])
+})
+
+test('a month that a period cuts is the part of it within the period, and its address says so', () => {
+  const cut = periodOf({ period: 'custom', from: '2026-02-10', to: '2026-03-20' }, 'all', now)
+  const february = monthWithin('2026-02', cut)
+  const march = monthWithin('2026-03', cut)
+  expect([february, march]).toEqual([
+    { period: '2026-02', from: '2026-02-10', to: undefined },
+    { period: '2026-03', from: undefined, to: '2026-03-20' },
+  ])
+  expect(periodOf(february, 'all', now)).toMatchObject({ from: cut.from, to: '2026-03-01T00:00:00.000Z' })
+  expect(periodOf(march, 'all', now)).toMatchObject({ from: '2026-03-01T00:00:00.000Z', to: cut.to })
+  expect(monthWithin('2026-01', periodOf({ period: 'all' }, 'all', now))).toEqual({ period: '2026-01' })
+})
+
+test('the days of a period give the same period again', () => {
+  for (const period of Object.keys(periodNames)) {
+    const { from, to } = periodOf({ period }, 'all', now)
+    expect(periodOf({ period: 'custom', ...daysOf({ from, to }) }, 'all', now)).toMatchObject({ from, to })
+  }
 })
 
 test('what an address says wrongly is as if it were not there', () => {

@@ -13,11 +13,17 @@ export const periodNames = {
 
 export type PeriodName = keyof typeof periodNames
 
-/** A period as an address says it: a name, or a month in UTC such as 2026-03; the days belong to `custom`. */
+/** A period as an address says it: a name, or a month in UTC such as 2026-03; days make a `custom` one, or cut a month. */
 export interface PeriodWords {
   readonly period?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
+}
+
+interface MonthWords {
+  readonly period: string
+  readonly from: string | undefined
+  readonly to: string | undefined
 }
 
 export interface Period {
@@ -55,10 +61,11 @@ export function isMonth(choice: string): boolean {
  *
  * @example periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15)) // from Feb 1 to Mar 1, local midnight
  * @example periodOf({ period: '2026-03' }, 'all', now).from // '2026-03-01T00:00:00.000Z'
+ * @example periodOf({ period: '2026-03', from: '2026-03-20' }, 'all', now) // March from its 20th day on
  */
 export function periodOf(words: PeriodWords, fallback: PeriodName, now: Date): Period {
   const choice = words.period ?? fallback
-  if (isMonth(choice)) return utcMonth(choice)
+  if (isMonth(choice)) return utcMonth(choice, words)
   const name: PeriodName = Object.hasOwn(periodNames, choice) ? (choice as PeriodName) : fallback
   if (name === 'custom') return customPeriod(words)
   const [from, to] = edges(name, now)
@@ -110,14 +117,52 @@ function localMidnight(text: string | undefined, daysLater: number): Date | unde
   return isReal ? new Date(y, m - 1, d + daysLater) : undefined
 }
 
-function utcMonth(month: string): Period {
-  const [year = 0, number = 0] = month.split('-').map(Number)
+function utcMonth(choice: string, words: PeriodWords): Period & { from: string; to: string } {
+  const [year = 0, number = 0] = choice.split('-').map(Number)
+  const first = new Date(Date.UTC(year, number - 1, 1))
+  const next = new Date(Date.UTC(year, number, 1))
+  const [from, to] = [localMidnight(words.from, 0) ?? first, localMidnight(words.to, 1) ?? next]
   return {
-    choice: month,
+    choice,
     inWords: 'in this month',
-    from: new Date(Date.UTC(year, number - 1, 1)).toISOString(),
-    to: new Date(Date.UTC(year, number, 1)).toISOString(),
+    from: (from > first ? from : first).toISOString(),
+    to: (to < next ? to : next).toISOString(),
   }
+}
+
+/**
+ * A month in UTC as far as it lies in a period, in the words of an address: where the period cuts it, the days say so.
+ *
+ * @example monthWithin('2026-03', { from: '2026-03-20T05:00:00.000Z', to: undefined })
+ *   // in Chicago { period: '2026-03', from: '2026-03-20', to: undefined }
+ */
+export function monthWithin(choice: string, { from, to }: Pick<Period, 'from' | 'to'>): MonthWords {
+  const month = utcMonth(choice, {})
+  return {
+    period: choice,
+    from: from !== undefined && from > month.from ? dayOf(from, 0) : undefined,
+    to: to !== undefined && to < month.to ? dayOf(to, -1) : undefined,
+  }
+}
+
+/**
+ * The first and the last day of a period that begins and ends at midnight where the viewer is.
+ *
+ * @example daysOf(periodOf({ period: 'last-month' }, 'all', new Date(2026, 2, 15))) // { from: '2026-02-01', to: '2026-02-28' }
+ */
+export function daysOf({ from, to }: Pick<Period, 'from' | 'to'>): Pick<Period, 'from' | 'to'> {
+  return {
+    from: from === undefined ? undefined : dayOf(from, 0),
+    to: to === undefined ? undefined : dayOf(to, -1),
+  }
+}
+
+/** The viewer's day at a moment, or some days later, as a date field writes it. */
+function dayOf(moment: string, daysLater: number): string {
+  const at = new Date(moment)
+  const day = new Date(at.getFullYear(), at.getMonth(), at.getDate() + daysLater)
+  const two = (number: number) => String(number).padStart(2, '0')
+  return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`
 }
 
 /** True when the last day lies before the first: nothing can be in between. */

@@ -3,6 +3,7 @@ import { IconFilter, IconSearch } from '@tabler/icons-react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import type { CallFailed } from '../call.ts'
+import { moment } from './formats.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 import { outcomeNames, reasonNames } from './outcome-words.tsx'
 import type { FilterName, QuotesPlace } from './quotes-address.ts'
@@ -114,6 +115,8 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     size: 'xs',
     type: 'date',
     value: value(name),
+    // A month in UTC that another page led to begins at a moment, which the field of a day cannot show.
+    description: /T.*Z$/.test(value(name)) ? moment(value(name)) : undefined,
     error: error?.fieldError(name),
     onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
       isWholeDay(currentTarget.value)

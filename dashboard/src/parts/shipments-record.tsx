@@ -7,7 +7,7 @@ import { CopyButton } from './copy-button.tsx'
 import { Difference } from './difference.tsx'
 import { count, dollars, equipmentName, laneName, moment, percent, ratePerMile } from './formats.ts'
 import { LaneChanges } from './lane-changes.tsx'
-import { LinkTo } from './link-to.tsx'
+import { TextLink } from './links.tsx'
 import { sourceNames } from './outcome-words.tsx'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 import { Failed, Loading } from './states.tsx'
@@ -44,13 +44,13 @@ function Body({ laneRef }: { laneRef: string }) {
     <Stack gap="lg">
       <Facts lane={lane} />
       <Group gap="md">
-        <LinkTo to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open the quote</LinkTo>
-        <LinkTo
+        <TextLink to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}>Open the quote</TextLink>
+        <TextLink
           to={pagePaths.lane}
           words={{ origin: lane.origin, destination: lane.destination, equipment: lane.equipment }}
         >
           Open the lane
-        </LinkTo>
+        </TextLink>
       </Group>
       <section aria-labelledby="shipment-changes">
         <Title order={2} size="h4" id="shipment-changes">

@@ -1,6 +1,7 @@
 import { problem } from '#contract/errors.ts'
 import { factsVersion } from '../database/histories.ts'
 import type { TenantId } from '../database/open-database.ts'
+import { behindRequests } from '../database/patience.ts'
 import { findTenant } from '../database/people.ts'
 import type { BacktestRunner, BacktestState, Parts } from '../endpoints/call.ts'
 import { floorsOf } from '../endpoints/markup-estimate.ts'
@@ -65,7 +66,7 @@ export function backtestRunner(
     while (running.size < runningMax) {
       const tenant = waiting.shift()
       if (tenant === undefined) return
-      const ended = run(tenant).finally(() => {
+      const ended = behindRequests(() => run(tenant)).finally(() => {
         running.delete(tenant)
         startNext()
       })

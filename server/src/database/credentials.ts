@@ -9,7 +9,16 @@ export type SigningSecretRow = Selectable<Tables['signing_secrets']>
 export async function insertServiceToken(
   transaction: TenantTransaction,
   tenant: TenantId,
-  token: { jti: string; name: string; scope: string; userId: number; now: Date; expiresAt: Date },
+  token: {
+    jti: string
+    name: string
+    scope: string
+    userId: number
+    now: Date
+    expiresAt: Date
+    /** The name of the key that signed it. */
+    signedWith: string
+  },
 ): Promise<ServiceTokenRow> {
   return transaction
     .insertInto('service_tokens')
@@ -23,6 +32,7 @@ export async function insertServiceToken(
       created_at: token.now,
       expires_at: token.expiresAt,
       last_used_from: null,
+      signed_with: token.signedWith,
     })
     .returningAll()
     .executeTakeFirstOrThrow()
@@ -40,22 +50,35 @@ export async function listServiceTokens(
     .execute()
 }
 
+/** A credential after it was to be revoked; `revoked` is false when it had been before. */
+export interface Revoked<Row> {
+  readonly row: Row
+  readonly revoked: boolean
+}
+
 /** Revokes a token; the first revocation's time stands. Null when the tenant has no such token. */
 export async function revokeServiceToken(
   transaction: TenantTransaction,
   tenant: TenantId,
   tokenId: number,
   now: Date,
-): Promise<ServiceTokenRow | null> {
-  return (
-    (await transaction
-      .updateTable('service_tokens')
-      .set((token) => ({ revoked_at: token.fn.coalesce('revoked_at', token.val(now)) }))
-      .where('tenant_id', '=', tenant)
-      .where('token_id', '=', tokenId)
-      .returningAll()
-      .executeTakeFirst()) ?? null
-  )
+): Promise<Revoked<ServiceTokenRow> | null> {
+  const found = await transaction
+    .selectFrom('service_tokens')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('token_id', '=', tokenId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (found === undefined) return null
+  if (found.revoked_at !== null) return { row: found, revoked: false }
+  await transaction
+    .updateTable('service_tokens')
+    .set({ revoked_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('token_id', '=', tokenId)
+    .execute()
+  return { row: { ...found, revoked_at: now }, revoked: true }
 }
 
 /** The tokens of a person that still work. */
@@ -74,6 +97,18 @@ export async function liveTokensOf(
     .where('expires_at', '>', now)
     .forUpdate()
     .execute()
+}
+
+/** Revokes every token of a person that still works, and answers their ids. */
+export async function revokeTokensOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+  now: Date,
+): Promise<number[]> {
+  const live = await liveTokensOf(transaction, tenant, userId, now)
+  for (const { token_id } of live) await revokeServiceToken(transaction, tenant, token_id, now)
+  return live.map(({ token_id }) => token_id)
 }
 
 export async function handOverTokens(
@@ -197,7 +232,10 @@ export async function liveSigningSecrets(
     .execute()
 }
 
-/** The live secrets of a name, counted one caller at a time: the counter's row is the lock. */
+/**
+ * The live secrets of a name, counted one caller at a time: the tenant's row is the lock. A weak one, for every row of
+ * the tenant points at it: who writes one and waits for us, while we wait for them, would wait for ever.
+ */
 export async function lockLiveSecretsOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -208,7 +246,7 @@ export async function lockLiveSecretsOf(
     .selectFrom('tenants')
     .select('tenant_id')
     .where('tenant_id', '=', tenant)
-    .forUpdate()
+    .forNoKeyUpdate()
     .execute()
   return (await liveSigningSecrets(transaction, tenant, now)).filter((secret) => secret.name === name)
 }
@@ -232,16 +270,23 @@ export async function revokeSigningSecret(
   tenant: TenantId,
   secretId: number,
   now: Date,
-): Promise<SigningSecretRow | null> {
-  return (
-    (await transaction
-      .updateTable('signing_secrets')
-      .set((secret) => ({ revoked_at: secret.fn.coalesce('revoked_at', secret.val(now)) }))
-      .where('tenant_id', '=', tenant)
-      .where('secret_id', '=', secretId)
-      .returningAll()
-      .executeTakeFirst()) ?? null
-  )
+): Promise<Revoked<SigningSecretRow> | null> {
+  const found = await transaction
+    .selectFrom('signing_secrets')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '=', secretId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (found === undefined) return null
+  if (found.revoked_at !== null) return { row: found, revoked: false }
+  await transaction
+    .updateTable('signing_secrets')
+    .set({ revoked_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '=', secretId)
+    .execute()
+  return { row: { ...found, revoked_at: now }, revoked: true }
 }
 
 export async function recordSecretUse(
@@ -256,4 +301,54 @@ export async function recordSecretUse(
     .where('tenant_id', '=', tenant)
     .where('secret_id', '=', secretId)
     .execute()
+}
+
+/** Signing secrets as they are sealed, revoked and expired ones too, in the order of their ids; held until the commit. */
+export async function sealedSecrets(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  after: number,
+  limit: number,
+) {
+  return transaction
+    .selectFrom('signing_secrets')
+    .select(['secret_id', 'sealed', 'revoked_at', 'expires_at'])
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '>', after)
+    .orderBy('secret_id')
+    .limit(limit)
+    .forNoKeyUpdate()
+    .execute()
+}
+
+export async function sealAnew(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  secretId: number,
+  sealed: Buffer,
+): Promise<void> {
+  await transaction
+    .updateTable('signing_secrets')
+    .set({ sealed })
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '=', secretId)
+    .execute()
+}
+
+/** Live service tokens that another key than the named one has signed. */
+export async function countTokensOfOtherKeys(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  keyName: string,
+  now: Date,
+): Promise<number> {
+  const { count } = await transaction
+    .selectFrom('service_tokens')
+    .select((token) => token.fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenant)
+    .where('signed_with', 'is distinct from', keyName)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return count
 }

@@ -128,18 +128,33 @@ export async function factsVersion(transaction: TenantTransaction, tenant: Tenan
   return row?.facts_version ?? 0
 }
 
+/** Quotes read by one statement: a busy machine reads as many well within a statement's time-out. */
+const quotesPerReadMax = 20_000
+
 /** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
 export async function readTenantQuotes(
   transaction: TenantTransaction,
   tenant: TenantId,
   since: Date | null,
   max: number,
+  perReadMax: number = quotesPerReadMax,
 ): Promise<TenantQuote[]> {
   let query = transaction
     .selectFrom('lanes')
     .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
     .where('tenant_id', '=', tenant)
+    .orderBy('created_at', 'desc')
+    .orderBy('lane_id', 'desc')
   if (since !== null) query = query.where('created_at', '>=', since)
-  const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()
-  return rows.reverse().map((row) => ({ ...counted(row), truckCostCents: row.truckCostCents }))
+  const quotes: TenantQuote[] = []
+  let part = query
+  for (;;) {
+    const asked = Math.min(perReadMax, max - quotes.length)
+    const rows = await part.limit(asked).execute()
+    for (const row of rows) quotes.push({ ...counted(row), truckCostCents: row.truckCostCents })
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
+    const { created_at, laneId } = last
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${created_at}, ${laneId}::bigint)`)
+  }
 }

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { appendAudit } from './audit-log.ts'
 import { changeLane, rollbackValues } from './lane-changes.ts'
 import { lockLane } from './lanes.ts'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
@@ -288,7 +289,7 @@ export async function undoImport(
   database: Database,
   tenant: TenantId,
   importId: number,
-  by: { userId: number | null; now: Date },
+  by: { userId: number | null; now: Date; network?: string; requestId?: string },
 ): Promise<UndoneImport> {
   const bookings = await rollBackBookings(database, tenant, importId, by)
   let removed = 0
@@ -302,15 +303,26 @@ export async function undoImport(
     kept += chunk.kept
     after = chunk.last
   }
-  await database.inTenant(tenant, (transaction) =>
-    transaction
+  await database.inTenant(tenant, async (transaction) => {
+    const { numUpdatedRows } = await transaction
       .updateTable('imports')
       .set({ status: 'undone', finished_at: by.now })
       .where('tenant_id', '=', tenant)
       .where('import_id', '=', importId)
       .where('status', '!=', 'undone')
-      .execute(),
-  )
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) return
+    await appendAudit(transaction, tenant, {
+      at: by.now,
+      kind: 'import-undone',
+      userId: by.userId,
+      subjectUserId: null,
+      about: { import_id: importId },
+      count: 1,
+      network: by.network ?? null,
+      requestId: by.requestId ?? null,
+    })
+  })
   return { lanesRemoved: removed, lanesKept: kept, bookingsRolledBack: bookings.rolledBack }
 }
 

@@ -18,3 +18,32 @@ export async function writeKeyCheck(transaction: TenantTransaction, sealed: Buff
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }
+
+/** Notes that the database belongs to another key from now on, unless somebody else has noted so since `before` was read. */
+export async function replaceKeyCheck(
+  transaction: TenantTransaction,
+  before: Buffer,
+  sealed: Buffer,
+): Promise<void> {
+  await transaction
+    .updateTable('installation')
+    .set({ key_check: sealed })
+    .where('key_check', '=', before)
+    .execute()
+}
+
+/** The names of the keys that the service was last started with. */
+export async function readKeyNames(transaction: TenantTransaction): Promise<string[]> {
+  const { key_names } = await transaction
+    .selectFrom('installation')
+    .select('key_names')
+    .executeTakeFirstOrThrow()
+  return key_names.split(',')
+}
+
+export async function writeKeyNames(transaction: TenantTransaction, names: readonly string[]): Promise<void> {
+  await transaction
+    .updateTable('installation')
+    .set({ key_names: names.join(',') })
+    .execute()
+}

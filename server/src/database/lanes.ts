@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 import type { LanesTable, Tables } from './tables.ts'
 
+export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 export type LaneRow = Selectable<LanesTable>
 export type LaneValues = Updateable<LanesTable>
 
@@ -54,6 +55,8 @@ export interface NewQuoteRequest {
   readonly createdBy: number | null
   readonly createdAt: Date
   readonly importId: number | null
+  /** The sender's own name for it, by which a repeat is known. */
+  readonly requestKey?: string | null
   readonly lanes: readonly NewLane[]
 }
 
@@ -102,6 +105,7 @@ export async function insertQuoteRequests(
       created_by: request.createdBy,
       created_at: request.createdAt,
       import_id: request.importId,
+      request_key: request.requestKey ?? null,
     })
     for (const [position, { placed, ...lane }] of request.lanes.entries()) {
       const createdAt = placed?.createdAt ?? request.createdAt
@@ -291,6 +295,21 @@ export async function insertRequote(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * The request that was made under a key, or null. Of two requests with one key the second waits here until the first is
+ * done, and then finds it.
+ */
+export async function findQuoteRequestByKey(transaction: TenantTransaction, tenant: TenantId, key: string) {
+  await sql`select pg_advisory_xact_lock(${tenant}, hashtext(${key}))`.execute(transaction)
+  const found = await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_key', '=', key)
+    .executeTakeFirst()
+  return found === undefined ? null : findQuoteRequest(transaction, tenant, found.request_id)
 }
 
 export async function findQuoteRequest(transaction: TenantTransaction, tenant: TenantId, requestId: number) {

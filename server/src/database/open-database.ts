@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { type Identifiers, identifiers } from './identifiers.ts'
+import { Patience, spendPatience, withPatience } from './patience.ts'
 import type { Tables } from './tables.ts'
 
 /** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
@@ -26,14 +27,31 @@ export function factsChanged(transaction: TenantTransaction): void {
   changedFacts.add(transaction)
 }
 
+/** The newest row of a tenant's audit log. */
+export interface AuditHead {
+  readonly tenant: TenantId
+  readonly entry: number
+  readonly hash: Buffer
+}
+
+/** Transactions that have appended to a tenant's audit log, with the row that is its newest once they commit. */
+const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
+
+/** Says that this transaction has appended to the audit log. Who appends calls it. */
+export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
+  movedAudits.set(transaction, head)
+}
+
 export interface Database {
   readonly identifiers: Identifiers
   /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
-  /** Answers within the statement time-out or throws DatabaseUnavailable. */
+  /** Answers within the patience of one request or throws DatabaseUnavailable. */
   ping(): Promise<{ databaseNow: Date }>
+  /** The newest rows of the audit logs that were appended to through here since this was last asked. */
+  takeAuditHeads(): AuditHead[]
   close(): Promise<void>
 }
 
@@ -98,35 +116,42 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   // The same between two statements of a transaction, where the pool does not listen: the next statement fails instead.
   pool.on('connect', (client) => client.on('error', () => {}))
   const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+  let auditHeads = new Map<TenantId, AuditHead>()
 
   async function inTransaction<T>(
     opening: string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const client = await pool.connect().catch((error: unknown) => {
+    const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
       throw new DatabaseUnavailable(error)
     })
     let broken = false
     let committing = false
     try {
-      await client.query(opening)
+      await ask(client, opening)
       let queries = queryBuilders.get(client)
       if (queries === undefined) {
         queries = queriesOn(client)
         queryBuilders.set(client, queries)
       }
       changedFacts.delete(queries)
+      movedAudits.delete(queries)
       const result = await work(queries)
       if (changedFacts.has(queries)) await moveFactsVersion(queries)
       committing = true
-      const { command } = await client.query('commit')
+      const { command } = await ask(client, 'commit')
       // A statement failed and the work went on regardless: PostgreSQL answers such a commit with a rollback, not an error.
       if (command !== 'COMMIT')
         throw new Error('The transaction was rolled back: a statement in it had failed.')
+      const head = movedAudits.get(queries)
+      // Rows are written in order, but the words "it is committed" may arrive in another.
+      if (head !== undefined && head.entry > (auditHeads.get(head.tenant)?.entry ?? 0)) {
+        auditHeads.set(head.tenant, head)
+      }
       return result
     } catch (error) {
       broken = isConnectionLost(error)
-      if (!broken) await client.query('rollback').catch(() => (broken = true))
+      if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing)
     } finally {
       client.release(broken)
@@ -140,12 +165,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     outsideTenants: (work) => inTransaction('begin', work),
     async ping() {
-      return inTransaction('begin read only', async (transaction) => {
-        const { rows } = await sqlNow(transaction)
-        const row = rows[0]
-        if (row === undefined) throw new DatabaseUnavailable('no row')
-        return { databaseNow: row.now }
-      })
+      return withPatience(new Patience(), () =>
+        inTransaction('begin read only', async (transaction) => {
+          const { rows } = await sqlNow(transaction)
+          const row = rows[0]
+          if (row === undefined) throw new DatabaseUnavailable('no row')
+          return { databaseNow: row.now }
+        }),
+      )
+    },
+    takeAuditHeads() {
+      const heads = [...auditHeads.values()]
+      auditHeads = new Map()
+      return heads
     },
     close: () => pool.end(),
   }
@@ -162,11 +194,46 @@ async function moveFactsVersion(transaction: TenantTransaction): Promise<void> {
   `.execute(transaction)
 }
 
+/** A connection of the pool, within a patience that may be shorter than the pool's own. */
+async function connected(pool: pg.Pool, leftMs: number): Promise<pg.PoolClient> {
+  const connecting = pool.connect()
+  if (leftMs >= poolWaitMs) return connecting
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), leftMs)
+  try {
+    return await Promise.race([connecting, late])
+  } catch (error) {
+    // One that comes after all is for somebody else.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    )
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** One statement, within what is left of the patience of the request it is for. */
+function ask(
+  client: pg.PoolClient,
+  text: string,
+  values?: readonly unknown[],
+): Promise<pg.QueryResult<Record<string, unknown>>> {
+  return spendPatience((leftMs) =>
+    client.query({
+      text,
+      ...(values === undefined ? {} : { values: [...values] }),
+      query_timeout: Math.min(answerTimeoutMs, leftMs),
+    } as pg.QueryConfig),
+  )
+}
+
 /** A query builder that talks on one connection only, so that no query can leave its transaction. */
 function queriesOn(client: pg.PoolClient): Kysely<Tables> {
   const onlyThisConnection = {
     connect: async () => ({
-      query: client.query.bind(client),
+      query: (text: string, values?: readonly unknown[]) => ask(client, text, values),
       release: () => {},
     }),
     end: async () => {},

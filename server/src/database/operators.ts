@@ -7,7 +7,9 @@ export interface NamedTenant {
 }
 
 /** Every brokerage of the installation, by name. Only the owner of the tables may ask; anyone else sees none. */
-export async function listTenants(ownerConnection: pg.ClientConfig): Promise<NamedTenant[]> {
+export async function listTenants(
+  ownerConnection: pg.ClientConfig,
+): Promise<(NamedTenant & { readonly status: 'active' | 'suspended' })[]> {
   const client = new pg.Client({
     ...ownerConnection,
     connectionTimeoutMillis: 5_000,
@@ -15,10 +17,10 @@ export async function listTenants(ownerConnection: pg.ClientConfig): Promise<Nam
   })
   await client.connect()
   try {
-    const { rows } = await client.query<{ tenant_id: number; name: string }>(
-      'select tenant_id, name from tenants order by name, tenant_id',
+    const { rows } = await client.query<{ tenant_id: number; name: string; status: 'active' | 'suspended' }>(
+      'select tenant_id, name, status from tenants order by name, tenant_id',
     )
-    return rows.map((row) => ({ tenant: tenantId(row.tenant_id), name: row.name }))
+    return rows.map(({ tenant_id, name, status }) => ({ tenant: tenantId(tenant_id), name, status }))
   } finally {
     await client.end()
   }

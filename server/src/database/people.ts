@@ -11,7 +11,7 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import',
+  counter: 'user' | 'token' | 'secret' | 'import' | 'audit',
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')
@@ -151,6 +151,21 @@ export async function updateTenant(
     .where('tenant_id', '=', tenant)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
+
+/** Suspends a brokerage or lets it go on; false when it was so already. */
+export async function setTenantStatus(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  status: TenantRow['status'],
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('tenants')
+    .set({ status })
+    .where('tenant_id', '=', tenant)
+    .where('status', '<>', status)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
 function userNumbered(transaction: TenantTransaction, tenant: TenantId, userId: number) {

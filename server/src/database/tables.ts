@@ -2,7 +2,12 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
 export interface Tables {
-  installation: { singleton: Generated<boolean>; id_key: Buffer; key_check: Buffer | null }
+  installation: {
+    singleton: Generated<boolean>
+    id_key: Buffer
+    key_check: Buffer | null
+    key_names: Generated<string>
+  }
   tenants: TenantsTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   users: UsersTable
@@ -15,6 +20,7 @@ export interface Tables {
   shipment_updates: ShipmentUpdatesTable
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
+  audit_log: AuditLogTable
   tenant_facts: { tenant_id: number; facts_version: number }
 }
 
@@ -68,6 +74,7 @@ interface ServiceTokensTable {
   revoked_at: MaybeMoment
   last_used_at: MaybeMoment
   last_used_from: string | null
+  signed_with: string | null
 }
 
 interface SigningSecretsTable {
@@ -119,6 +126,7 @@ interface QuoteRequestsTable {
   reference: string | null
   created_by: number | null
   created_at: Moment
+  request_key: ColumnType<string | null, string | null | undefined, never>
   import_id: number | null
 }
 
@@ -211,4 +219,19 @@ interface IntegrationCallsTable {
   duration_ms: number
   network: string
   not_kept: number
+}
+
+interface AuditLogTable {
+  tenant_id: number
+  entry_number: number
+  at: Moment
+  kind: string
+  user_id: number | null
+  token_id: number | null
+  subject_user_id: number | null
+  about: string
+  count: number
+  network: string | null
+  request_id: string | null
+  hash: Buffer
 }

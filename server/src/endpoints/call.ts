@@ -4,7 +4,7 @@ import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
-import type { SecretKey } from '../security/sealed-secret.ts'
+import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInBackOff } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
 import type { TenantModels } from '../tenant-models.ts'
@@ -14,7 +14,7 @@ export interface Parts {
   readonly config: Config
   readonly database: Database
   readonly tokens: Tokens
-  readonly secretKey: SecretKey
+  readonly secretKeys: SecretKeys
   readonly signInBackOff: SignInBackOff
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
@@ -23,6 +23,7 @@ export interface Parts {
   readonly tenantLimit: RateLimit
   readonly signatureCheckLimit: RateLimit
   readonly calls: CallLog
+  readonly refusals: Refusals
   /** Epoch milliseconds. */
   readonly clock: () => number
   /** Milliseconds that never jump. */
@@ -89,6 +90,27 @@ export interface CallLog {
   lastMinute(tenant: TenantId, now: number): { requests: number; refused: number }
   /** Writes down what was noted so far. */
   flush(): Promise<void>
+  drain(): Promise<void>
+}
+
+/** Where a request came from, and when. */
+export interface CameFrom {
+  readonly network: string
+  readonly requestId: string
+}
+
+/** Notes refusals in the audit logs of the brokerages they concern, behind the requests. */
+export interface Refusals {
+  /** Notes whose token a request came with, once its signature has held. */
+  signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void
+  /** Counts a refusal that the audit log has a kind for; nothing for a request of which nobody knows whose it is. */
+  refuse(request: object, why: Problem, from: CameFrom): void
+  /** A sign-in of somebody who is known, with a password that does not fit. */
+  signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void
+  /** An attempt on an account, known or not, that was not looked at because too many before it failed. */
+  backedOff(account: string, doing: CameFrom & { readonly now: number }): void
+  /** Resolves when all that is due has been written. */
+  settle(): Promise<void>
   drain(): Promise<void>
 }
 

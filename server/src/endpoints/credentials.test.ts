@@ -1,6 +1,10 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allEndpoints } from '#contract/all-endpoints.ts'
 import { secretForm } from '#contract/signature.ts'
+import { resetPassword } from '#server/reset-password.ts'
+import { changeTenantStatus } from '#server/tenant-status.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import {
   call,
   type Integration,
@@ -9,6 +13,7 @@ import {
   makeServiceToken,
   makeTenant,
   pushUpdate,
+  signedHeaders,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -48,6 +53,16 @@ async function inTenant(tenantId: number, statement: string, values: unknown[] =
   await database.query('commit')
   return rows
 }
+
+/** The surroundings of an operator's command. */
+const operator = () => ({
+  config: {
+    databaseUrl: app.testDatabase.serviceUrl,
+    migrationDatabaseUrl: app.testDatabase.ownerUrl,
+    dataDirectory: '/nowhere',
+  },
+  remark: () => {},
+})
 
 const create = (path: string, name: unknown, token = acme.tenant.owner) =>
   call(app, 'POST', path, { token, body: { name } })
@@ -289,9 +304,32 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
   })
 
+  test('the holder’s role falls from owner to viewer: token and session end with the next request', async () => {
+    const tenant = await makeTenant(app)
+    const second = await makePerson(app, tenant, 'owner')
+    const token = await makeServiceToken(app, tenant.owner)
+    expect((await read(token)).status).toBe(200)
+    await call(app, 'PATCH', '/api/users/1', { token: second.token, body: { role: 'viewer' } })
+    expect(codeOf(await read(token))).toBe('token-revoked')
+    expect(codeOf(await call(app, 'GET', '/api/me', { token: tenant.owner }))).toBe('token-revoked')
+  })
+
+  test('the password is reset: every session ends, and service tokens when signed out everywhere', async () => {
+    const { tenant, admin, token } = await withHolder()
+    const kept = await resetPassword(admin.email, operator(), app.now)
+    expect([kept.tokensRevoked, kept.tokensLeft]).toEqual([0, ['test']])
+    expect((await read(token)).status).toBe(200)
+    expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
+    const reset = await resetPassword(admin.email, operator(), app.now, { signOutEverywhere: true })
+    expect([reset.tokensRevoked, reset.tokensLeft]).toEqual([1, []])
+    expect(codeOf(await read(token))).toBe('token-revoked')
+    expect((await call(app, 'GET', '/api/me', { token: tenant.owner })).status).toBe(200)
+  })
+
   test('the tenant is suspended: every token and session of it ends, and is good again after', async () => {
     const { tenant, token } = await withHolder()
-    await inTenant(tenant.id, "update tenants set status = 'suspended'")
+    const told = await changeTenantStatus(operator(), String(tenant.id), 'suspended', app.now)
+    expect(told).toEqual({ name: 'Test Brokers', changed: true })
     expect(codeOf(await read(token))).toBe('token-revoked')
     expect(codeOf(await call(app, 'GET', '/api/me', { token: tenant.owner }))).toBe('token-revoked')
     expect(
@@ -301,12 +339,25 @@ describe('401', () => {
         })
       ).status,
     ).toBe(401)
-    await inTenant(tenant.id, "update tenants set status = 'active'")
+    await changeTenantStatus(operator(), String(tenant.id), 'active', app.now)
+    expect((await call(app, 'GET', '/api/me', { token: tenant.owner })).status).toBe(200)
     expect((await read(token)).status).toBe(200)
   })
 
-  test('signed out everywhere: every session ends', async () => {
-    const { tenant } = await withHolder()
+  test('signed out everywhere: every session ends, and service tokens where that is asked for', async () => {
+    const { tenant, admin, token } = await withHolder()
+    const everywhere = (person: string, body: Record<string, unknown>) =>
+      call(app, 'POST', '/api/auth/sign-out', { token: person, body })
+    expect((await everywhere(admin.token, { tokens: 'revoke' })).status).toBe(422)
+    expect((await everywhere(admin.token, { everywhere: true })).status).toBe(200)
+    expect((await read(token)).status).toBe(200)
+    const again = await call(app, 'POST', '/api/auth/sign-in', {
+      body: { email: admin.email, password: admin.password },
+    })
+    const mine = await makeServiceToken(app, tenant.owner)
+    expect((await everywhere(again.body.token, { everywhere: true, tokens: 'revoke' })).status).toBe(200)
+    expect(codeOf(await read(token))).toBe('token-revoked')
+    expect((await read(mine)).status).toBe(200)
     const second = await call(app, 'POST', '/api/auth/sign-in', {
       body: { email: tenant.email, password: tenant.password },
     })
@@ -317,7 +368,61 @@ describe('401', () => {
   })
 })
 
+describe('several processes', () => {
+  test('what is revoked in one is refused by the other with the next request: no process remembers a token', async () => {
+    const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
+    try {
+      const admin = await makePerson(app, acme.tenant, 'admin')
+      const token = await makeServiceToken(app, acme.tenant.owner)
+      const there = (bearer: string, path: string) => call(elsewhere, 'GET', path, { token: bearer })
+      expect([(await there(token, readPath)).status, (await there(admin.token, '/api/me')).status]).toEqual([
+        200, 200,
+      ])
+      const { tokens } = (await call(app, 'GET', tokensPath, { token: acme.tenant.owner })).body
+      await call(app, 'DELETE', `${tokensPath}/${tokens[0].id}`, { token: acme.tenant.owner })
+      expect(codeOf(await there(token, readPath))).toBe('token-revoked')
+      await call(app, 'DELETE', `/api/users/${admin.id}`, { token: acme.tenant.owner })
+      expect(codeOf(await there(admin.token, '/api/me'))).toBe('token-revoked')
+    } finally {
+      await elsewhere.close()
+    }
+  })
+})
+
+describe('a signing secret alone', () => {
+  test('opens nothing: every address asks for a token', async () => {
+    for (const endpoint of allEndpoints.filter(({ who }) => who.kind !== 'anyone')) {
+      const bytes = '{"lane_ref":"none"}'
+      const { Authorization: _none, ...headers } = signedHeaders(acme, bytes, Math.floor(app.now / 1000))
+      const response = await fetch(`${app.url}${endpoint.path.replaceAll(/\{\w+\}/g, '1')}`, {
+        method: endpoint.method,
+        headers,
+        ...(endpoint.method === 'GET' ? {} : { body: bytes }),
+      })
+      const { type } = (await response.json()) as { type: string }
+      expect([endpoint.name, response.status, type]).toEqual([endpoint.name, 401, '/problems/token-missing'])
+    }
+  })
+})
+
 describe('403', () => {
+  test.each(['', 'integrations:read', 'integrations:writeX', 'INTEGRATIONS:WRITE', '["integrations:write"]'])(
+    'a token with the scope %j reads and does not write',
+    async (scope) => {
+      const made = (await create(tokensPath, 'narrow')).body
+      await inTenant(acme.tenant.id, 'update service_tokens set scope = $1 where token_id = $2', [
+        scope,
+        made.id,
+      ])
+      expect((await read(made.token)).status).toBe(200)
+      const answer = await write(made.token, acme.secret)
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'insufficient-scope'])
+      expect(answer.headers.get('WWW-Authenticate')).toBe(
+        'Bearer error="insufficient_scope", scope="integrations:write"',
+      )
+    },
+  )
+
   test.each(['viewer', 'member'] as const)('a %s makes, lists, rotates and revokes nothing', async (role) => {
     const { token } = people[role]
     const answers = [
@@ -407,6 +512,25 @@ describe('409', () => {
       Array.from({ length: 8 }, () => create(secretsPath, 'tms', tenant.owner)),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409, 409, 409])
+  })
+
+  test('secrets, tokens and people made all at once wait for each other, and none for ever', async () => {
+    const tenant = await makeTenant(app)
+    for (let round = 0; round < 4; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, at) =>
+          at % 3 === 0
+            ? create(secretsPath, `s${round}-${at}`, tenant.owner)
+            : at % 3 === 1
+              ? create(tokensPath, `t${round}-${at}`, tenant.owner)
+              : call(app, 'POST', '/api/users', {
+                  token: tenant.owner,
+                  body: { name: 'A', email: `p${round}-${at}-${tenant.id}@example.com`, role: 'member' },
+                }),
+        ),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+    }
   })
 
   test('rotating a secret that is no longer live', async () => {

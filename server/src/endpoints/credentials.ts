@@ -18,6 +18,7 @@ import {
 import * as credentials from '../database/credentials.ts'
 import type { TenantTransaction } from '../database/open-database.ts'
 import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
+import { recordEvent } from '../security-events.ts'
 import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './call.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
@@ -64,16 +65,20 @@ async function issueSecret(
   const { row, plaintext } = await issueSigningSecret(
     transaction,
     { tenant: caller.tenant, userId: caller.userId, name, now },
-    parts.secretKey,
+    parts.secretKeys,
   )
   return { id: row.secret_id, name: row.name, secret: plaintext, warning: shownOnce('secret') }
 }
 
 export const credentialEndpoints: ServedEndpoint[] = [
-  serve(createServiceToken, async ({ caller, body, now }, { database, tokens }) => {
-    const { row, token } = await database.inTenant(caller.tenant, (transaction) =>
-      issueServiceToken(transaction, { ...caller, name: body.name, now }, tokens),
-    )
+  serve(createServiceToken, async (call, { database, tokens }) => {
+    const { caller, body, now } = call
+    const { row, token } = await database.inTenant(caller.tenant, async (transaction) => {
+      const issued = await issueServiceToken(transaction, { ...caller, name: body.name, now }, tokens)
+      const about = { token_id: issued.row.token_id, name: body.name }
+      await recordEvent(transaction, call, 'token-created', { about })
+      return issued
+    })
     return {
       id: row.token_id,
       name: row.name,
@@ -92,19 +97,27 @@ export const credentialEndpoints: ServedEndpoint[] = [
     ).map(tokenAnswer),
   })),
 
-  serve(revokeServiceToken, async ({ caller, params, now }, { database }) => {
-    const row = await database.inTenant(caller.tenant, (transaction) =>
-      credentials.revokeServiceToken(transaction, caller.tenant, params.id, new Date(now)),
-    )
-    if (row === null) throw problem('not-found', `There is no service token ${params.id} in this brokerage.`)
-    return tokenAnswer(row)
+  serve(revokeServiceToken, async (call, { database }) => {
+    const { caller, params, now } = call
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const found = await credentials.revokeServiceToken(transaction, caller.tenant, params.id, new Date(now))
+      if (found === null)
+        throw problem('not-found', `There is no service token ${params.id} in this brokerage.`)
+      const about = { token_id: params.id, name: found.row.name }
+      if (found.revoked) await recordEvent(transaction, call, 'token-revoked', { about })
+      return tokenAnswer(found.row)
+    })
   }),
 
-  serve(createSigningSecret, async ({ caller, body, now }, parts) =>
-    parts.database.inTenant(caller.tenant, (transaction) =>
-      issueSecret(transaction, caller, body.name, parts, now),
-    ),
-  ),
+  serve(createSigningSecret, async (call, parts) => {
+    const { caller, body, now } = call
+    return parts.database.inTenant(caller.tenant, async (transaction) => {
+      const made = await issueSecret(transaction, caller, body.name, parts, now)
+      const about = { secret_id: made.id, name: made.name }
+      await recordEvent(transaction, call, 'secret-created', { about })
+      return made
+    })
+  }),
 
   serve(listSigningSecrets, async ({ caller }, { database }) => ({
     secrets: (
@@ -114,8 +127,9 @@ export const credentialEndpoints: ServedEndpoint[] = [
     ).map(secretAnswer),
   })),
 
-  serve(rotateSigningSecret, async ({ caller, params, body, now }, parts) =>
-    parts.database.inTenant(caller.tenant, async (transaction) => {
+  serve(rotateSigningSecret, async (call, parts) => {
+    const { caller, params, body, now } = call
+    return parts.database.inTenant(caller.tenant, async (transaction) => {
       const live = await credentials.liveSigningSecrets(transaction, caller.tenant, new Date(now))
       const old = live.find((secret) => secret.secret_id === params.id)
       if (old === undefined) {
@@ -130,15 +144,32 @@ export const credentialEndpoints: ServedEndpoint[] = [
       // An overlap that is already running is never made longer.
       const expiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end
       await credentials.expireSigningSecret(transaction, caller.tenant, old.secret_id, expiresAt)
+      await recordEvent(transaction, call, 'secret-rotated', {
+        about: {
+          secret_id: old.secret_id,
+          name: old.name,
+          successor_id: successor.id,
+          ends_at: expiresAt.toISOString(),
+        },
+      })
       return successor
-    }),
-  ),
+    })
+  }),
 
-  serve(revokeSigningSecret, async ({ caller, params, now }, { database }) => {
-    const row = await database.inTenant(caller.tenant, (transaction) =>
-      credentials.revokeSigningSecret(transaction, caller.tenant, params.id, new Date(now)),
-    )
-    if (row === null) throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
-    return secretAnswer(row)
+  serve(revokeSigningSecret, async (call, { database }) => {
+    const { caller, params, now } = call
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const found = await credentials.revokeSigningSecret(
+        transaction,
+        caller.tenant,
+        params.id,
+        new Date(now),
+      )
+      if (found === null)
+        throw problem('not-found', `There is no signing secret ${params.id} in this brokerage.`)
+      const about = { secret_id: params.id, name: found.row.name }
+      if (found.revoked) await recordEvent(transaction, call, 'secret-revoked', { about })
+      return secretAnswer(found.row)
+    })
   }),
 ]

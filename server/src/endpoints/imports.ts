@@ -12,7 +12,7 @@ import {
   undoImport,
 } from '#contract/imports.ts'
 import * as imports from '../database/imports.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { DatabaseUnavailable, type TenantId, type TenantTransaction } from '../database/open-database.ts'
 import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
 import { importFieldNames, importFields } from '../imports/import-fields.ts'
@@ -41,6 +41,15 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     finished_at: row.finished_at?.toISOString() ?? null,
     failure: row.failure,
   }
+}
+
+/** An undo works in many small transactions, so that some of it may be done when the database goes away. */
+function partlyUndone(cause: DatabaseUnavailable) {
+  return problem(
+    'unavailable',
+    'The database cannot answer right now. Part of the import may be undone; the same request again goes on with the rest.',
+    { headers: { 'Retry-After': '2' }, cause },
+  )
 }
 
 async function importOf(
@@ -157,7 +166,8 @@ export const importEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(undoImport, async ({ caller, params, now }, { database }) => {
+  serve(undoImport, async (call, { database }) => {
+    const { caller, params, now } = call
     const at = new Date(now)
     const read = () =>
       database.inTenant(caller.tenant, (transaction) =>
@@ -170,12 +180,16 @@ export const importEndpoints: ServedEndpoint[] = [
     if (row.dry_run) {
       throw problem('state-conflict', `Import ${row.import_id} was a dry run: it kept nothing to undo.`)
     }
-    const undone = await imports.undoImport(database, caller.tenant, row.import_id, {
-      userId: caller.userId,
-      now: at,
+    const work = async () => {
+      const by = { userId: caller.userId, now: at, network: call.network, requestId: call.requestId }
+      const undone = await imports.undoImport(database, caller.tenant, row.import_id, by)
+      return { undone, after: await read() }
+    }
+    const { undone, after } = await work().catch((error: unknown) => {
+      throw error instanceof DatabaseUnavailable ? partlyUndone(error) : error
     })
     return {
-      import: importAnswer(await read()),
+      import: importAnswer(after),
       lanes_removed: undone.lanesRemoved,
       lanes_kept: undone.lanesKept,
       bookings_rolled_back: undone.bookingsRolledBack,

@@ -1,5 +1,4 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid } from '#contract/errors.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
 import { isDecided, type PastQuote } from '#engine/history.ts'
 import { describeLane } from '#engine/lane-insight.ts'
@@ -9,7 +8,7 @@ import { isEnough, type LaneScope, scopesFor } from '#engine/scopes.ts'
 import { mean } from '#engine/statistics/mean.ts'
 import { type HistoryOf, readHistory, tenantTotals } from '../database/histories.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { type KnownPlace, knownOrFolded, lanePlaces, readEquipment, readPlaceAt } from '../lane-places.ts'
+import { type KnownPlace, knownOrFolded, lanePlaces, readAskedLane } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -96,12 +95,7 @@ async function insightIntoLane(
   { caller, query, now }: ReadCall<typeof laneInsight>,
   { database, models }: Parts,
 ): Promise<AnswerOf<typeof laneInsight>> {
-  const errors: FieldError[] = []
-  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  const { origin, destination, equipmentCode } = readAskedLane(query)
 
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const asked = { origin: knownOrFolded(origin), destination: knownOrFolded(destination), equipmentCode }

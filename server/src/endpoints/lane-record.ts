@@ -1,5 +1,4 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid } from '#contract/errors.ts'
 import { laneRecord } from '#contract/lane-record.ts'
 import { lanePointsMax } from '#contract/limits.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
@@ -7,7 +6,7 @@ import type { Place } from '#engine/place.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
 import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/lane-record.ts'
-import { lanePlaces, readEquipment, readPlaceAt } from '../lane-places.ts'
+import { lanePlaces, readAskedLane } from '../lane-places.ts'
 import { serve } from './call.ts'
 
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>
@@ -67,12 +66,7 @@ function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
 
 /** Everything that a page about a lane draws beside the advice: the exact city pair, as markup takes it. */
 export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { database }) => {
-  const errors: FieldError[] = []
-  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  const { origin, destination, equipmentCode } = readAskedLane(query)
 
   const places = lanePlaces(origin, destination, null)
   const corridor = { originKey: places.origin_key, destinationKey: places.destination_key }

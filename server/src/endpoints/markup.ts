@@ -1,5 +1,4 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { type FieldError, invalid } from '#contract/errors.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { markup, quoteAdvice } from '#contract/markup.ts'
@@ -7,7 +6,7 @@ import { adviseMarkup } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { readHistory } from '../database/histories.ts'
 import { findTenant } from '../database/people.ts'
-import { knownOrFolded, readEquipment, readPlaceAt } from '../lane-places.ts'
+import { knownOrFolded, readAskedLane } from '../lane-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
@@ -20,12 +19,7 @@ async function adviceOnRate(
   { caller, query, now }: ReadCall<typeof markup>,
   { database, models }: Parts,
 ): Promise<AnswerOf<typeof markup>> {
-  const errors: FieldError[] = []
-  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
-  const equipmentCode =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
-  if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
+  const { origin, destination, equipmentCode } = readAskedLane(query)
   const include = new Set((query.include ?? '').split(',').map((part) => part.trim()) as MarkupExtra[])
 
   const { history, tenant, model } = await database.inTenant(caller.tenant, async (transaction) => ({

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
@@ -44,6 +45,22 @@ const rollback = (ref: string, changeId: unknown, token = owner) =>
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
 describe('201', () => {
+  test('the same request_key again answers the request that the first one made, and makes nothing', async () => {
+    const key = { request_key: randomUUID() }
+    const [one, ...others] = await Promise.all([
+      quote([oneLane], key),
+      quote([oneLane], key),
+      quote([oneLane], key),
+    ])
+    for (const again of [...others, await quote([{ ...oneLane, quoted_rate: 999 }], key)]) {
+      expect(again.status).toBe(201)
+      expect(again.body).toEqual(one?.body)
+    }
+    const elsewhere = await quote([oneLane], key, other.tenant.owner)
+    expect(elsewhere.body.request_id).not.toBe(one?.body.request_id)
+    expect(codeOf(await quote([oneLane], { request_key: 'mine' }))).toBe('validation-failed')
+  })
+
   test('a quote request makes its lanes, each pending, with a lane_ref of REQUESTID-LANENUM-COUNT', async () => {
     const { status, body } = await quote(
       [

@@ -16,6 +16,7 @@ import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { costExpected } from '../expected-costs.ts'
 import { readEquipment, readLanePlaces } from '../lane-places.ts'
+import { recordEvent } from '../security-events.ts'
 import { type ServedEndpoint, serve } from './call.ts'
 import { laneAnswer, laneAnswers } from './lane-answer.ts'
 
@@ -80,6 +81,25 @@ function newLane(
   }
 }
 
+/** A quote request as the API shows it. */
+async function quoteRequestAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  found: {
+    readonly request: Pick<lanes.QuoteRequestRow, 'request_id' | 'customer_name' | 'reference' | 'created_at'>
+    readonly lanes: readonly lanes.LaneRow[]
+  },
+) {
+  const { request } = found
+  return {
+    request_id: request.request_id,
+    customer_name: request.customer_name,
+    reference: request.reference,
+    created_at: request.created_at.toISOString(),
+    lanes: await laneAnswers(transaction, tenant, found.lanes),
+  }
+}
+
 export const quoteEndpoints: ServedEndpoint[] = [
   serve(createQuoteRequest, async ({ caller, body, now }, { database, models }) => {
     const errors: FieldError[] = []
@@ -87,30 +107,33 @@ export const quoteEndpoints: ServedEndpoint[] = [
       newLane(lane, index, body.accept_unknown_places === true, errors),
     )
     if (errors.length > 0) throw invalid(errors)
-    const createdAt = new Date(now)
-    const answered = await database.inTenant(caller.tenant, async (transaction) => {
+    return database.inTenant(caller.tenant, async (transaction) => {
+      // Before the key is held: a repeat waits for what is written, not for what is computed.
       const { costs } = await models.of(transaction, caller.tenant, now)
+      const key = body.request_key ?? null
+      const made = key === null ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
+      if (made !== null) return quoteRequestAnswer(transaction, caller.tenant, made)
       const rows = await lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
         {
           customerName: body.customer_name,
           reference: body.reference ?? null,
           createdBy: caller.userId,
-          createdAt,
+          createdAt: new Date(now),
           importId: null,
+          requestKey: key,
           lanes: read
             .filter((lane) => lane !== null)
             .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
         },
       ])
-      return laneAnswers(transaction, caller.tenant, rows)
+      const request = {
+        request_id: rows[0]?.request_id ?? 0,
+        customer_name: body.customer_name,
+        reference: body.reference ?? null,
+        created_at: new Date(now),
+      }
+      return quoteRequestAnswer(transaction, caller.tenant, { request, lanes: rows })
     })
-    return {
-      request_id: answered[0]?.request_id ?? 0,
-      customer_name: body.customer_name,
-      reference: body.reference ?? null,
-      created_at: createdAt.toISOString(),
-      lanes: answered,
-    }
   }),
 
   serve(getQuoteRequest, async ({ caller, params }, { database }) => {
@@ -118,14 +141,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       const found = await lanes.findQuoteRequest(transaction, caller.tenant, params.request_id)
       if (found === null)
         throw problem('not-found', `There is no quote request ${params.request_id} in this brokerage.`)
-      const { request } = found
-      return {
-        request_id: request.request_id,
-        customer_name: request.customer_name,
-        reference: request.reference,
-        created_at: request.created_at.toISOString(),
-        lanes: await laneAnswers(transaction, caller.tenant, found.lanes),
-      }
+      return quoteRequestAnswer(transaction, caller.tenant, found)
     })
   }),
 
@@ -202,7 +218,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(rollback, async ({ caller, params, body, now }, { database }) => {
+  serve(rollback, async (call, { database }) => {
+    const { caller, params, body, now } = call
     const at = new Date(now)
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
@@ -210,18 +227,17 @@ export const quoteEndpoints: ServedEndpoint[] = [
       if (change === null)
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)
       const next = decidedInTime(lane, changes.rollbackValues(lane, change.before, at), at)
-      return laneAnswer(
-        transaction,
-        caller.tenant,
-        await changes.changeLane(
-          transaction,
-          caller.tenant,
-          lane,
-          next,
-          { source: 'dashboard', userId: caller.userId, rolledBackChange: change.change_number },
-          at,
-        ),
-      )
+      const origin = {
+        source: 'dashboard',
+        userId: caller.userId,
+        rolledBackChange: change.change_number,
+      } as const
+      const rolledBack = await changes.changeLane(transaction, caller.tenant, lane, next, origin, at)
+      const answer = await laneAnswer(transaction, caller.tenant, rolledBack)
+      await recordEvent(transaction, call, 'change-rolled-back', {
+        about: { lane_ref: lane.lane_ref, change_id: change.change_number },
+      })
+      return answer
     })
   }),
 ]

@@ -157,6 +157,49 @@ describe('200', () => {
   })
 })
 
+describe('the cookie of a session', () => {
+  const withCookie = (cookie: string) => call(app, 'GET', '/api/me', { headers: { Cookie: cookie } })
+  const nameAndValue = (answer: Answer) => cookieOf(answer).split(';')[0] ?? ''
+
+  test('sign-in makes a session of its own, whatever session the browser was given before', async () => {
+    calm()
+    const attacker = await makeTenant(app)
+    const planted = nameAndValue(await signIn(attacker.email))
+    const victim = await call(app, 'POST', '/api/auth/sign-in', {
+      headers: { Cookie: planted, 'X-Lanewise-Request': '1', 'Sec-Fetch-Site': 'same-origin' },
+      body: { email: acme.email, password },
+    })
+    expect(victim.status).toBe(200)
+    expect(nameAndValue(victim)).not.toBe(planted)
+    expect((await withCookie(nameAndValue(victim))).body.user.email).toBe(acme.email)
+    expect((await withCookie(planted)).body.user.email).toBe(attacker.email)
+    const madeUp = '__Host-lanewise=fixed-by-an-attacker'
+    const fixed = await call(app, 'POST', '/api/auth/sign-in', {
+      headers: { Cookie: madeUp },
+      body: { email: acme.email, password },
+    })
+    expect([fixed.status, (await withCookie(madeUp)).status]).toEqual([200, 401])
+  })
+
+  test('after sign-out it opens nothing any more', async () => {
+    const session = nameAndValue(await signIn(acme.email))
+    expect((await withCookie(session)).status).toBe(200)
+    await call(app, 'POST', '/api/auth/sign-out', {
+      headers: { Cookie: session, 'X-Lanewise-Request': '1', 'Sec-Fetch-Site': 'same-origin' },
+      body: {},
+    })
+    const after = await withCookie(session)
+    expect([after.status, codeOf(after)]).toEqual([401, 'token-revoked'])
+  })
+
+  test('after a change of role it opens nothing any more', async () => {
+    const person = await makePerson(app, acme, 'member')
+    const session = nameAndValue(await signIn(person.email))
+    await call(app, 'PATCH', `/api/users/${person.id}`, { token: acme.owner, body: { role: 'viewer' } })
+    expect((await withCookie(session)).status).toBe(401)
+  })
+})
+
 describe('401', () => {
   test('a wrong password and an address nobody has are the same answer', async () => {
     calm()

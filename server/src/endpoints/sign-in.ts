@@ -17,10 +17,12 @@ import {
 } from '#contract/sign-in.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../callers.ts'
+import { revokeTokensOf } from '../database/credentials.ts'
 import { type TenantId, type TenantTransaction, tenantId } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
-import { type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
+import { recordEvent } from '../security-events.ts'
+import { type CameFrom, type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
 
 /** A person as the API shows them. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {
@@ -101,14 +103,19 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
   }
 }
 
-/** Looks at one attempt at a password or an invitation, unless too many before it failed. */
+/**
+ * Looks at one attempt at a password or an invitation, unless too many before it failed. `isSignIn`: an account is the
+ * address that somebody signs in with, and its brokerage is told of attempts that were not looked at.
+ */
 async function attempt<T>(
   parts: Parts,
-  { account, network, now }: { account: string; network: string; now: number },
+  from: CameFrom & { account: string; now: number; isSignIn?: boolean },
   work: () => Promise<T>,
 ): Promise<T> {
+  const { account, network, now } = from
   const waitMs = parts.signInBackOff.waitMs(account, network, now)
   if (waitMs > 0) {
+    if (from.isSignIn === true) parts.refusals.backedOff(account, from)
     const seconds = Math.ceil(waitMs / 1000)
     throw problem('too-many-attempts', `Too many failed attempts. Wait ${seconds} seconds.`, {
       headers: { 'Retry-After': String(seconds) },
@@ -144,12 +151,13 @@ function readInvitation(text: string): { tenant: TenantId; userId: number; hash:
 }
 
 export const signInEndpoints: ServedEndpoint[] = [
-  serve(signUp, async ({ body, now, network }, parts) => {
+  serve(signUp, async (call, parts) => {
+    const { body, now, network, requestId } = call
     if (!parts.config.allowSignUp)
       throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
     const account = people.foldedEmail(body.email)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
-    return attempt(parts, { account, network, now }, async () => {
+    return attempt(parts, { account, network, requestId, now }, async () => {
       const passwordHash = await hashPassword(body.password)
       const tenant = people.newTenantId()
       return parts.database.inTenant(tenant, async (transaction) => {
@@ -162,14 +170,21 @@ export const signInEndpoints: ServedEndpoint[] = [
           parts.signInBackOff.failed(account, network, now)
           throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
         }
-        return startSession(transaction, tenant, made.user, parts, now)
+        const session = await startSession(transaction, tenant, made.user, parts, now)
+        await recordEvent(
+          transaction,
+          { ...call, caller: { tenant, userId: made.user.user_id } },
+          'signed-up',
+        )
+        return session
       })
     })
   }),
 
-  serve(signIn, async ({ body, now, network }, parts) => {
+  serve(signIn, async (call, parts) => {
+    const { body, now, network, requestId } = call
     const account = people.foldedEmail(body.email)
-    return attempt(parts, { account, network, now }, async () => {
+    return attempt(parts, { account, network, requestId, now, isSignIn: true }, async () => {
       const known = await people.signInOf(parts.database, body.email)
       const user =
         known === null
@@ -181,6 +196,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
       if (known === null || user === null || !fits) {
         parts.signInBackOff.failed(account, network, now)
+        if (known !== null) parts.refusals.signInFailed(known.tenant, known.userId, call)
         throw problem('sign-in-failed', 'Sign-in failed')
       }
       parts.signInBackOff.succeeded(account)
@@ -189,17 +205,21 @@ export const signInEndpoints: ServedEndpoint[] = [
         // Checking took a while: a password changed meanwhile has ended every session, and must not get a new one.
         const held = await people.lockUser(transaction, known.tenant, known.userId)
         if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
+          parts.refusals.signInFailed(known.tenant, known.userId, call)
           throw problem('sign-in-failed', 'Sign-in failed')
         }
-        return startSession(transaction, known.tenant, held, parts, now)
+        const session = await startSession(transaction, known.tenant, held, parts, now)
+        await recordEvent(transaction, { ...call, caller: known }, 'signed-in')
+        return session
       })
     })
   }),
 
-  serve(acceptInvitation, async ({ body, now, network }, parts) => {
+  serve(acceptInvitation, async (call, parts) => {
+    const { body, now, network, requestId } = call
     const refused = () => problem('token-invalid', 'The invitation is not valid, or has been used already.')
     const account = `invitation from ${network}`
-    return attempt(parts, { account, network, now }, async () => {
+    return attempt(parts, { account, network, requestId, now }, async () => {
       const invitation = readInvitation(body.invitation)
       if (invitation === null) throw refused()
       const { tenant } = invitation
@@ -220,21 +240,36 @@ export const signInEndpoints: ServedEndpoint[] = [
           invitation_hash: null,
           invitation_expires_at: null,
         })
-        return startSession(transaction, tenant, active, parts, now)
+        const session = await startSession(transaction, tenant, active, parts, now)
+        const caller = { tenant, userId: active.user_id }
+        await recordEvent(transaction, { ...call, caller }, 'invitation-accepted')
+        return session
       })
     })
   }),
 
-  serve(signOut, async ({ body, caller, now }, parts) => {
-    await parts.database.inTenant(caller.tenant, (transaction) =>
-      people.endSessions(
-        transaction,
-        caller.tenant,
-        caller.userId,
-        new Date(now),
-        body.everywhere === true ? {} : { only: caller.sessionId },
-      ),
-    )
+  serve(signOut, async (call, parts) => {
+    const { body, caller, now } = call
+    const everywhere = body.everywhere === true
+    if (body.tokens !== undefined && !everywhere) {
+      throw invalid([
+        {
+          pointer: '/tokens',
+          code: 'invalid',
+          detail: 'tokens goes with everywhere=true only; leave it out.',
+        },
+      ])
+    }
+    const at = new Date(now)
+    await parts.database.inTenant(caller.tenant, async (transaction) => {
+      const revoked =
+        body.tokens === 'revoke' ? await revokeTokensOf(transaction, caller.tenant, caller.userId, at) : []
+      const which = everywhere ? {} : { only: caller.sessionId }
+      await people.endSessions(transaction, caller.tenant, caller.userId, at, which)
+      await recordEvent(transaction, call, 'signed-out', {
+        about: { everywhere, ...(body.tokens === 'revoke' ? { token_ids: revoked } : {}) },
+      })
+    })
     return new Reply({ status: 'ok' as const }, { 'Set-Cookie': sessionCookieOf('', new Date(0)) })
   }),
 
@@ -254,13 +289,14 @@ export const signInEndpoints: ServedEndpoint[] = [
     return { token, expires_at: new Date(expiresAt * 1000).toISOString() }
   }),
 
-  serve(changePassword, async ({ body, caller, now, network }, parts) => {
+  serve(changePassword, async (call, parts) => {
+    const { body, caller, now, network, requestId } = call
     const user = await parts.database.inTenant(caller.tenant, (transaction) =>
       people.findUser(transaction, caller.tenant, caller.userId),
     )
     if (user === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     const account = people.foldedEmail(user.email)
-    await attempt(parts, { account, network, now }, async () => {
+    await attempt(parts, { account, network, requestId, now, isSignIn: true }, async () => {
       if (await isPassword(user.password_hash, body.current_password)) return
       parts.signInBackOff.failed(account, network, now)
       throw problem('sign-in-failed', 'The present password does not fit.')
@@ -276,6 +312,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       await people.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {
         except: caller.sessionId,
       })
+      await recordEvent(transaction, call, 'password-changed')
     })
     return { status: 'ok' as const }
   }),
@@ -294,7 +331,8 @@ export const signInEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(updateTenant, async ({ caller, body }, parts) => {
+  serve(updateTenant, async (call, parts) => {
+    const { caller, body } = call
     // 0 takes a floor away: a floor of nothing is no floor.
     const floor = (amount: number | undefined, read: (amount: number) => number | null) =>
       amount === undefined ? undefined : amount === 0 ? null : read(amount)
@@ -306,8 +344,19 @@ export const signInEndpoints: ServedEndpoint[] = [
       floor_rate_per_mile_cents: floor(body.floors?.rate_per_mile, centsFromDollars),
     }
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
-    return parts.database.inTenant(caller.tenant, async (transaction) =>
-      tenantAnswer(await people.updateTenant(transaction, caller.tenant, given)),
-    )
+    return parts.database.inTenant(caller.tenant, async (transaction) => {
+      const before: Record<string, unknown> = { ...(await people.findTenant(transaction, caller.tenant)) }
+      const updated = await people.updateTenant(transaction, caller.tenant, given)
+      const changed = Object.entries(given).filter(([name, value]) => before[name] !== value)
+      if (changed.length > 0) {
+        await recordEvent(transaction, call, 'settings-changed', {
+          about: {
+            before: Object.fromEntries(changed.map(([name]) => [name, before[name]])),
+            after: Object.fromEntries(changed),
+          },
+        })
+      }
+      return tenantAnswer(updated)
+    })
   }),
 ]

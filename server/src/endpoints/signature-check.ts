@@ -4,7 +4,7 @@ import { checkSignature } from '#contract/signature-check.ts'
 import { secretPlace } from '../callers.ts'
 import { listSigningSecrets, type SigningSecretRow } from '../database/credentials.ts'
 import { explainSignature, type KnownSecret } from '../security/explain-signature.ts'
-import { unseal } from '../security/sealed-secret.ts'
+import { unsealWithAny } from '../security/sealed-secret.ts'
 import { serve } from './call.ts'
 
 /** Since when a secret is not accepted any more; null while it is. */
@@ -29,7 +29,7 @@ export const signatureCheckEndpoint = serve(checkSignature, async ({ caller, bod
   const secrets = rows
     .filter(({ name }) => body.secret_name === undefined || name === body.secret_name)
     .flatMap((row) => {
-      const plaintext = unseal(parts.secretKey, secretPlace(caller.tenant, row.secret_id), row.sealed)
+      const plaintext = unsealWithAny(parts.secretKeys, secretPlace(caller.tenant, row.secret_id), row.sealed)
       return plaintext === null
         ? []
         : [{ id: row.secret_id, name: row.name, plaintext, ended: endOf(row, now) }]

@@ -1,9 +1,10 @@
 import { problem } from '#contract/errors.ts'
 import { invitationLifetimeDays } from '#contract/limits.ts'
 import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
-import { handOverTokens, liveTokensOf, revokeServiceToken } from '../database/credentials.ts'
+import { handOverTokens, liveTokensOf, revokeTokensOf } from '../database/credentials.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
+import { recordEvent } from '../security-events.ts'
 import { type PersonCaller, type ServedEndpoint, serve } from './call.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
@@ -41,7 +42,8 @@ export const userEndpoints: ServedEndpoint[] = [
     ).map(userAnswer),
   })),
 
-  serve(inviteUser, async ({ caller, body, now }, { database }) => {
+  serve(inviteUser, async (call, { database }) => {
+    const { caller, body, now } = call
     refuseAboveOwnRole(caller, body)
     const expiresAt = new Date(now + invitationLifetimeDays * 86_400_000)
     return database.inTenant(caller.tenant, async (transaction) => {
@@ -70,12 +72,17 @@ export const userEndpoints: ServedEndpoint[] = [
         invitation_hash: invitation.hash,
         invitation_expires_at: expiresAt,
       })
+      await recordEvent(transaction, call, 'person-invited', {
+        subject: updated.user_id,
+        about: { email: updated.email, role: updated.role },
+      })
       return { user: userAnswer(updated), invitation: invitation.text, expires_at: expiresAt.toISOString() }
     })
   }),
 
-  serve(updateUser, async ({ caller, params, body, now }, { database }) =>
-    database.inTenant(caller.tenant, async (transaction) => {
+  serve(updateUser, async (call, { database }) => {
+    const { caller, params, body, now } = call
+    return database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       if (body.role !== undefined && body.role !== user.role) {
         refuseAboveOwnRole(caller, user)
@@ -88,12 +95,19 @@ export const userEndpoints: ServedEndpoint[] = [
       if (updated.role !== user.role && user.user_id !== caller.userId) {
         await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
       }
+      if (updated.role !== user.role) {
+        await recordEvent(transaction, call, 'role-changed', {
+          subject: user.user_id,
+          about: { from: user.role, to: updated.role },
+        })
+      }
       return userAnswer(updated)
-    }),
-  ),
+    })
+  }),
 
-  serve(removeUser, async ({ caller, params, query, now }, { database }) =>
-    database.inTenant(caller.tenant, async (transaction) => {
+  serve(removeUser, async (call, { database }) => {
+    const { caller, params, query, now } = call
+    return database.inTenant(caller.tenant, async (transaction) => {
       const { user, owners } = await heldUser(transaction, caller.tenant, params.id)
       refuseAboveOwnRole(caller, user)
       refuseLastOwner(user, owners)
@@ -109,11 +123,21 @@ export const userEndpoints: ServedEndpoint[] = [
         if (query.tokens === 'hand-over') {
           await handOverTokens(transaction, caller.tenant, user.user_id, caller.userId)
         } else {
-          for (const token of live) await revokeServiceToken(transaction, caller.tenant, token.token_id, at)
+          await revokeTokensOf(transaction, caller.tenant, user.user_id, at)
         }
       }
       await people.endSessions(transaction, caller.tenant, user.user_id, at)
-      return userAnswer(await people.removeUser(transaction, caller.tenant, user))
-    }),
-  ),
+      const removed = await people.removeUser(transaction, caller.tenant, user)
+      await recordEvent(transaction, call, 'person-removed', {
+        subject: user.user_id,
+        about: {
+          role: user.role,
+          ...(live.length === 0
+            ? {}
+            : { tokens: query.tokens, token_ids: live.map(({ token_id }) => token_id) }),
+        },
+      })
+      return userAnswer(removed)
+    })
+  }),
 ]

@@ -1,5 +1,6 @@
 import { findImport, touchImport } from '../database/imports.ts'
 import type { TenantId } from '../database/open-database.ts'
+import { behindRequests } from '../database/patience.ts'
 import type { ImportRunner, Parts } from '../endpoints/call.ts'
 import { importFile, openImport } from './import-file.ts'
 
@@ -33,7 +34,7 @@ export function importRunner(
       const index = waiting.findIndex((one) => !busy.has(one.tenant))
       const [next] = index < 0 ? [] : waiting.splice(index, 1)
       if (next === undefined) return
-      const ended = next.work().finally(() => {
+      const ended = behindRequests(next.work).finally(() => {
         running.delete(next)
         startNext()
       })

@@ -6,8 +6,9 @@ import { createTenant, insertUser, newTenantId } from '../database/people.ts'
 import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
 import { lanePlaces } from '../lane-places.ts'
 import { hashPassword } from '../security/password.ts'
-import type { SecretKey } from '../security/sealed-secret.ts'
+import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { Tokens } from '../security/token.ts'
+import { recordEvent } from '../security-events.ts'
 import { type SampleLane, sampleBrokerage } from './sample-brokerage.ts'
 
 /** What a newcomer needs to try the service; shown once and kept nowhere. */
@@ -31,7 +32,7 @@ const ownerEmail = 'owner@sample.example'
  * Writes the sample brokerage: its people, two years of quotes and bookings, a service token and a signing secret. All
  * in the caller's transaction, so that a start that is cut off leaves nothing half made.
  */
-export function sampleMaker(database: Database, tokens: Tokens, secretKey: SecretKey) {
+export function sampleMaker(database: Database, tokens: Tokens, secretKeys: SecretKeys) {
   const tenant = newTenantId()
   return {
     tenant,
@@ -63,12 +64,24 @@ export function sampleMaker(database: Database, tokens: Tokens, secretKey: Secre
       }
       const lanes = await insertLanes(transaction, tenant, database, sample.lanes, userIds)
       const issued = { tenant, userId: made.user.user_id, now }
-      const { token } = await issueServiceToken(
+      const { row, token } = await issueServiceToken(
         transaction,
         { ...issued, name: 'sample', role: 'owner' },
         tokens,
       )
-      const { plaintext } = await issueSigningSecret(transaction, { ...issued, name: 'tms' }, secretKey)
+      const { row: secret, plaintext } = await issueSigningSecret(
+        transaction,
+        { ...issued, name: 'tms' },
+        secretKeys,
+      )
+      const doing = { caller: issued, now, network: null, requestId: null }
+      await recordEvent(transaction, doing, 'signed-up')
+      await recordEvent(transaction, doing, 'token-created', {
+        about: { token_id: row.token_id, name: row.name },
+      })
+      await recordEvent(transaction, doing, 'secret-created', {
+        about: { secret_id: secret.secret_id, name: secret.name },
+      })
       return {
         company: sample.company.name,
         email: ownerEmail,

@@ -127,7 +127,7 @@ function explainTimestamp(timestamp: string, now: number, say: Say): void {
     return
   }
   const skewSeconds = Number(timestamp) - Math.floor(now / 1000)
-  const distance = `${Math.abs(skewSeconds).toLocaleString('en-US')} seconds ${skewSeconds < 0 ? 'behind' : 'ahead of'} the server clock`
+  const distance = `${Math.abs(skewSeconds).toLocaleString('en-US')} ${Math.abs(skewSeconds) === 1 ? 'second' : 'seconds'} ${skewSeconds < 0 ? 'behind' : 'ahead of'} the server clock`
   if (Math.abs(skewSeconds) <= signatureToleranceSeconds) {
     say('timestamp', true, `It is ${skewSeconds === 0 ? 'the present second' : distance}.`)
     return

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { secretForm } from '#contract/signature.ts'
-import { derivedKey, type SecretKey, seal, secretKey, unseal } from './sealed-secret.ts'
+import {
+  derivedKey,
+  keyName,
+  type SecretKey,
+  seal,
+  secretKey,
+  secretKeys,
+  unseal,
+  unsealWithAny,
+} from './sealed-secret.ts'
 import { newSigningSecret } from './signing-secret.ts'
 
 function keyOf(text: string): SecretKey {
@@ -72,4 +81,32 @@ test('a new signing secret has the published form, and no two are the same', () 
   const made = Array.from({ length: 200 }, newSigningSecret)
   for (const secret of made) expect(secret).toMatch(secretForm)
   expect(new Set(made).size).toBe(200)
+})
+
+describe('a list of keys', () => {
+  const [one, two] = ['ab'.repeat(32), Buffer.alloc(32, 7).toString('base64')]
+
+  test('is separated by commas or lines, and keeps its order', () => {
+    for (const text of [`${one},${two}`, ` ${one} , ${two} `, `${one}\n${two}\n`]) {
+      expect(secretKeys(text)).toEqual([keyOf(one), keyOf(two)])
+    }
+    expect(secretKeys(one)).toEqual([keyOf(one)])
+  })
+
+  test('is refused whole when one of them is no key, and when there is none', () => {
+    for (const text of ['', ' , ', `${one},short`, `short,${one}`]) expect(secretKeys(text)).toBeNull()
+  })
+
+  test('opens with whichever key has sealed', () => {
+    const sealed = seal(keyOf(two), 'here', 'text')
+    expect(unsealWithAny([keyOf(one), keyOf(two)], 'here', sealed)).toBe('text')
+    expect(unsealWithAny([keyOf(one)], 'here', sealed)).toBeNull()
+    expect(unsealWithAny([keyOf(one), keyOf(two)], 'elsewhere', sealed)).toBeNull()
+  })
+
+  test('each key has a name of its own, the same every time', () => {
+    expect(keyName(keyOf(one))).toMatch(/^[0-9a-f]{16}$/)
+    expect(keyName(keyOf(one))).toBe(keyName(keyOf(one)))
+    expect(keyName(keyOf(one))).not.toBe(keyName(keyOf(two)))
+  })
 })

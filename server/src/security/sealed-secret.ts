@@ -4,6 +4,12 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export type SecretKey = Buffer & { readonly __secret: unique symbol }
 
 /**
+ * The keys of an installation: the first seals and signs. While it takes over from an older one, that one stands behind
+ * it and still opens and verifies.
+ */
+export type SecretKeys = readonly [SecretKey, ...SecretKey[]]
+
+/**
  * Reads LANEWISE_SECRET_KEY: at least 32 bytes, as base64 or hex. Null when it is too short or neither. Hex digits only
  * are hex: read as base64, a hex key cut short would pass for a longer one.
  */
@@ -14,6 +20,19 @@ export function secretKey(text: string): SecretKey | null {
       ? Buffer.from(text, 'base64')
       : null
   return bytes !== null && bytes.length >= 32 ? (bytes as SecretKey) : null
+}
+
+/** Reads a list of keys, separated by commas or white space. Null when it is empty or one of them is no key. */
+export function secretKeys(text: string): SecretKeys | null {
+  const keys = text.split(/[\s,]+/).filter((part) => part !== '')
+  const read = keys.flatMap((part) => secretKey(part) ?? [])
+  const [first, ...others] = read
+  return first !== undefined && read.length === keys.length ? [first, ...others] : null
+}
+
+/** What a key is called where it may be seen: in tokens, in the database. Nothing of the key can be told from it. */
+export function keyName(key: SecretKey): string {
+  return derivedKey(key, 'name of the key').toString('hex').slice(0, 16)
 }
 
 /** A key for one purpose. @example derivedKey(key, 'service tokens') */
@@ -52,4 +71,13 @@ export function unseal(key: SecretKey, place: string, sealed: Buffer): string | 
   } catch {
     return null
   }
+}
+
+/** As `unseal`, with the first of the keys that opens it. */
+export function unsealWithAny(keys: SecretKeys, place: string, sealed: Buffer): string | null {
+  for (const key of keys) {
+    const text = unseal(key, place, sealed)
+    if (text !== null) return text
+  }
+  return null
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Problem } from '#contract/errors.ts'
-import { derivedKey, secretKey } from './sealed-secret.ts'
+import { derivedKey, keyName, secretKey } from './sealed-secret.ts'
 import { bearerToken, type TokenKind, tokens } from './token.ts'
 
 const key = secretKey('ab'.repeat(32))
@@ -85,6 +85,42 @@ describe('the algorithm is fixed', () => {
   })
 })
 
+describe('two keys while one takes over', () => {
+  const older = secretKey('cd'.repeat(32))
+  if (older === null) throw new Error('No key.')
+  const [before, both, after] = [tokens(older), tokens(key, older), tokens(key)]
+  const verifiedBy = (verifier: typeof both, token: string) =>
+    codeOf(() => verifier.verify('service', token, now))
+
+  test('tokens of both are accepted, new ones are signed with the first, and name it', () => {
+    const [old, fresh] = [before.sign('service', claims), both.sign('service', claims)]
+    expect([verifiedBy(both, old), verifiedBy(both, fresh)]).toEqual(['accepted', 'accepted'])
+    expect([verifiedBy(after, old), verifiedBy(after, fresh)]).toEqual(['token-invalid', 'accepted'])
+    const { kid } = JSON.parse(Buffer.from(fresh.split('.')[0] ?? '', 'base64url').toString())
+    expect([kid, both.signsWith]).toEqual([keyName(key), keyName(key)])
+    expect(key.toString('hex')).not.toContain(kid)
+  })
+
+  test('the wrong kind is told as such whichever key signed it', () => {
+    expect(verifiedBy(both, before.sign('dashboard', claims))).toBe('token-wrong-kind')
+  })
+
+  test('a name selects among our own keys: the other one is not tried, nor is one of another type', () => {
+    const named = (kid: unknown) => signed({ ...header, kid }, payload)
+    expect(verifiedBy(both, named(keyName(key)))).toBe('accepted')
+    for (const kid of [keyName(older), '', 'x', '../../dev/null', null, 0, [keyName(key)], { a: 1 }, true]) {
+      expect([kid, verifiedBy(both, named(kid))]).toEqual([kid, 'token-invalid'])
+    }
+  })
+
+  test('a token from before keys had names is tried with each', () => {
+    expect(verifiedBy(both, signed(header, payload))).toBe('accepted')
+    expect(verifiedBy(both, signed(header, payload, 'sha256', derivedKey(older, 'service tokens')))).toBe(
+      'accepted',
+    )
+  })
+})
+
 describe('the form', () => {
   const token = ours.sign('service', claims)
   const [head = '', body = '', signature = ''] = token.split('.')
@@ -108,6 +144,38 @@ describe('the form', () => {
     ['a header that is no JSON', signed('no json', payload)],
     ['a header that is null', signed('null', payload)],
     ['JSON serialisation', JSON.stringify({ protected: head, payload: body, signature })],
+    [
+      'flattened JSON serialisation in place of the header',
+      `${part({ protected: head, payload: body, signature })}.${body}.${signature}`,
+    ],
+    ['alg twice, none last', signed('{"alg":"HS256","typ":"svc+jwt","alg":"none"}', payload)],
+    [
+      'alg twice, none first, signed with nothing',
+      `${part('{"alg":"none","typ":"svc+jwt","alg":"HS256"}')}.${body}.`,
+    ],
+    [
+      'tenant_id twice, signed for another',
+      `${head}.${part(JSON.stringify(payload).replace('{', '{"tenant_id":8,'))}.${signature}`,
+    ],
+    ['a header with a NUL', signed('{"alg":"HS256","typ":"svc+jwt\\u0000"}', payload)],
+    ['a signature of zeros', `${head}.${body}.${'A'.repeat(43)}`],
+    ['a signature cut to half', `${head}.${body}.${signature.slice(0, 22)}`],
+    [
+      'the signature of the payload alone',
+      `${head}.${body}.${createHmac('sha256', serviceKey).update(body).digest('base64url')}`,
+    ],
+    ['signed with an empty key', signed(header, payload, 'sha256', Buffer.alloc(0))],
+    [
+      'signed with the key as hex text',
+      signed(header, payload, 'sha256', Buffer.from(serviceKey.toString('hex'))),
+    ],
+    ['signed with the key of the installation itself', signed(header, payload, 'sha256', key)],
+    [
+      'signed with the key of the other kind',
+      signed(header, payload, 'sha256', derivedKey(key, 'dashboard tokens')),
+    ],
+    ['base64 with padding', `${token}=`],
+    ['white space around a part', `${head}. ${body}.${signature}`],
     ['nothing', ''],
     ['dots', '..'],
   ])('%s is refused as our token', (_what, text) => {

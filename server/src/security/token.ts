@@ -1,7 +1,7 @@
 import { createSigner, createVerifier, TokenError } from 'fast-jwt'
 import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
-import { derivedKey, type SecretKey } from './sealed-secret.ts'
+import { derivedKey, keyName, type SecretKey, type SecretKeys } from './sealed-secret.ts'
 
 /**
  * The two kinds of token. Each has a key, a `typ` and an audience of its own, so that neither is ever taken for the
@@ -27,6 +27,8 @@ export interface TokenClaims {
 }
 
 export interface Tokens {
+  /** The name of the key that signs, as `kid` in the header of a token says it. */
+  readonly signsWith: string
   sign(kind: TokenKind, claims: TokenClaims): string
   /**
    * `signedBy` is told the claims as soon as the signature has held, also those of a token that is then refused for its
@@ -37,30 +39,29 @@ export interface Tokens {
   verify(kind: TokenKind, token: string, now: number, signedBy?: (claims: TokenClaims) => void): TokenClaims
 }
 
-/** Signs and checks the tokens of one installation. */
-export function tokens(key: SecretKey): Tokens {
-  const keys = {
-    service: derivedKey(key, kinds.service.purpose),
-    dashboard: derivedKey(key, kinds.dashboard.purpose),
-  }
-  const signers = {
-    service: createSigner({
-      key: keys.service,
-      algorithm: 'HS256',
-      header: { alg: 'HS256', typ: kinds.service.typ },
-    }),
-    dashboard: createSigner({
-      key: keys.dashboard,
-      algorithm: 'HS256',
-      header: { alg: 'HS256', typ: kinds.dashboard.typ },
-    }),
-  }
-  // Expiry is checked by readClaims against the clock that is handed in; the library would read one of its own.
-  const verifiers = {
-    service: verifier(keys.service, 'service'),
-    dashboard: verifier(keys.dashboard, 'dashboard'),
+/** Signs the tokens of one installation with its first key, and checks them with any of its keys. */
+export function tokens(...keys: SecretKeys): Tokens {
+  const [first] = keys
+  const signers = { service: signer(first, 'service'), dashboard: signer(first, 'dashboard') }
+  const verifiers = keys.map((key) => ({
+    kid: keyName(key),
+    // Expiry is checked by readClaims against the clock that is handed in; the library would read one of its own.
+    service: verifier(derivedKey(key, kinds.service.purpose), 'service'),
+    dashboard: verifier(derivedKey(key, kinds.dashboard.purpose), 'dashboard'),
+  }))
+  /** What a token of the kind says, where the key that its header names has signed it; null otherwise. */
+  function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
+    const kid = kidOf(token)
+    for (const one of verifiers) {
+      // A name selects among our own keys and does nothing else. Tokens from before keys had names are tried with each.
+      if (kid !== undefined && kid !== one.kid) continue
+      const payload = one[kind](token)
+      if (payload !== null) return payload
+    }
+    return null
   }
   return {
+    signsWith: keyName(first),
     sign: (kind, claims) =>
       signers[kind]({
         ...claims,
@@ -71,10 +72,10 @@ export function tokens(key: SecretKey): Tokens {
       }),
     verify(kind, token, now, signedBy) {
       if (!isAsIssued(token)) throw invalidToken()
-      const payload = verifiers[kind](token)
+      const payload = payloadOf(kind, token)
       if (payload === null) {
         const other = kind === 'service' ? 'dashboard' : 'service'
-        const otherPayload = verifiers[other](token)
+        const otherPayload = payloadOf(other, token)
         if (otherPayload !== null) {
           signedBy?.(readClaims(otherPayload, now))
           throw problem(
@@ -102,6 +103,25 @@ export function invalidToken() {
   return problem('token-invalid', 'The token is not one that this service issued.', {
     headers: invalidTokenHeaders,
   })
+}
+
+function signer(key: SecretKey, kind: TokenKind) {
+  const { typ, purpose } = kinds[kind]
+  return createSigner({
+    key: derivedKey(key, purpose),
+    algorithm: 'HS256',
+    header: { alg: 'HS256', typ, kid: keyName(key) },
+  })
+}
+
+/** The name of the key in a token's header as it stands there, of whatever type; undefined where there is none. */
+function kidOf(token: string): unknown {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
+    return typeof header === 'object' && header !== null && 'kid' in header ? header.kid : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<string, unknown> | null {

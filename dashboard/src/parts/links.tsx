@@ -1,11 +1,12 @@
 import { Anchor, Button, type ButtonProps } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { type AddressWords, wordsWithValue } from './address.ts'
 
 interface Target {
   readonly to: string
   /** The words of the address's query; empty ones are left out. */
-  readonly words?: object
+  readonly words?: AddressWords
   readonly hash?: string
   /** Within a page: the address changes where it stands, and the page stays where it is scrolled to. */
   readonly stays?: boolean
@@ -16,7 +17,7 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
     <Link
       {...props}
       to={to}
-      search={() => words as never}
+      search={() => wordsWithValue(words) as never}
       // Only what leads to where one already is counts as the place one is at.
       activeOptions={{ exact: true, includeHash: true }}
       {...(hash === undefined ? {} : { hash })}
@@ -25,10 +26,15 @@ function routed({ to, words = {}, hash, stays = false }: Target) {
   )
 }
 
-/** A link in a text, underlined: color alone would not tell it from the words around it. */
-export function TextLink({ children, ...target }: Target & { children: ReactNode }) {
+/**
+ * A link in a text, underlined: color alone would not tell it from the words around it.
+ *
+ * @param label what a screen reader says where the text alone does not tell links apart
+ * @example <TextLink to={pagePaths.quotes} words={{ customer: 'Harvest Table Foods' }}>Quotes</TextLink>
+ */
+export function TextLink({ label, children, ...target }: Target & { label?: string; children: ReactNode }) {
   return (
-    <Anchor inherit underline="always" renderRoot={routed(target)}>
+    <Anchor inherit aria-label={label} renderRoot={routed(target)}>
       {children}
     </Anchor>
   )

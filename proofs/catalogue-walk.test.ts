@@ -1,0 +1,196 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '#server/database/open-database.ts'
+import { openWalls } from '#server/database/open-walls.ts'
+import { missingWalls } from '#server/database/walls.ts'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+
+let database: TestDatabase
+let owner: pg.Client
+let asService: Database
+
+beforeAll(async () => {
+  database = await testDatabase()
+  owner = new pg.Client(database.owner)
+  await owner.connect()
+  asService = await openDatabase({ connection: database.service })
+})
+afterAll(async () => {
+  await asService.close()
+  await owner.end()
+  await database.drop()
+})
+
+const found = () => asService.outsideTenants(openWalls)
+
+test('the migrated database has every wall up, and the service may start on it', async () => {
+  expect(await found()).toEqual([])
+  expect(await missingWalls(asService)).toEqual([])
+})
+
+/** What a careless migration could do, what takes it back, and the words in which it must be found. */
+const planted: readonly (readonly [does: string, undo: string, found: RegExp])[] = [
+  [
+    'create table drivers (tenant_id integer not null, driver_id integer not null, primary key (tenant_id, driver_id))',
+    'drop table drivers',
+    /security is not enabled.* drivers/,
+  ],
+  [
+    'alter table lanes disable row level security',
+    'alter table lanes enable row level security',
+    /security is not enabled.* lanes/,
+  ],
+  [
+    'alter table lanes no force row level security',
+    'alter table lanes force row level security',
+    /security is not enabled.* lanes/,
+  ],
+  [
+    'alter policy tenant_wall on users using (true)',
+    `alter policy tenant_wall on users
+       using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)`,
+    /security is not enabled.* users/,
+  ],
+  [
+    'alter policy tenant_wall on users with check (true)',
+    `alter policy tenant_wall on users
+       with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)`,
+    /security is not enabled.* users/,
+  ],
+  [
+    'create policy everybody on lanes for select using (true)',
+    'drop policy everybody on lanes',
+    /policy everybody opens the table lanes/,
+  ],
+  [
+    'create policy for_service on lanes for select to lanewise_service using (true)',
+    'drop policy for_service on lanes',
+    /policy for_service opens the table lanes/,
+  ],
+  ['create view all_lanes as select * from lanes', 'drop view all_lanes', /view all_lanes looks with/],
+  [
+    'create materialized view lane_counts as select 1 as count; grant select on lane_counts to lanewise_service',
+    'drop materialized view lane_counts',
+    /materialized view lane_counts/,
+  ],
+  [
+    'create materialized view lane_counts as select 1 as count; grant select (count) on lane_counts to lanewise_service',
+    'drop materialized view lane_counts',
+    /materialized view lane_counts/,
+  ],
+  [
+    'grant truncate on lanes to lanewise_service',
+    'revoke truncate on lanes from lanewise_service',
+    /empty \(TRUNCATE\) lanes/,
+  ],
+  [
+    'grant references on users to lanewise_service',
+    'revoke references on users from lanewise_service',
+    /triggers or foreign keys on users/,
+  ],
+  [
+    'grant references (user_id) on users to lanewise_service',
+    'revoke references (user_id) on users from lanewise_service',
+    /triggers or foreign keys on users/,
+  ],
+  [
+    'grant select on sign_in_emails to lanewise_service',
+    'revoke select on sign_in_emails from lanewise_service',
+    /read or change sign_in_emails/,
+  ],
+  [
+    'grant select (email_folded) on sign_in_emails to lanewise_service',
+    'revoke select (email_folded) on sign_in_emails from lanewise_service',
+    /read or change sign_in_emails/,
+  ],
+  [
+    'grant update on audit_log to lanewise_service',
+    'revoke update on audit_log from lanewise_service',
+    /change audit_log/,
+  ],
+  [
+    'grant delete on lane_changes to lanewise_service',
+    'revoke delete on lane_changes from lanewise_service',
+    /change lane_changes/,
+  ],
+  [
+    'grant update (before) on lane_changes to lanewise_service',
+    'revoke update (before) on lane_changes from lanewise_service',
+    /change lane_changes/,
+  ],
+  [
+    'grant update (id_key) on installation to lanewise_service',
+    'revoke update (id_key) on installation from lanewise_service',
+    /column id_key of installation/,
+  ],
+  [
+    'grant select on lanes to public',
+    'revoke select on lanes from public',
+    /Everybody may use the table lanes/,
+  ],
+  [
+    'grant select (name) on users to public',
+    'revoke select (name) on users from public',
+    /Everybody may use the column name of users/,
+  ],
+  ['create unique index lane_refs on lanes (lane_ref)', 'drop index lane_refs', /unique index lane_refs/],
+  [
+    'alter table tenant_counters drop constraint tenant_counters_pkey',
+    'alter table tenant_counters add primary key (tenant_id, counter)',
+    /table tenant_counters has no primary key/,
+  ],
+  [
+    `create unique index on users (user_id, tenant_id);
+     create unique index only_users on users (user_id);
+     alter table sessions add constraint one_user foreign key (user_id) references users (user_id)`,
+    'alter table sessions drop constraint one_user; drop index only_users; drop index users_user_id_tenant_id_idx',
+    /foreign key one_user of sessions/,
+  ],
+  [
+    `create function all_lanes() returns bigint language sql security definer set search_path = pg_catalog, public
+       as 'select count(*) from public.lanes'`,
+    'drop function all_lanes()',
+    /function all_lanes steps over the walls, and is not/,
+  ],
+  [
+    'grant execute on function sign_in_of(text) to public',
+    'revoke execute on function sign_in_of(text) from public',
+    /sign_in_of steps over the walls .* for everybody/,
+  ],
+  [
+    'alter function sign_in_of(text) reset search_path',
+    'alter function sign_in_of(text) set search_path = pg_catalog, public',
+    /sign_in_of steps over the walls without a fixed/,
+  ],
+]
+
+describe('each fault that is planted is found, and keeps the service from starting', () => {
+  test.each(planted)('%s', async (does, undo, words) => {
+    await owner.query(does)
+    try {
+      expect((await found()).join('\n')).toMatch(words)
+      expect((await missingWalls(asService)).join('\n')).toMatch(words)
+    } finally {
+      await owner.query(undo)
+    }
+    expect(await found()).toEqual([])
+  })
+})
+
+test('a view that looks with the rights of whoever asks has no fault', async () => {
+  await owner.query('create view own_lanes with (security_invoker = true) as select * from lanes')
+  try {
+    expect(await found()).toEqual([])
+  } finally {
+    await owner.query('drop view own_lanes')
+  }
+})
+
+test('the owner of the tables is above the walls, and is told so alone', async () => {
+  const asOwner = await openDatabase({ connection: database.owner })
+  try {
+    expect(await missingWalls(asOwner)).toEqual([expect.stringContaining('owns the tables')])
+  } finally {
+    await asOwner.close()
+  }
+})

@@ -1,0 +1,272 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
+import { signedHeaders } from '#testing/make.ts'
+import { makeKnownBrokerage, readInsight } from './insight-readers.ts'
+import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
+import { type ProofDatabase, proofDatabase, throughProxy } from './proof-database.ts'
+import { serviceProcesses } from './service-process.ts'
+import {
+  acknowledgedCount,
+  lossesIn,
+  makeWriters,
+  type Writer,
+  type WritersLog,
+  write,
+  writersLog,
+} from './signed-writers.ts'
+import { type FaultProxy, faultProxy, type NetworkFault } from './tcp-faults.ts'
+
+const answerMsMax = 3_000
+const recoveryMsMax = 2_000
+
+const networkFaults: readonly NetworkFault[] = [
+  { kind: 'timeout' },
+  { kind: 'latency', ms: 400 },
+  { kind: 'down' },
+  { kind: 'reset_peer' },
+  { kind: 'latency', ms: 50 },
+  { kind: 'bandwidth', bytesPerSecond: 2_000 },
+  { kind: 'slicer', bytes: 5, ms: 1 },
+  { kind: 'limit_data', bytes: 1_500 },
+  { kind: 'slow_close', ms: 1_000 },
+  { kind: 'latency', ms: 1_500 },
+]
+
+/** What people's pages ask for without a name in the address, and readiness. */
+const dashboardPaths: readonly string[] = [
+  '/readyz',
+  ...(allEndpoints as readonly Endpoint[])
+    .filter(({ method, path, who }) => method === 'GET' && !path.includes('{') && who.kind === 'dashboard')
+    .map(({ path }) => path),
+]
+/** Answers to a question that lacks a parameter come before the database is asked for it. */
+const allowed = new Set([200, 404, 409, 422, 429, 503])
+/** The limit is in the way of nobody's data. */
+const answered = new Set([200, 422, 429])
+
+/** What came of a request, by the client's own watch. */
+interface Seen {
+  readonly what: string
+  readonly status: number
+  readonly began: number
+  /** Until the answer began: a file may take as long as it is. */
+  readonly ms: number
+}
+
+async function askAll(url: string, token: string, seen: Seen[], what: string): Promise<void> {
+  await Promise.all(
+    dashboardPaths.map(async (path) => {
+      const began = performance.now()
+      const answer = await fetch(`${url}${path}`, {
+        headers: { Authorization: `Bearer ${token}` },
+        signal: AbortSignal.timeout(10_000),
+      }).catch(() => null)
+      seen.push({
+        what: `${path} under ${what}`,
+        status: answer?.status ?? 0,
+        began,
+        ms: performance.now() - began,
+      })
+      // The rest of a file that is cut off says so itself: the connection ends before the file does.
+      await answer?.arrayBuffer().catch(() => {})
+    }),
+  )
+}
+
+/** Makes the way to the database bad in every way, for some seconds each, and looks at every answer. */
+async function cutInEveryWay({
+  cluster,
+  share,
+  slackMs,
+  onProgress,
+  signal,
+}: ProofOptions): Promise<Finding> {
+  const secondsEach = 8 * share
+  const faultsTried = networkFaults.slice(0, shareOf(networkFaults.length, Math.min(1, share * 20), 4))
+  const database = await proofDatabase(cluster)
+  const proxy = await faultProxy(database.target)
+  const services = serviceProcesses(database)
+  const log = writersLog()
+  const seen: Seen[] = []
+  const faults: string[] = []
+  let over = false
+  let writing: Promise<void> = Promise.resolve()
+  let slowestRecoveryMs = 0
+  try {
+    const service = await services.start({ databaseUrl: throughProxy(database.url('service'), proxy.port) })
+    const writers = await makeWriters(service.url, 3)
+    const reader = await makeKnownBrokerage(service.url)
+    await delay(1_100)
+    writing = write(
+      writers,
+      log,
+      () => service.url,
+      () => over,
+    )
+    for (const fault of faultsTried) {
+      if (signal.aborted) break
+      const what = `${fault.kind}${'ms' in fault ? ` ${fault.ms} ms` : ''}`
+      proxy.set(fault)
+      const until = performance.now() + secondsEach * 1000
+      do {
+        await Promise.all([
+          askAll(service.url, reader.tenant.owner, seen, what),
+          ...[0, 1, 2, 3, 4, 5].map(async (nth) => {
+            const read = await readInsight(service.url, reader.token, nth)
+            seen.push({ what: `insight under ${what}`, ...read, ms: read.ended - read.began })
+            if (read.found === false) faults.push(`under ${what} a read said that nothing is known`)
+          }),
+        ])
+        await delay(200)
+      } while (performance.now() < until)
+      proxy.set(null)
+      const healed = performance.now()
+      const recoveryMs = await recovered(service.url, reader.token, reader.tenant.owner, log, healed)
+      slowestRecoveryMs = Math.max(slowestRecoveryMs, recoveryMs)
+      if (recoveryMs > recoveryMsMax + slackMs)
+        faults.push(`${Math.round(recoveryMs)} ms after ${what} not yet back`)
+      onProgress(`${what}: ${seen.length} answers, back after ${Math.round(recoveryMs)} ms`)
+    }
+    over = true
+    await writing
+    if (service.child.exitCode !== null) faults.push('the service ended')
+    seen.push(
+      ...log.answers.map((answer) => ({ what: 'a write', ...answer, ms: answer.ended - answer.began })),
+    )
+    for (const { what, status } of seen.filter((one) => !allowed.has(one.status))) {
+      faults.push(`${what} was answered ${status}`)
+    }
+    const slowest = seen.reduce((one, other) => (other.ms > one.ms ? other : one))
+    if (slowest.ms > answerMsMax + slackMs) faults.push(`${slowest.what} took ${Math.round(slowest.ms)} ms`)
+    faults.push(...(await lossesIn(database, log)))
+    const outages = seen.filter(({ status }) => status === 503).length
+    if (outages < faultsTried.length) faults.push('the network was hardly bad: the proof is empty')
+    return {
+      figure: `${faultsTried.length} faults; ${seen.length} answers, ${outages} of them 503, the slowest (${slowest.what}) in ${Math.round(slowest.ms)} ms; back within ${Math.round(slowestRecoveryMs)} ms; ${acknowledgedCount(log)} updates acknowledged`,
+      faults: firstFaults([...new Set(faults)]),
+    }
+  } finally {
+    over = true
+    proxy.set(null)
+    await services.remove()
+    await writing
+    await proxy.close()
+    await database.drop()
+  }
+}
+
+/**
+ * Asks until everything is answered again, and says how long after the fault the last request began that was not:
+ * Infinity when it goes on and on.
+ */
+async function recovered(
+  url: string,
+  token: string,
+  dashboardToken: string,
+  log: WritersLog,
+  healed: number,
+): Promise<number> {
+  const again: Seen[] = []
+  const before = log.answers.length
+  while (performance.now() - healed < recoveryMsMax + 8_000) {
+    const round: Seen[] = []
+    const [read] = await Promise.all([
+      readInsight(url, token, 0),
+      askAll(url, dashboardToken, round, 'no fault'),
+      delay(100),
+    ])
+    again.push({ what: 'insight', ...read, ms: 0 }, ...round)
+    const since = [...again, ...log.answers.slice(before)].filter(({ began }) => began > healed)
+    const failed = since.filter(({ status }) => !answered.has(status))
+    const wrote = log.answers.slice(before).some(({ status, began }) => status === 200 && began > healed)
+    if (wrote && round.every(({ status }) => answered.has(status)) && answered.has(read.status)) {
+      return Math.max(0, ...failed.map(({ began }) => began - healed))
+    }
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+/** Loses the answer to the COMMIT of an update, and sends the same request again. */
+async function loseCommits(
+  count: number,
+  { cluster, onProgress, signal }: ProofOptions,
+  fault?: 'every request is new',
+): Promise<Finding> {
+  const database = await proofDatabase(cluster)
+  const proxy = await faultProxy(database.target)
+  const services = serviceProcesses(database)
+  const faults: string[] = []
+  let done = 0
+  try {
+    const service = await services.start({
+      databaseUrl: throughProxy(database.url('service'), proxy.port),
+      ...(fault === undefined ? {} : { fault }),
+    })
+    const [writer] = await makeWriters(service.url, 1)
+    if (writer === undefined) throw new Error('There is no writer.')
+    await delay(1_100)
+    for (; done < count && !signal.aborted; done++) {
+      faults.push(...(await loseOneCommit(service.url, writer, 1_000 + done, proxy, database)))
+      // The limit is ten a second.
+      await delay(250)
+      onProgress(`${done + 1} of ${count} lost answers to COMMIT`)
+    }
+    return { figure: `${done} answers to COMMIT lost`, faults: firstFaults(faults) }
+  } finally {
+    await services.remove()
+    await proxy.close()
+    await database.drop()
+  }
+}
+
+async function loseOneCommit(
+  url: string,
+  { integration, laneRef }: Writer,
+  value: number,
+  proxy: FaultProxy,
+  database: ProofDatabase,
+): Promise<string[]> {
+  const bytes = JSON.stringify({ lane_ref: laneRef, customer_rate: value, truck_cost: value - 100 })
+  const headers = signedHeaders(integration, bytes, Math.floor(Date.now() / 1000))
+  const send = () =>
+    fetch(`${url}/api/integrations/tms/shipment-update`, { method: 'POST', headers, body: bytes })
+  const effects = async () =>
+    (
+      await database.ask<{ updates: number; changes: number }>(
+        `select (select count(*)::int from shipment_updates where carried ->> 'customer_rate' = $1) as updates,
+                (select count(*)::int from lane_changes where after ->> 'customer_rate_cents' = $2) as changes`,
+        [String(value), String(value * 100)],
+      )
+    )[0]
+  const lost = proxy.resetAfter('insert into "shipment_updates"', 'commit\0')
+  const first = await send()
+  const problem = (await first.json()) as { detail?: string }
+  if (first.status !== 503 || !/outcome unknown/.test(problem.detail ?? '')) {
+    return [`the lost COMMIT was answered ${first.status}: ${problem.detail}`]
+  }
+  await lost
+  const again = await send()
+  const replayed = again.headers.get('Idempotent-Replayed')
+  await again.arrayBuffer()
+  const held = await effects()
+  return [
+    ...(again.status === 200 && replayed === 'true'
+      ? []
+      : [`the retry was answered ${again.status}, ${replayed === null ? 'not as a replay' : 'as a replay'}`]),
+    ...(held?.updates === 1 && held.changes === 1 ? [] : [`the effects are ${JSON.stringify(held)}`]),
+  ]
+}
+
+export const cutDatabase: Proof = {
+  name: 'r5',
+  claim:
+    'A slow or cut database is 503 within 3 s, never a wrong answer; a lost COMMIT and its retry have one effect',
+  fault: 'every request counts as a new one',
+  async run(options) {
+    const cut = await cutInEveryWay(options)
+    const lost = await loseCommits(shareOf(100, options.share, 3), options)
+    return { figure: `${cut.figure}; ${lost.figure}`, faults: [...cut.faults, ...lost.faults] }
+  },
+  control: (options) => loseCommits(2, options, 'every request is new'),
+}

@@ -1,0 +1,463 @@
+import { sql } from 'kysely'
+import * as audit from '#server/database/audit-log.ts'
+import * as credentials from '#server/database/credentials.ts'
+import * as steps from '#server/database/first-steps.ts'
+import * as histories from '#server/database/histories.ts'
+import * as imports from '#server/database/imports.ts'
+import * as calls from '#server/database/integration-calls.ts'
+import * as changes from '#server/database/lane-changes.ts'
+import * as lists from '#server/database/lane-lists.ts'
+import * as record from '#server/database/lane-record.ts'
+import * as lanes from '#server/database/lanes.ts'
+import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
+import * as people from '#server/database/people.ts'
+import * as performance from '#server/database/performance.ts'
+import * as updates from '#server/database/shipment-updates.ts'
+import * as suggestions from '#server/database/suggestions.ts'
+import { sessionOf, type TenantIds } from './seeded-tenants.ts'
+
+/** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
+export interface MethodCall {
+  readonly database: Database
+  readonly transaction: TenantTransaction
+  readonly tenant: TenantId
+  /** Whose records it is asked about. */
+  readonly of: TenantIds
+  readonly lane: lanes.LaneRow
+  readonly user: people.UserRow
+  /** Digests under which their one signed update and their one imported row are kept. */
+  readonly requestDigest: Buffer
+  readonly fingerprint: Buffer
+  readonly now: Date
+}
+
+export interface Method {
+  readonly call: (given: MethodCall) => Promise<unknown>
+  /**
+   * How one knows that it did something where it may: that it `shows` a canary, `changes` a row, or `finds` something.
+   * Where even the rightful call has nothing to show it is `nothing`.
+   */
+  readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
+  /** Needs the import to be running. */
+  readonly running?: true
+  /** Works in transactions of its own, of the tenant it is given. */
+  readonly commits?: true
+}
+
+const shows = (call: Method['call']): Method => ({ call, does: 'shows' })
+const alters = (call: Method['call']): Method => ({ call, does: 'changes' })
+const finds = (call: Method['call']): Method => ({ call, does: 'finds' })
+const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
+
+const uuid = '00000009-0000-4000-8000-000000000009'
+const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
+const progress = { rowsRead: 9, rowsAdded: 9, rowsUpdated: 9, rowsRepeated: 9, rowsRefused: 9, bytesRead: 9 }
+const noCosts = { expected_cost_cents: null, expected_cost_low_cents: null, expected_cost_high_cents: null }
+const newLane: lanes.NewLane = {
+  ...noCosts,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  origin_key: 'dallas|TX',
+  destination_key: 'atlanta|GA',
+  origin_state: 'TX',
+  destination_state: 'GA',
+  origin_market: null,
+  destination_market: null,
+  equipment: 'V',
+  equipment_code: 'V',
+  quoted_rate_cents: 200_000,
+  estimated_cost_cents: null,
+  market_rate_cents: null,
+  miles: 780,
+  pickup_date: null,
+}
+
+/** Numbers of the installation's own sequences, which go on from call to call. */
+const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
+  rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
+
+/** A row for every function of the database that works for a tenant, under its file and name. */
+export const methods: Readonly<Record<string, Method>> = {
+  'audit-log.appendAudit': alters(({ transaction, tenant, of, now }) =>
+    audit.appendAudit(transaction, tenant, {
+      at: now,
+      kind: 'signed-in',
+      userId: of.owner,
+      jti: of.jti,
+      subjectUserId: null,
+      about: {},
+      count: 1,
+      network: null,
+      requestId: null,
+    }),
+  ),
+  'audit-log.listAudit': shows(({ transaction, tenant }) =>
+    audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
+  ),
+  'audit-log.verifyAudit': finds(({ transaction, tenant }) =>
+    audit.verifyAudit((look) => look(transaction), tenant, []),
+  ),
+  'credentials.insertServiceToken': finds(({ transaction, tenant, of, now }) =>
+    credentials.insertServiceToken(transaction, tenant, {
+      jti: uuid,
+      name: 'new',
+      scope: 'integrations:write',
+      userId: of.owner,
+      now,
+      expiresAt: now,
+      signedWith: 'a key',
+    }),
+  ),
+  'credentials.listServiceTokens': shows(({ transaction, tenant }) =>
+    credentials.listServiceTokens(transaction, tenant),
+  ),
+  'credentials.revokeServiceToken': alters(({ transaction, tenant, of, now }) =>
+    credentials.revokeServiceToken(transaction, tenant, of.spareToken, now),
+  ),
+  'credentials.liveTokensOf': shows(({ transaction, tenant, of, now }) =>
+    credentials.liveTokensOf(transaction, tenant, of.owner, now),
+  ),
+  'credentials.revokeTokensOf': alters(({ transaction, tenant, of, now }) =>
+    credentials.revokeTokensOf(transaction, tenant, of.owner, now),
+  ),
+  'credentials.sealedSecrets': finds(({ transaction, tenant }) =>
+    credentials.sealedSecrets(transaction, tenant, 0, 100),
+  ),
+  'credentials.sealAnew': alters(({ transaction, tenant, of }) =>
+    credentials.sealAnew(transaction, tenant, of.spareSecret, Buffer.from('sealed anew')),
+  ),
+  'credentials.countTokensOfOtherKeys': finds(({ transaction, tenant, now }) =>
+    credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),
+  ),
+  'credentials.handOverTokens': alters(({ transaction, tenant, of }) =>
+    credentials.handOverTokens(transaction, tenant, of.owner, of.admin),
+  ),
+  'credentials.findLiveServiceToken': finds(({ transaction, tenant, of, now }) =>
+    credentials.findLiveServiceToken(transaction, tenant, of.jti, now),
+  ),
+  'credentials.wasIssued': finds(({ transaction, tenant, of }) =>
+    credentials.wasIssued(transaction, tenant, of.jti),
+  ),
+  'credentials.recordTokenUse': alters(({ transaction, tenant, of, now }) =>
+    credentials.recordTokenUse(transaction, tenant, of.liveToken, now, '192.0.2.9'),
+  ),
+  'credentials.insertSigningSecret': finds(({ transaction, tenant, of, now }) =>
+    credentials.insertSigningSecret(transaction, tenant, {
+      name: 'new',
+      userId: of.owner,
+      now,
+      sealedFor: () => Buffer.from('sealed'),
+    }),
+  ),
+  'credentials.listSigningSecrets': shows(({ transaction, tenant }) =>
+    credentials.listSigningSecrets(transaction, tenant),
+  ),
+  'credentials.liveSigningSecrets': shows(({ transaction, tenant, now }) =>
+    credentials.liveSigningSecrets(transaction, tenant, now),
+  ),
+  'credentials.lockLiveSecretsOf': finds(({ transaction, tenant, now }) =>
+    credentials.lockLiveSecretsOf(transaction, tenant, 'tms', now),
+  ),
+  'credentials.expireSigningSecret': alters(({ transaction, tenant, of, now }) =>
+    credentials.expireSigningSecret(transaction, tenant, of.spareSecret, now),
+  ),
+  'credentials.revokeSigningSecret': alters(({ transaction, tenant, of, now }) =>
+    credentials.revokeSigningSecret(transaction, tenant, of.spareSecret, now),
+  ),
+  'credentials.recordSecretUse': alters(({ transaction, tenant, of, now }) =>
+    credentials.recordSecretUse(transaction, tenant, of.spareSecret, now),
+  ),
+  'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
+    steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
+  ),
+  'histories.readHistory': finds(({ transaction, tenant }) =>
+    histories.readHistory(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'histories.tenantTotals': finds(({ transaction, tenant }) => histories.tenantTotals(transaction, tenant)),
+  'histories.factsVersion': finds(({ transaction, tenant }) => histories.factsVersion(transaction, tenant)),
+  'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
+    histories.readTenantQuotes(transaction, tenant, null, 100),
+  ),
+  'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
+    imports.insertImport(transaction, tenant, {
+      file_name: 'new.csv',
+      dry_run: false,
+      bytes_total: 1,
+      created_by: of.owner,
+      created_at: now,
+      columns: {},
+      ignoredColumns: [],
+    }),
+  ),
+  'imports.findImport': shows(({ transaction, tenant, of, now }) =>
+    imports.findImport(transaction, tenant, of.import, now),
+  ),
+  'imports.listImports': shows(({ transaction, tenant, now }) =>
+    imports.listImports(transaction, tenant, now),
+  ),
+  'imports.findRunningImport': {
+    ...finds(({ transaction, tenant, now }) => imports.findRunningImport(transaction, tenant, now)),
+    running: true,
+  },
+  'imports.requestStop': {
+    ...alters(({ transaction, tenant, of }) => imports.requestStop(transaction, tenant, of.import)),
+    running: true,
+  },
+  'imports.touchImport': {
+    ...alters(({ transaction, tenant, of, now }) =>
+      imports.touchImport(transaction, tenant, of.import, new Date(now.getTime() + 1000)),
+    ),
+    running: true,
+  },
+  'imports.saveProgress': {
+    ...alters(({ transaction, tenant, of, now }) =>
+      imports.saveProgress(transaction, tenant, of.import, { ...progress, errors: null, now }),
+    ),
+    running: true,
+  },
+  'imports.finishImport': {
+    ...alters(({ transaction, tenant, of, now }) =>
+      imports.finishImport(transaction, tenant, of.import, {
+        ...progress,
+        errors: [],
+        status: 'done',
+        failure: null,
+        now,
+      }),
+    ),
+    running: true,
+  },
+  'imports.findImported': finds(async ({ transaction, tenant, fingerprint }) => [
+    ...(await imports.findImported(transaction, tenant, [fingerprint])),
+  ]),
+  'imports.lockImports': nothing(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
+  'imports.undoImport': {
+    ...alters(({ database, tenant, of, now }) =>
+      imports.undoImport(database, tenant, of.import, { userId: of.owner, now }),
+    ),
+    commits: true,
+  },
+  'integration-calls.insertIntegrationCalls': finds(async ({ transaction, tenant, of, now }) => {
+    const last = await calls.insertIntegrationCalls(transaction, tenant, [
+      {
+        at: now.getTime(),
+        operation: 'markup',
+        method: 'GET',
+        path: '/',
+        query: null,
+        status: 200,
+        problem: null,
+        detail: null,
+        requestId: uuid,
+        jti: of.jti,
+        durationMs: 1,
+        network: '192.0.2.9',
+        notKept: 0,
+      },
+    ])
+    const { rows } = await sql<{ token_id: number | null }>`
+      select token_id from integration_calls where tenant_id = ${tenant} and call_id = ${last}
+    `.execute(transaction)
+    return rows[0]?.token_id ?? null
+  }),
+  'integration-calls.pruneIntegrationCalls': alters(({ transaction, tenant, now }) =>
+    calls.pruneIntegrationCalls(transaction, tenant, { upTo: 1_000_000, before: now }),
+  ),
+  'integration-calls.listIntegrationCalls': shows(({ transaction, tenant }) =>
+    calls.listIntegrationCalls(transaction, tenant, { from: new Date(0) }, { before: null, limit: 50 }),
+  ),
+  'lane-changes.changeLane': alters(({ transaction, tenant, of, lane, now }) =>
+    changes.changeLane(
+      transaction,
+      tenant,
+      lane,
+      { carrier_name: 'another' },
+      { source: 'dashboard', userId: of.owner },
+      now,
+    ),
+  ),
+  'lane-changes.listChanges': shows(({ transaction, tenant, of }) =>
+    changes.listChanges(transaction, tenant, of.lane),
+  ),
+  'lane-changes.findChange': shows(({ transaction, tenant, of }) =>
+    changes.findChange(transaction, tenant, of.lane, 1),
+  ),
+  'lane-lists.listLanes': shows(({ transaction, tenant }) =>
+    lists.listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 50 }),
+  ),
+  'lane-lists.countLanes': finds(({ transaction, tenant, of }) =>
+    lists.countLanes(transaction, tenant, { quotedBy: of.owner }),
+  ),
+  'lane-lists.quoteOrigins': shows(async ({ transaction, tenant, lane }) => [
+    ...(await lists.quoteOrigins(transaction, tenant, [lane])),
+  ]),
+  'lane-lists.userNames': shows(async ({ transaction, tenant, of }) => [
+    ...(await lists.userNames(transaction, tenant, [of.owner])),
+  ]),
+  'lane-lists.shipmentTotals': finds(({ transaction, tenant }) =>
+    lists.shipmentTotals(transaction, tenant, {}),
+  ),
+  'lane-record.monthsOfCorridor': finds(({ transaction, tenant }) =>
+    record.monthsOfCorridor(transaction, tenant, dallasToAtlanta),
+  ),
+  'lane-record.pointsOfCorridor': shows(({ transaction, tenant }) =>
+    record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
+  ),
+  'lanes.insertQuoteRequests': finds(async ({ database, transaction, tenant, of, now }) =>
+    withoutNumbers(
+      await lanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
+        {
+          customerName: 'New',
+          reference: null,
+          createdBy: of.owner,
+          createdAt: now,
+          importId: of.import,
+          lanes: [newLane],
+        },
+      ]),
+    ),
+  ),
+  'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
+  'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
+  'lanes.updateLane': alters(({ transaction, tenant, of }) =>
+    lanes.updateLane(transaction, tenant, of.lane, { carrier_name: 'another' }),
+  ),
+  'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
+    withoutNumbers([
+      await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {
+        ...noCosts,
+        quoted_rate_cents: 1,
+        estimated_cost_cents: null,
+        market_rate_cents: null,
+        pickup_date: null,
+        createdBy: of.owner,
+        createdAt: now,
+      }),
+    ]),
+  ),
+  'lanes.findQuoteRequest': shows(({ transaction, tenant, of }) =>
+    lanes.findQuoteRequest(transaction, tenant, of.request),
+  ),
+  'lanes.findQuoteRequestByKey': shows(({ transaction, tenant, of }) =>
+    lanes.findQuoteRequestByKey(transaction, tenant, of.requestKey),
+  ),
+  'people.nextTenantNumber': finds(({ transaction, tenant }) =>
+    people.nextTenantNumber(transaction, tenant, 'user'),
+  ),
+  // The tenant is there already, whoever asks.
+  'people.createTenant': nothing(({ transaction, tenant, now }) =>
+    people.createTenant(transaction, tenant, {
+      company: 'New',
+      name: 'New',
+      email: 'new-tenant@example.com',
+      passwordHash: 'none',
+      now,
+    }),
+  ),
+  'people.insertUser': finds(({ transaction, tenant, now }) =>
+    people.insertUser(transaction, tenant, {
+      name: 'New',
+      email: 'new-user@example.com',
+      role: 'viewer',
+      status: 'active',
+      passwordHash: null,
+      invitation: null,
+      now,
+    }),
+  ),
+  'people.findTenant': shows(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.updateTenant': alters(({ transaction, tenant }) =>
+    people.updateTenant(transaction, tenant, { name: 'another' }),
+  ),
+  'people.setTenantStatus': alters(({ transaction, tenant }) =>
+    people.setTenantStatus(transaction, tenant, 'suspended'),
+  ),
+  'people.findUser': shows(({ transaction, tenant, of }) => people.findUser(transaction, tenant, of.person)),
+  'people.lockUser': shows(({ transaction, tenant, of }) => people.lockUser(transaction, tenant, of.person)),
+  'people.lockOwners': finds(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
+  'people.listUsers': shows(({ transaction, tenant }) => people.listUsers(transaction, tenant)),
+  'people.updateUser': alters(({ transaction, tenant, of }) =>
+    people.updateUser(transaction, tenant, of.person, { name: 'another' }),
+  ),
+  'people.removeUser': alters(({ transaction, tenant, user }) =>
+    people.removeUser(transaction, tenant, user),
+  ),
+  'people.insertSession': alters(({ transaction, tenant, of, now }) =>
+    people.insertSession(transaction, tenant, {
+      sessionId: uuid,
+      userId: of.owner,
+      now,
+      expiresAt: now,
+    }),
+  ),
+  'people.endSessions': alters(({ transaction, tenant, of, now }) =>
+    people.endSessions(transaction, tenant, of.owner, now),
+  ),
+  'people.findSession': finds(({ transaction, tenant, of, now }) =>
+    people.findSession(transaction, tenant, sessionOf(of.label, of.owner), now),
+  ),
+  'performance.performanceBy': shows(({ transaction, tenant }) =>
+    performance.performanceBy(
+      transaction,
+      tenant,
+      'customer',
+      {},
+      { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
+    ),
+  ),
+  'performance.placesOfLanes': shows(({ transaction, tenant }) =>
+    performance.placesOfLanes(transaction, tenant, [{ ...dallasToAtlanta, equipmentCode: 'V' }]),
+  ),
+  'performance.listMarginGaps': shows(({ transaction, tenant }) =>
+    performance.listMarginGaps(transaction, tenant, {}, { cursor: null, limit: 50 }),
+  ),
+  'performance.marginGapTotals': finds(({ transaction, tenant }) =>
+    performance.marginGapTotals(transaction, tenant, {}),
+  ),
+  'shipment-updates.lockRequestDigest': nothing(({ transaction, tenant, requestDigest }) =>
+    updates.lockRequestDigest(transaction, tenant, requestDigest),
+  ),
+  'shipment-updates.findRecordedAnswer': finds(({ transaction, tenant, requestDigest }) =>
+    updates.findRecordedAnswer(transaction, tenant, requestDigest),
+  ),
+  'shipment-updates.recordShipmentUpdate': alters(({ transaction, tenant, of, now }) =>
+    updates.recordShipmentUpdate(transaction, tenant, {
+      digest: Buffer.alloc(32, 9),
+      laneId: of.lane,
+      signedAt: now,
+      receivedAt: now,
+      tokenId: of.liveToken,
+      carried: {},
+      applied: [],
+      updated: true,
+    }),
+  ),
+  'suggestions.placeUses': finds(async ({ transaction, tenant }) => [
+    ...(await suggestions.placeUses(transaction, tenant, 100)),
+  ]),
+  'suggestions.customersCalled': shows(({ transaction, tenant }) =>
+    suggestions.customersCalled(transaction, tenant, '', 50),
+  ),
+}
+
+/** Functions of the folder that work for no tenant, each with its reason. */
+export const forNoTenant: Readonly<Record<string, string>> = {
+  'audit-log.auditHash': 'arithmetic',
+  'data-folder.lockDataFolder': 'files of the operator',
+  'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
+  'identifiers.identifiers': 'arithmetic',
+  'lane-changes.auditedForApi': 'a translation of values it is given',
+  'lane-changes.rollbackValues': 'a translation of values it is given',
+  'lane-lists.matching': 'a part of a query',
+  'lane-lists.sortKeyKind': 'a part of a query',
+  'lanes.laneRef': 'arithmetic',
+  'people.foldedEmail': 'arithmetic',
+  'people.newTenantId': 'a random number',
+  'people.signInOf': 'asked before the tenant is known, through a function that tells two numbers',
+  'operators.listTenants': 'the owner of the tables asks; the service role sees none',
+  'installation.readKeyCheck': 'of the installation',
+  'installation.writeKeyCheck': 'of the installation',
+  'installation.replaceKeyCheck': 'of the installation',
+  'installation.readKeyNames': 'of the installation',
+  'installation.writeKeyNames': 'of the installation',
+}

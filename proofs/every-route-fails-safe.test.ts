@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { requestOf } from './route-requests.ts'
+import { credentialOf, endlessThread, endpoints, send } from './route-walk.ts'
+import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+/** Lets each use of the database fail in turn, on every route there is: no answer may then look like one about data. */
+
+const logs = ['integration_calls', 'audit_log', 'tenant_counters']
+const failure = failingDatabase()
+let app: TestApp
+let tenants: SeededTenants
+
+beforeAll(async () => {
+  app = await testApp({ wrapDatabase: failure.wrapDatabase, backtestThread: endlessThread })
+  tenants = await seededTenants(app)
+})
+afterAll(async () => {
+  await tenants.close()
+  await app.close()
+})
+
+/** Works in many small transactions, and does not say that nothing was changed. */
+const piecewise = 'undo-import'
+
+/** What is found out behind the answer may fail there: an import says so in its own record. */
+const goesOnBehind = new Set(['create-import', 'get-backtest'])
+
+test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
+  const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'
+  await tenants.seed('A')
+  let met = 0
+  for (const [error, status] of [
+    [outage, 503],
+    [bug, 500],
+  ] as const) {
+    for (let nth = 1; ; nth++) {
+      const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
+      const before = await tenants.checksum('A', logs)
+      failure.failAt(nth, error)
+      const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
+      const fired = failure.hasFired()
+      if (!fired || (goesOnBehind.has(name) && answer.status < 300)) break
+      met += 1
+      expect([nth, answer.status]).toEqual([nth, status])
+      expect(answer.body).not.toContain('"found":false')
+      expect(answer.body).not.toMatch(inside)
+      await app.settle()
+      const isSame = (await tenants.checksum('A', logs)) === before
+      expect([nth, isSame || (name === piecewise && !answer.body.includes('Nothing was changed'))]).toEqual([
+        nth,
+        true,
+      ])
+    }
+    await tenants.seed('A')
+  }
+  // Where the database is not asked at all, nothing of it can fail.
+  if (name !== 'suggest-places') expect(met).toBeGreaterThan(1)
+})

@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process'
+import { rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { makeKnownBrokerage, type Read, readInsights } from './insight-readers.ts'
+import { type OwnPostgres, ownPostgres, proofFolder } from './own-postgres.ts'
+import { type Finding, firstFaults, type Proof, type ProofOptions } from './proof.ts'
+import { serviceProcesses } from './service-process.ts'
+import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './signed-writers.ts'
+
+const run = promisify(execFile)
+
+/** A folder on a small disk of its own, in memory. Only root may make one, and not everywhere. */
+async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
+  const folder = proofFolder()
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=220m,mode=0711', 'tmpfs', folder])
+  } catch {
+    rmSync(folder, { recursive: true, force: true })
+    return null
+  }
+  return {
+    folder,
+    async remove() {
+      await run('umount', [folder])
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Takes what is free on the disk, down to the last page. */
+function fill(folder: string, ballast: string[]): void {
+  for (;;) {
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail === 0) return
+    const path = join(folder, `ballast-${ballast.length}`)
+    ballast.push(path)
+    try {
+      writeFileSync(path, Buffer.alloc(Math.min(bavail * bsize, 64 * 1024 * 1024)))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+  }
+}
+
+const recoveryMsMax = 5_000
+
+async function fillUnderLoad(
+  { share, slackMs, onProgress, signal }: ProofOptions,
+  fault?: 'a full disk is a bug',
+): Promise<Finding> {
+  const disk = await smallDisk()
+  if (disk === null) return { figure: '-', faults: [], skipped: 'mounting a small disk needs root' }
+  let postgres: OwnPostgres | null = null
+  let services: ReturnType<typeof serviceProcesses> | null = null
+  let load: Promise<unknown> = Promise.resolve()
+  let over = false
+  const faults: string[] = []
+  const log = writersLog()
+  const reads: Read[] = []
+  const ballast: string[] = []
+  try {
+    postgres = await ownPostgres(join(disk.folder, 'data'))
+    services = serviceProcesses(postgres)
+    const service = await services.start(fault === undefined ? {} : { fault })
+    const writers = await makeWriters(service.url, 6)
+    const reader = await makeKnownBrokerage(service.url)
+    await delay(1_100)
+    load = Promise.all([
+      write(
+        writers,
+        log,
+        () => service.url,
+        () => over,
+      ),
+      readInsights(
+        () => service.url,
+        reader,
+        reads,
+        () => over,
+      ),
+    ])
+    await delay(1_500)
+    const before = acknowledgedCount(log)
+    const refused = () => log.answers.filter(({ status }) => status >= 500).length
+    // Pages that tables have to spare are used up first, so the disk is kept full until nothing is left.
+    for (let waited = 0; refused() === 0 && waited < 60_000 && !signal.aborted; waited += 100) {
+      fill(disk.folder, ballast)
+      await delay(100)
+    }
+    onProgress(`the disk is full after ${acknowledgedCount(log)} acknowledged updates`)
+    const full = performance.now()
+    const fullMs = Math.max(2_000, 20_000 * share)
+    while (performance.now() - full < fullMs && !signal.aborted) {
+      fill(disk.folder, ballast)
+      await delay(100)
+    }
+    const readsWhileFull = reads.filter(({ began }) => began > full)
+    const refusedWhileFull = refused()
+    for (const path of ballast) rmSync(path, { force: true })
+    const freed = performance.now()
+    const isBack = () => log.answers.some(({ began, status }) => began > freed && status === 200)
+    while (!isBack() && performance.now() - freed < recoveryMsMax + slackMs) await delay(20)
+    const backMs = performance.now() - freed
+    if (!isBack()) faults.push('no update is acknowledged after there is room again')
+    await delay(500)
+    over = true
+    await load
+    if (service.child.exitCode !== null) faults.push('the service ended')
+    if (refusedWhileFull === 0) faults.push('the full disk refused nothing: the proof is empty')
+    const odd = log.answers.filter(({ status }) => ![200, 429, 503].includes(status))
+    if (odd.length > 0) faults.push(`${odd.length} updates were answered ${odd[0]?.status}`)
+    const wrong = readsWhileFull.filter(({ found, status }) => status !== 429 && found !== true)
+    if (wrong.length > 0)
+      faults.push(`${wrong.length} reads while the disk was full were answered ${wrong[0]?.status}`)
+    faults.push(...(await lossesIn(postgres, log)))
+    return {
+      figure: `${before} updates acknowledged before and ${acknowledgedCount(log) - before} around it; ${refusedWhileFull} refused and ${readsWhileFull.length} reads answered while full; back after ${Math.round(backMs)} ms`,
+      faults: firstFaults(faults),
+    }
+  } finally {
+    over = true
+    await services?.remove()
+    await load
+    for (const path of ballast) rmSync(path, { force: true })
+    await postgres?.remove()
+    await disk.remove()
+  }
+}
+
+export const fullDisk: Proof = {
+  name: 'r6',
+  claim:
+    'While the disk is full reads go on and writes are 503; nothing acknowledged is lost; no restart is needed',
+  fault: 'a full disk taken for a bug of ours',
+  run: (options) => fillUnderLoad(options),
+  control: (options) => fillUnderLoad({ ...options, share: 0 }, 'a full disk is a bug'),
+}

@@ -1,0 +1,327 @@
+import { createHmac } from 'node:crypto'
+import type { InjectOptions } from 'fastify'
+import { seededRandom } from '#server/sample/seeded-random.ts'
+import type { TestApp } from '#testing/app-on-database.ts'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { head, sendRaw } from '#testing/raw-http.ts'
+import { type HostileAnswer, type OpenApiDocument, operationsOf, oracleOf } from './hostile-oracle.ts'
+import { type HostileRequest, hostileRequest, mayChange } from './hostile-requests.ts'
+import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
+import type { CallerName } from './route-expectations.ts'
+import { credentialOf, difference } from './route-walk.ts'
+import { type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
+
+/**
+ * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of
+ * credential and with none, handed over directly and through sockets. What must hold: no 5xx, no error in the log,
+ * every status and body as documented, nothing changed by what was refused or only read, nothing of another brokerage
+ * changed by anything, and a client beside it that notices nothing.
+ *
+ * Requests come in batches. Four of five are quiet: whatever in them could change something has a flaw for which it must
+ * be refused, so the rows must be the same before and after. In the fifth everything may succeed.
+ */
+export interface HostileInput {
+  readonly requests: number
+  readonly seed: number
+  readonly onProgress?: (done: number) => void
+  readonly signal?: AbortSignal
+  /** Only the request of this number, as it was, to look at. */
+  readonly only?: number
+  /** Ends when this many faults were found; 20 when absent. */
+  readonly faultsMax?: number
+}
+
+export interface HostileFindings {
+  readonly sent: number
+  readonly sentOverSockets: number
+  readonly statuses: Readonly<Record<string, number>>
+  /** Operations that answered with success at least once: the requests do meet the code behind the door. */
+  readonly succeeded: ReadonlySet<string>
+  readonly healthyCalls: number
+  readonly healthySlowestMs: number
+  /** What should not have been, each with the request and the command that sends it again. */
+  readonly faults: readonly string[]
+}
+
+const batchSize = 250
+const atOnce = 12
+/** Sign-in slows down whoever fails: time goes on, so that passwords are looked at again and again. */
+const stepMs = 16 * 60_000
+const batchesPerStep = 20
+/** What a refused call is noted in, and the counters that number the notes. */
+const logs = ['integration_calls', 'audit_log', 'tenant_counters']
+
+export async function hostileInput(
+  app: TestApp,
+  tenants: SeededTenants,
+  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
+): Promise<HostileFindings> {
+  const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
+  const operations = operationsOf(document)
+  const faultsOf = oracleOf(document)
+  const faults: string[] = []
+  const known = new Set<string>()
+  const statuses: Record<string, number> = {}
+  const succeeded = new Set<string>()
+  let sent = 0
+  let sentOverSockets = 0
+
+  const unhandled = (error: unknown) => faults.push(`the process would have ended: ${String(error)}`)
+  process.on('uncaughtException', unhandled)
+  process.on('unhandledRejection', unhandled)
+  const healthy = await healthyClient(app)
+  await tenants.seed('A')
+  await tenants.seed('B')
+  const sumOfB = await tenants.checksum('B')
+  const sender = senderTo(app, tenants)
+  const owner = sender.credential('owner-A').Authorization ?? ''
+
+  const isQuiet = (index: number) => Math.floor(index / batchSize) % 5 !== 4
+  const made = (index: number) => hostileRequest(operations, seed, index, isQuiet(index))
+
+  function judged(request: HostileRequest, answer: HostileAnswer): string[] {
+    const found = faultsOf(request, answer)
+    const isChange = mayChange(request) && answer.status < 300
+    if (isChange && isQuiet(request.index)) found.push(`accepted what must be refused (${answer.status})`)
+    return found
+  }
+
+  async function sendOne(index: number): Promise<void> {
+    sent += 1
+    // One in fifty is no request at all, but bytes.
+    if (index % 50 === 49) {
+      sentOverSockets += 1
+      const exchange = rawExchange(seededRandom(Math.imul(seed, 31) + index), owner)
+      for (const fault of await faultsOfExchange(app.url, exchange)) {
+        faults.push(`request ${index} (${exchange.what}) ${fault}\n  ${JSON.stringify(exchange.parts)}`)
+      }
+      return
+    }
+    const request = made(index)
+    if (request.overSocket) sentOverSockets += 1
+    const answer = await sender.send(request)
+    if (answer === null) return
+    statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
+    if (answer.status < 300) succeeded.add(request.operation)
+    const found = judged(request, answer)
+    const kind = `${request.operation}: ${found.join('; ')}`
+    // Of the same fault one request is enough.
+    if (found.length > 0 && !known.has(kind)) {
+      known.add(kind)
+      const smallest = await shrunk(request, async (smaller) => {
+        const again = await sender.send(smaller)
+        return again !== null && judged(smaller, again).length > 0
+      })
+      faults.push(
+        `request ${index} (${request.operation}) ${found.join('; ')}\n  ${sender.asCommand(smallest)}\n  answered: ${answer.text.slice(0, 300)}`,
+      )
+    }
+  }
+
+  async function sendBatch(first: number, last: number): Promise<void> {
+    const quiet = isQuiet(first)
+    const before = quiet ? await tenants.checksum('A', logs) : ''
+    let next = first
+    const lane = async () => {
+      while (next < last && faults.length < faultsMax) await sendOne(next++)
+    }
+    await Promise.all(Array.from({ length: atOnce }, lane))
+    await settled(app, tenants)
+    const where = `the batch of requests ${first} to ${last - 1}`
+    const after = quiet ? await tenants.checksum('A', logs) : ''
+    if (after !== before) {
+      faults.push(`${where} changed ${difference(before, after)}, though nothing in it was to succeed`)
+      await tenants.seed('A')
+    }
+    if ((await tenants.checksum('B')) !== sumOfB) {
+      faults.push(`${where} changed another brokerage`)
+      await tenants.seed('B')
+    }
+    if (!quiet) await tenants.seed('A')
+    for (const line of app.logLines.splice(0)) {
+      if (line.indexOf('\n') !== line.length - 1) faults.push(`${where} broke a line of the log: ${line}`)
+      if (line.includes('"level":"error"')) faults.push(`${where} left an error in the log: ${line.trim()}`)
+    }
+  }
+
+  try {
+    if (only !== undefined) await sendBatch(only, only + 1)
+    for (let first = 0; only === undefined && first < requests; first += batchSize) {
+      if (signal?.aborted === true || faults.length >= faultsMax) break
+      await sendBatch(first, Math.min(first + batchSize, requests))
+      if ((first / batchSize) % batchesPerStep === batchesPerStep - 1) app.now += stepMs
+      onProgress?.(sent)
+    }
+  } finally {
+    process.off('uncaughtException', unhandled)
+    process.off('unhandledRejection', unhandled)
+  }
+  const beside = await healthy.stop()
+  return {
+    sent,
+    sentOverSockets,
+    statuses,
+    succeeded,
+    healthyCalls: beside.calls,
+    healthySlowestMs: beside.slowestMs,
+    faults: [...faults, ...beside.faults],
+  }
+}
+
+/** Waits until nothing goes on behind the answers: the log of calls is written, imports are done. */
+async function settled(app: TestApp, tenants: SeededTenants): Promise<void> {
+  await app.settle()
+  const owner = tenants.asOwner('A')
+  for (let tries = 0; tries < 400; tries++) {
+    const { rowCount } = await owner.query("select from imports where status = 'running' limit 1")
+    if (rowCount === 0) return
+    await new Promise((resume) => setTimeout(resume, 25))
+  }
+  throw new Error('An import does not end.')
+}
+
+/** Sends requests as they are, with the credentials of who calls. */
+function senderTo(app: TestApp, tenants: SeededTenants) {
+  const credentials = new Map<CallerName, Record<string, string>>()
+
+  function credential(caller: CallerName): Record<string, string> {
+    const known = credentials.get(caller) ?? credentialOf(app, caller, tenants, { path: '' })
+    credentials.set(caller, known)
+    return known
+  }
+
+  function headersOf({ caller, signature, headers, body }: HostileRequest): (readonly [string, string])[] {
+    const seconds = Math.floor(app.now / 1000) - (signature === 'stale' ? 301 : 0)
+    const secret = signature === 'wrong' ? 'lwsec_of_nobody' : signingSecretOf('A')
+    const signed =
+      signature === 'none'
+        ? {}
+        : {
+            'X-Service-Timestamp': String(seconds),
+            'X-Service-Signature': `sha256=${createHmac('sha256', secret)
+              .update(`${seconds}.`)
+              .update(body ?? '')
+              .digest('hex')}`,
+          }
+    const own = Object.entries({ ...credential(caller), ...signed })
+    const isGiven = ([name]: readonly [string, string]) =>
+      headers.some(([given]) => given.toLowerCase() === name.toLowerCase())
+    return [...own.filter((header) => !isGiven(header)), ...headers]
+  }
+
+  function bytesOf(request: HostileRequest): Buffer {
+    const { method, target, body } = request
+    const headers = headersOf(request)
+    const host = headers.some(([name]) => name === 'Host') ? [] : [['Host', 'x'] as const]
+    const length = body === null ? [] : [['Content-Length', String(body.length)] as const]
+    const start = head(`${method} ${target} HTTP/1.1`, [
+      ...host,
+      ...headers,
+      ...length,
+      ['Connection', 'close'],
+    ])
+    return Buffer.concat([Buffer.from(start), body ?? Buffer.alloc(0)])
+  }
+
+  return {
+    credential,
+
+    /** Null when nothing came back: the connection was closed, as it may be for what is no HTTP. */
+    async send(request: HostileRequest): Promise<HostileAnswer | null> {
+      if (request.overSocket) {
+        const [answer] = await sendRaw(app, bytesOf(request), 2_000)
+        if (answer === undefined) return null
+        return { ...answer, text: Buffer.from(answer.text, 'latin1').toString() }
+      }
+      const { statusCode, headers, payload } = await app.inject({
+        method: request.method as NonNullable<InjectOptions['method']>,
+        url: request.target,
+        headers: Object.fromEntries(headersOf(request)),
+        ...(request.body === null ? {} : { payload: request.body }),
+      })
+      return { status: statusCode, headers, text: payload }
+    },
+
+    /** A line for a shell that sends the same bytes to a service (whose credentials are then other ones). */
+    asCommand(request: HostileRequest): string {
+      const escaped = [...bytesOf(request)]
+        .map((byte) =>
+          byte >= 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x5c && byte !== 0x25
+            ? String.fromCharCode(byte)
+            : `\\${byte.toString(8).padStart(3, '0')}`,
+        )
+        .join('')
+      const { hostname, port } = new URL(app.url)
+      return `printf '${escaped.slice(0, 4000)}' | nc ${hostname} ${port}`
+    },
+  }
+}
+
+/** The smallest request, reached by leaving out headers, parts of the query and parts of the body, that still fails. */
+async function shrunk(
+  request: HostileRequest,
+  stillFails: (smaller: HostileRequest) => Promise<boolean>,
+): Promise<HostileRequest> {
+  let smallest = request
+  if (!(await stillFails(smallest))) return request
+  const attempt = async (smaller: HostileRequest) => {
+    if (await stillFails(smaller)) smallest = smaller
+  }
+  for (const header of request.headers) {
+    await attempt({ ...smallest, headers: smallest.headers.filter((one) => one !== header) })
+  }
+  for (const pair of (request.target.split('?')[1] ?? '').split('&')) {
+    await attempt({ ...smallest, target: smallest.target.replace(pair, '').replace(/[?&]$/, '') })
+  }
+  if (smallest.body !== null) await attempt({ ...smallest, body: null })
+  for (let size = (smallest.body?.length ?? 0) >> 1; size >= 1; size >>= 1) {
+    for (let at = 0; at < (smallest.body?.length ?? 0) && at < 64 * size; at += size) {
+      const body = smallest.body ?? Buffer.alloc(0)
+      await attempt({ ...smallest, body: Buffer.concat([body.subarray(0, at), body.subarray(at + size)]) })
+    }
+  }
+  return smallest
+}
+
+/** Somebody at work beside it all, over a socket, who expects every call to succeed. */
+async function healthyClient(app: TestApp) {
+  const integration: Integration = await makeIntegration(app)
+  const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
+  const faults: string[] = []
+  let calls = 0
+  let slowestMs = 0
+  let going = true
+  const asks: readonly (() => Promise<{ status: number; body: { found?: boolean; updated?: boolean } }>)[] = [
+    () =>
+      call(
+        app,
+        'GET',
+        '/api/integrations/insights/markup?origin=Dallas,TX&destination=Atlanta,GA&proposed_rate=2000',
+        {
+          token: integration.token,
+        },
+      ),
+    () => pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 1000 + calls / 100 }),
+  ]
+  const work = (async () => {
+    while (going) {
+      for (const ask of asks) {
+        const began = performance.now()
+        const { status, body } = await ask().catch((error: unknown) => ({ status: 0, body: { error } }))
+        slowestMs = Math.max(slowestMs, Math.round(performance.now() - began))
+        calls += 1
+        const isRight = status === 200 && (!('found' in body) || body.found === true)
+        if (!isRight && faults.length < 5)
+          faults.push(`the client beside it got ${status}: ${JSON.stringify(body)}`)
+      }
+      await new Promise((resume) => setTimeout(resume, 50))
+    }
+  })()
+  return {
+    async stop() {
+      going = false
+      await work
+      return { calls, slowestMs, faults }
+    },
+  }
+}

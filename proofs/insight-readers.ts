@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { call, type Integration, makeIntegration } from '#testing/make.ts'
+import { asApp } from './signed-writers.ts'
+
+/** A brokerage about which the service knows something, so that "nothing found" would be a wrong answer. */
+export async function makeKnownBrokerage(url: string): Promise<Integration> {
+  const integration = await makeIntegration(asApp(url))
+  const token = integration.tenant.owner
+  const quoted = await call(asApp(url), 'POST', '/api/quote-requests', {
+    token,
+    body: {
+      customer_name: 'Harvest Table Foods',
+      lanes: Array.from({ length: 12 }, (_, index) => ({
+        origin: 'Dallas, TX',
+        destination: 'Atlanta, GA',
+        equipment: 'V',
+        quoted_rate: 1900 + index * 20,
+      })),
+    },
+  })
+  for (const [index, { lane_ref }] of quoted.body.lanes.entries()) {
+    await call(asApp(url), 'POST', `/api/lanes/${lane_ref}/outcome`, {
+      token,
+      body: { outcome: index % 3 === 0 ? 'lost' : 'won' },
+    })
+  }
+  return integration
+}
+
+export interface Read {
+  readonly began: number
+  readonly ended: number
+  /** 0: no answer came. */
+  readonly status: number
+  /** What it said about whether anything is known; null when it was no answer about data. */
+  readonly found: boolean | null
+}
+
+const query = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
+const insights = [
+  `/api/integrations/insights/lane?${query}`,
+  `/api/integrations/insights/markup?${query}&proposed_rate=2000`,
+]
+
+/** Asks one of the two insights. */
+export async function readInsight(url: string, token: string, nth: number): Promise<Read> {
+  const began = performance.now()
+  const { status, found } = await fetch(`${url}${insights[nth % insights.length]}`, {
+    headers: { Authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(10_000),
+  }).then(
+    async (answer) => {
+      const body = (await answer.json()) as { found?: boolean }
+      return { status: answer.status, found: answer.status === 200 ? body.found === true : null }
+    },
+    () => ({ status: 0, found: null }),
+  )
+  return { began, ended: performance.now(), status, found }
+}
+
+/** Reads both insights in turn, within the tenant's limit, until `isOver`. */
+export async function readInsights(
+  url: () => string,
+  { token }: Integration,
+  reads: Read[],
+  isOver: () => boolean,
+): Promise<void> {
+  for (let nth = 0; !isOver(); nth++) {
+    reads.push(await readInsight(url(), token, nth))
+    await delay(120)
+  }
+}

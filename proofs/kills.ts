@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { RunningService } from '#testing/running-service.ts'
+import { type OwnPostgres, ownPostgres } from './own-postgres.ts'
+import {
+  between,
+  type Finding,
+  firstFaults,
+  type Proof,
+  type ProofOptions,
+  seeded,
+  shareOf,
+} from './proof.ts'
+import { serviceProcesses } from './service-process.ts'
+import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './signed-writers.ts'
+
+type Kill = 'service' | 'database' | 'both'
+
+const writersCount = 8
+
+/** Kills by share, in an order that follows from the seed. */
+function killsOf(random: () => number, share: number): Kill[] {
+  const kills: Kill[] = [
+    ...Array<Kill>(shareOf(100, share)).fill('service'),
+    ...Array<Kill>(shareOf(50, share)).fill('database'),
+    ...Array<Kill>(shareOf(20, share)).fill('both'),
+  ]
+  return kills
+    .map((kill) => ({ kill, at: random() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ kill }) => kill)
+}
+
+async function killUnderWriters(
+  kills: readonly Kill[],
+  { seed, onProgress, signal }: ProofOptions,
+  prepare: (postgres: OwnPostgres) => Promise<void> = async () => {},
+): Promise<Finding> {
+  const random = seeded(seed)
+  const postgres = await ownPostgres()
+  const services = serviceProcesses(postgres)
+  const done = { service: 0, database: 0, both: 0 }
+  const log = writersLog()
+  const faults: string[] = []
+  let over = false
+  let writing: Promise<void> = Promise.resolve()
+  try {
+    let service: RunningService = await services.start()
+    const writers = await makeWriters(service.url, writersCount)
+    await prepare(postgres)
+    writing = write(
+      writers,
+      log,
+      () => service.url,
+      () => over,
+    )
+    for (const kill of kills) {
+      if (signal.aborted) break
+      await delay(between(random, 300, 900))
+      const living = service
+      await Promise.all([
+        kill === 'database' ? null : living.end('SIGKILL'),
+        kill === 'service' ? null : postgres.kill(),
+      ])
+      if (kill !== 'service') await postgres.start()
+      if (kill !== 'database') service = await services.start()
+      else if (living.child.exitCode !== null) faults.push('the service ended with its database')
+      done[kill]++
+      onProgress(
+        `${done.service} + ${done.database} + ${done.both} kills, ${acknowledgedCount(log)} acknowledged`,
+      )
+      if (faults.length > 0) break
+    }
+    await delay(500)
+    over = true
+    await writing
+    faults.push(...(await lossesIn(postgres, log)))
+    const count = acknowledgedCount(log)
+    if (count < kills.length) faults.push(`only ${count} updates were acknowledged: the proof is empty`)
+    return {
+      figure: `${done.service} kills of the service, ${done.database} of the database, ${done.both} of both; ${count} updates acknowledged`,
+      faults: firstFaults(faults),
+    }
+  } finally {
+    over = true
+    await services.remove()
+    await writing
+    await postgres.remove()
+  }
+}
+
+/** What a start refuses, set behind its back: from then on a commit is acknowledged before it is on disk. */
+async function acknowledgeEarly(postgres: OwnPostgres): Promise<void> {
+  await postgres.ask('alter role lanewise_service set synchronous_commit = off')
+  await postgres.ask(
+    "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'lanewise_service'",
+  )
+}
+
+export const kills: Proof = {
+  name: 'r1',
+  claim: 'No acknowledged update is lost when the service or PostgreSQL is killed, and none is there in part',
+  fault: 'synchronous_commit = off',
+  run: (options) => killUnderWriters(killsOf(seeded(options.seed), options.share), options),
+  // One kill may come when all is on disk by chance; several hardly all do.
+  control: (options) =>
+    killUnderWriters(Array<Kill>(shareOf(8, options.share, 2)).fill('database'), options, acknowledgeEarly),
+}

@@ -1,0 +1,79 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { findPlace } from '#server/database/embedded/place.ts'
+import { clusterIsGone, clusterProcesses, signal } from '#server/database/embedded/postmaster.ts'
+import {
+  databaseName,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+  stopAbandonedPostgres,
+} from '#server/database/embedded-postgres.ts'
+import type { ProofDatabase } from './proof-database.ts'
+
+/**
+ * A PostgreSQL of a proof's own, to be stopped and killed: the embedded programs on a cluster in a temporary folder. It
+ * keeps its socket and its passwords, so that the service finds it again after each restart.
+ */
+export interface OwnPostgres extends Pick<ProofDatabase, 'url' | 'ask'> {
+  readonly cluster: string
+  /** `kill -9` of all its processes. */
+  kill(): Promise<void>
+  /** Sends the signal of a fast or an immediate stop, and waits until it is gone. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  start(): Promise<void>
+  /** Ends it and takes its folder away. */
+  remove(): Promise<void>
+}
+
+/** Makes a folder that PostgreSQL's account may pass through. */
+export function proofFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lanewise-proof-'))
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711)
+  return folder
+}
+
+export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgres> {
+  let running: EmbeddedPostgres = await startEmbeddedPostgres({ directory })
+  const place = findPlace(directory)
+  if (place === null) throw new Error('The cluster has no place.')
+  const { cluster } = place
+  const gone = async () => {
+    if (!(await clusterIsGone(cluster, 20_000))) throw new Error('PostgreSQL does not end.')
+    // Lets go of the folder.
+    await running.stop()
+  }
+  const send = async (name: NodeJS.Signals, whom: readonly number[]) => {
+    for (const pid of whom) signal(pid, name)
+    await gone()
+  }
+  return {
+    cluster,
+    url(role) {
+      const { user, password } = running.connection(databaseName, role)
+      return `postgres://${user}:${password}@localhost:${running.port}/${databaseName}?host=${encodeURIComponent(running.host)}`
+    },
+    async ask<Row extends object>(question: string, values: readonly unknown[] = []) {
+      const client = new pg.Client(running.connection(databaseName, 'superuser'))
+      client.on('error', () => {})
+      await client.connect()
+      try {
+        return (await client.query<Row>(question, [...values])).rows
+      } finally {
+        await client.end()
+      }
+    },
+    kill: () => send('SIGKILL', clusterProcesses(cluster)),
+    stop: (mode) => send(mode === 'fast' ? 'SIGINT' : 'SIGQUIT', [running.pid]),
+    async start() {
+      running = await startEmbeddedPostgres({ directory })
+    },
+    async remove() {
+      await running.stop()
+      for (const left of await stopAbandonedPostgres(directory))
+        rmSync(left, { recursive: true, force: true })
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}

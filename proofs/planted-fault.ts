@@ -1,0 +1,65 @@
+import { registerHooks } from 'node:module'
+
+/**
+ * Plants a fault in a service as it is loaded: `node --import planted-fault.ts?fault=NAME`. The files stay as they are;
+ * one text of one module is read as another. A text that is not there any more is an error: a fault that is not planted
+ * proves nothing.
+ */
+
+interface Fault {
+  readonly file: string
+  readonly text: string
+  readonly instead: string
+}
+
+const faults = {
+  /** An idle connection that dies ends the process. */
+  'pool without a listener': {
+    file: '/server/src/database/open-database.ts',
+    text: "pool.on('error', (error) => options.onIdleError?.(error))",
+    instead: '',
+  },
+  /** The same request twice is two requests. */
+  'every request is new': {
+    file: '/server/src/serve-endpoint.ts',
+    text: '.update(bodyBytes).digest(),',
+    instead: '.update(String(Math.random())).digest(),',
+  },
+  /** A stop ends the process there and then. */
+  'exit at once': {
+    file: '/server/src/main.ts',
+    text: 'const stop = (signal: NodeJS.Signals) => {',
+    instead: 'const stop = (signal: NodeJS.Signals) => { process.exit(0);',
+  },
+  /** An error of the class "insufficient resources" is answered 500. */
+  'a full disk is a bug': {
+    file: '/server/src/database/open-database.ts',
+    text: "new Set(['08', '53', '57', '58', 'XX'])",
+    instead: "new Set(['08', '57', '58', 'XX'])",
+  },
+} as const satisfies Record<string, Fault>
+
+export type FaultName = keyof typeof faults
+
+/** The options with which Node plants it. */
+export function planting(fault: FaultName): string {
+  const file = new URL(import.meta.url)
+  file.search = new URLSearchParams({ fault }).toString()
+  return `--import=${file.href}`
+}
+
+const asked = new URL(import.meta.url).searchParams.get('fault')
+if (asked !== null) {
+  const fault = (faults as Record<string, Fault>)[asked]
+  if (fault === undefined) throw new Error(`There is no fault ${asked}.`)
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      if (!url.endsWith(fault.file)) return loaded
+      const source = String(loaded.source)
+      if (!source.includes(fault.text))
+        throw new Error(`${fault.file} has not the text of the fault "${asked}".`)
+      return { ...loaded, source: source.replace(fault.text, () => fault.instead) }
+    },
+  })
+}

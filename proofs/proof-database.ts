@@ -1,0 +1,49 @@
+import pg from 'pg'
+import type { DatabaseRole } from '#server/database/embedded-postgres.ts'
+import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
+import { type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
+
+/** A database in the cluster that all proofs share, for proofs that leave PostgreSQL itself alone. */
+export interface ProofDatabase {
+  url(role: DatabaseRole): string
+  /** Where it listens: the path of a unix socket, or a host and a port. */
+  readonly target: string | { host: string; port: number }
+  /** Rows of one question, asked as the one who made the cluster, whom no wall stops. */
+  ask<Row extends object>(question: string, values?: readonly unknown[]): Promise<Row[]>
+  drop(): Promise<void>
+}
+
+export async function proofDatabase(
+  cluster: DatabaseCluster,
+): Promise<ProofDatabase & { readonly forTests: TestDatabase }> {
+  const database = await cloneDatabase(cluster)
+  const { searchParams, hostname, port } = new URL(database.serviceUrl)
+  const folder = searchParams.get('host')
+  const makerUrl = databaseUrl(cluster.makerUrl, database.name)
+  const urls = { service: database.serviceUrl, owner: database.ownerUrl, superuser: makerUrl }
+  return {
+    url: (role) => urls[role],
+    target:
+      folder === null ? { host: hostname, port: Number(port || 5432) } : `${folder}/.s.PGSQL.${port || 5432}`,
+    async ask<Row extends object>(question: string, values: readonly unknown[] = []) {
+      const client = new pg.Client({ connectionString: makerUrl })
+      await client.connect()
+      try {
+        return (await client.query<Row>(question, [...values])).rows
+      } finally {
+        await client.end()
+      }
+    },
+    drop: database.drop,
+    forTests: database,
+  }
+}
+
+/** The same address behind a proxy on this machine. */
+export function throughProxy(url: string, port: number): string {
+  const changed = new URL(url)
+  changed.hostname = '127.0.0.1'
+  changed.port = String(port)
+  changed.searchParams.delete('host')
+  return changed.href
+}

@@ -1,0 +1,129 @@
+/** Who makes a call, in the order of the columns below. */
+export const callerNames = [
+  'nobody',
+  'garbage',
+  'service-A',
+  'service-B',
+  'expired-A',
+  'revoked-A',
+  'owner-A',
+  'admin-A',
+  'member-A',
+  'viewer-A',
+  'removed-A',
+  'cookie-A',
+  'bare-cookie-A',
+  'owner-B',
+] as const
+export type CallerName = (typeof callerNames)[number]
+
+/**
+ * What every operation answers to every kind of credential, written by hand: a new operation without a row, or a row
+ * that is not true, fails the walk.
+ *
+ * The second column says whose records the request names: those of brokerage A, of B, or none at all (-). expired and
+ * revoked are service tokens of A; removed is the session of a person who was removed. The cookie is that of A's owner:
+ * a dashboard sends a header with it, a foreign page (bare) cannot, and nothing under /api/integrations reads it.
+ */
+const table = `
+                            any caller   service token      dashboard token          cookie   B
+                            none garb    A   B   exp rvk    own adm mem vwr rem      A  bare  own
+  shipment-update        A  401 401  200 404 401 401  401 401 401 401 401  401 401  401
+  shipment-update        B  401 401  404 200 401 401  401 401 401 401 401  401 401  401
+  markup                 -  401 401  200 200 401 401  401 401 401 401 401  401 401  401
+  lane-insight           -  401 401  200 200 401 401  401 401 401 401 401  401 401  401
+  create-service-token   -  401 401  401 401 401 401  201 201 403 403 401  401 401  201
+  list-service-tokens    -  401 401  401 401 401 401  200 200 403 403 401  401 401  200
+  revoke-service-token   A  401 401  401 401 401 401  200 200 403 403 401  401 401  404
+  revoke-service-token   B  401 401  401 401 401 401  404 404 403 403 401  401 401  200
+  create-signing-secret  -  401 401  401 401 401 401  201 201 403 403 401  401 401  201
+  list-signing-secrets   -  401 401  401 401 401 401  200 200 403 403 401  401 401  200
+  rotate-signing-secret  A  401 401  401 401 401 401  201 201 403 403 401  401 401  404
+  rotate-signing-secret  B  401 401  401 401 401 401  404 404 403 403 401  401 401  201
+  revoke-signing-secret  A  401 401  401 401 401 401  200 200 403 403 401  401 401  404
+  revoke-signing-secret  B  401 401  401 401 401 401  404 404 403 403 401  401 401  200
+  list-integration-calls A  401 401  401 401 401 401  200 200 403 403 401  200 200  200
+  list-integration-calls B  401 401  401 401 401 401  200 200 403 403 401  200 200  200
+  list-audit-events      A  401 401  401 401 401 401  200 200 403 403 401  200 200  200
+  list-audit-events      B  401 401  401 401 401 401  200 200 403 403 401  200 200  200
+  get-rate-limit         -  401 401  401 401 401 401  200 200 403 403 401  200 200  200
+  check-signature        -  401 401  401 401 401 401  200 200 403 403 401  200 403  200
+  sign-out               -  401 401  401 401 401 401  200 200 200 200 401  200 403  200
+  session-token          -  401 401  401 401 401 401  200 200 200 200 401  200 403  200
+  change-password        -  401 401  401 401 401 401  200 200 200 200 401  200 403  200
+  me                     -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  update-tenant          -  401 401  401 401 401 401  200 200 403 403 401  200 403  200
+  first-steps            -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  list-users             -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  invite-user            -  401 401  401 401 401 401  201 201 403 403 401  201 403  201
+  update-user            A  401 401  401 401 401 401  200 200 403 403 401  200 403  404
+  update-user            B  401 401  401 401 401 401  404 404 403 403 401  404 403  200
+  remove-user            A  401 401  401 401 401 401  200 200 403 403 401  200 403  404
+  remove-user            B  401 401  401 401 401 401  404 404 403 403 401  404 403  200
+  quote-advice           -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  lane-advice            -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  lane-record            -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  suggest-places         -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  suggest-customers      -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  create-quote-request   -  401 401  401 401 401 401  201 201 201 403 401  201 403  201
+  get-quote-request      A  401 401  401 401 401 401  200 200 200 200 401  200 200  404
+  get-quote-request      B  401 401  401 401 401 401  404 404 404 404 401  404 404  200
+  list-lanes             A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  list-lanes             B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  export-lanes           A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  export-lanes           B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  get-lane               A  401 401  401 401 401 401  200 200 200 200 401  200 200  404
+  get-lane               B  401 401  401 401 401 401  404 404 404 404 401  404 404  200
+  list-shipments         A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  list-shipments         B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  export-shipments       A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  export-shipments       B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  requote                A  401 401  401 401 401 401  201 201 201 403 401  201 403  404
+  requote                B  401 401  401 401 401 401  404 404 404 403 401  404 403  201
+  set-outcome            A  401 401  401 401 401 401  200 200 200 403 401  200 403  404
+  set-outcome            B  401 401  401 401 401 401  404 404 404 403 401  404 403  200
+  list-changes           A  401 401  401 401 401 401  200 200 200 200 401  200 200  404
+  list-changes           B  401 401  401 401 401 401  404 404 404 404 401  404 404  200
+  rollback               A  401 401  401 401 401 401  200 200 403 403 401  200 403  404
+  rollback               B  401 401  401 401 401 401  404 404 403 403 401  404 403  200
+  get-performance        A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  get-performance        B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  list-margin-gaps       A  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  list-margin-gaps       B  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  create-import          -  401 401  401 401 401 401  202 202 202 403 401  202 403  202
+  match-import-columns   -  401 401  401 401 401 401  200 200 200 403 401  200 403  200
+  list-imports           -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  get-import             A  401 401  401 401 401 401  200 200 200 200 401  200 200  404
+  get-import             B  401 401  401 401 401 401  404 404 404 404 401  404 404  200
+  stop-import            A  401 401  401 401 401 401  200 200 200 403 401  200 403  404
+  stop-import            B  401 401  401 401 401 401  404 404 404 403 401  404 403  200
+  undo-import            A  401 401  401 401 401 401  200 200 403 403 401  200 403  404
+  undo-import            B  401 401  401 401 401 401  404 404 403 403 401  404 403  200
+  get-backtest           -  401 401  401 401 401 401  200 200 200 200 401  200 200  200
+  sign-up                -  201 201  201 201 201 201  201 201 201 201 201  201 201  201
+  sign-in                A  401 401  401 401 401 401  401 401 401 401 401  401 401  401
+  sign-in                B  200 200  200 200 200 200  200 200 200 200 200  200 200  200
+  accept-invitation      A  401 401  401 401 401 401  401 401 401 401 401  401 401  401
+  accept-invitation      B  200 200  200 200 200 200  200 200 200 200 200  200 200  200
+`
+
+export interface Expectation {
+  readonly operation: string
+  readonly about: 'A' | 'B' | '-'
+  readonly statuses: Readonly<Record<CallerName, number>>
+}
+
+export const expectations: readonly Expectation[] = table
+  .split('\n')
+  .filter((line) => /^ +[a-z-]+ +[AB-] /.test(line))
+  .map((line) => {
+    const [operation = '', about = '', ...statuses] = line.trim().split(/ +/)
+    if (statuses.length !== callerNames.length) throw new Error(`Not a row for every caller: ${line}`)
+    return {
+      operation,
+      about: about as Expectation['about'],
+      statuses: Object.fromEntries(
+        callerNames.map((name, at) => [name, Number(statuses[at])]),
+      ) as Expectation['statuses'],
+    }
+  })

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { allEndpoints } from '#contract/all-endpoints.ts'
+import { password, type TenantIds, updateOf } from './seeded-tenants.ts'
+
+/** A request as somebody would make it about the records of a brokerage. */
+export interface WalkRequest {
+  readonly path: string
+  readonly body?: unknown
+  /** Sent byte for byte, in the place of `body`. */
+  readonly text?: { readonly type: string; readonly bytes: string }
+}
+
+export type Operation = (typeof allEndpoints)[number]['name']
+
+const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
+const period = 'from=2020-01-01&to=2100-01-01'
+
+/** For each operation a valid request about one brokerage's records. The type holds it to all operations there are. */
+export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkRequest>> = {
+  'shipment-update': (of) => ({
+    path: '/api/integrations/tms/shipment-update',
+    text: { type: 'application/json', bytes: updateOf(of) },
+  }),
+  markup: () => ({
+    path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+  }),
+  'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence` }),
+  'create-service-token': () => ({ path: '/api/integrations/tokens', body: { name: 'another' } }),
+  'list-service-tokens': () => ({ path: '/api/integrations/tokens' }),
+  'revoke-service-token': (of) => ({ path: `/api/integrations/tokens/${of.spareToken}` }),
+  'create-signing-secret': () => ({ path: '/api/integrations/secrets', body: { name: 'another' } }),
+  'list-signing-secrets': () => ({ path: '/api/integrations/secrets' }),
+  'rotate-signing-secret': (of) => ({
+    path: `/api/integrations/secrets/${of.spareSecret}/rotate`,
+    body: { overlap_hours: 1 },
+  }),
+  'revoke-signing-secret': (of) => ({ path: `/api/integrations/secrets/${of.spareSecret}` }),
+  'list-integration-calls': (of) => ({ path: `/api/integration-calls?token_id=${of.liveToken}` }),
+  'list-audit-events': (of) => ({ path: `/api/audit?user_id=${of.person}` }),
+  'get-rate-limit': () => ({ path: '/api/rate-limit' }),
+  'check-signature': () => ({
+    path: '/api/signature-check',
+    body: { timestamp: '1772373600', body: '{}', signature: `sha256=${'0'.repeat(64)}` },
+  }),
+  'sign-up': () => ({
+    path: '/api/auth/sign-up',
+    body: { company: 'New', name: 'Nora', email: `new-${randomUUID()}@example.com`, password },
+  }),
+  // Whoever knows the password of a brokerage's person is that person; the others only know the address.
+  'sign-in': (of) => ({
+    path: '/api/auth/sign-in',
+    body: { email: of.ownerEmail, password: of.label === 'A' ? 'not the one of the owner' : password },
+  }),
+  'accept-invitation': (of) => ({
+    path: '/api/auth/accept-invitation',
+    body: {
+      invitation: of.label === 'A' ? `${of.invitation.slice(0, -1)}z` : of.invitation,
+      password: 'seven quiet trucks at dawn',
+    },
+  }),
+  'sign-out': () => ({ path: '/api/auth/sign-out', body: { everywhere: true } }),
+  'session-token': () => ({ path: '/api/auth/session-token', body: {} }),
+  'change-password': () => ({
+    path: '/api/auth/password',
+    body: { current_password: password, new_password: 'seven quiet trucks at dawn' },
+  }),
+  me: () => ({ path: '/api/me' }),
+  'update-tenant': () => ({ path: '/api/tenant', body: { floors: { margin_pct: 12 } } }),
+  'first-steps': () => ({ path: '/api/first-steps' }),
+  'list-users': () => ({ path: '/api/users' }),
+  'invite-user': () => ({
+    path: '/api/users',
+    body: { name: 'Sam', email: 'sam@example.com', role: 'member' },
+  }),
+  'update-user': (of) => ({ path: `/api/users/${of.person}`, body: { role: 'member' } }),
+  'remove-user': (of) => ({ path: `/api/users/${of.person}` }),
+  'quote-advice': () => ({
+    path: `/api/advice/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
+  }),
+  'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
+  'lane-record': () => ({ path: `/api/lane-record?${corridor}` }),
+  'suggest-places': () => ({ path: '/api/places' }),
+  'suggest-customers': () => ({ path: '/api/customers' }),
+  'create-quote-request': () => ({
+    path: '/api/quote-requests',
+    body: {
+      customer_name: 'Harvest Table Foods',
+      lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2150 }],
+    },
+  }),
+  'get-quote-request': (of) => ({ path: `/api/quote-requests/${of.request}` }),
+  'list-lanes': (of) => ({ path: `/api/lanes?quoted_by=${of.owner}` }),
+  'export-lanes': (of) => ({ path: `/api/lanes/export?quoted_by=${of.owner}` }),
+  'get-lane': (of) => ({ path: `/api/lanes/${of.laneRef}` }),
+  'list-shipments': (of) => ({ path: `/api/shipments?quoted_by=${of.owner}` }),
+  'export-shipments': (of) => ({ path: `/api/shipments/export?quoted_by=${of.owner}` }),
+  requote: (of) => ({ path: `/api/lanes/${of.laneRef}/requote`, body: { quoted_rate: 2075 } }),
+  'set-outcome': (of) => ({
+    path: `/api/lanes/${of.laneRef}/outcome`,
+    body: { outcome: 'lost', reason: 'price' },
+  }),
+  'list-changes': (of) => ({ path: `/api/lanes/${of.laneRef}/changes` }),
+  rollback: (of) => ({ path: `/api/lanes/${of.laneRef}/rollback`, body: { change_id: 1 } }),
+  'get-performance': (of) => ({ path: `/api/performance?by=customer&${period}&quoted_by=${of.owner}` }),
+  'list-margin-gaps': (of) => ({ path: `/api/performance/margin-gaps?${period}&quoted_by=${of.owner}` }),
+  'create-import': () => ({
+    path: '/api/imports?file_name=walk.csv',
+    text: {
+      type: 'text/csv',
+      bytes:
+        'origin,destination,equipment,quoted_rate,quoted_at,outcome\n"Dallas, TX","Atlanta, GA",V,2000,2026-01-02,won\n',
+    },
+  }),
+  'match-import-columns': () => ({
+    path: '/api/import-columns',
+    body: { headers: ['origin', 'destination', 'equipment', 'quoted_rate'] },
+  }),
+  'list-imports': () => ({ path: '/api/imports' }),
+  'get-import': (of) => ({ path: `/api/imports/${of.import}` }),
+  'stop-import': (of) => ({ path: `/api/imports/${of.import}/stop` }),
+  'undo-import': (of) => ({ path: `/api/imports/${of.import}/undo` }),
+  'get-backtest': () => ({ path: '/api/backtest' }),
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { callerNames, expectations } from './route-expectations.ts'
+import {
+  credentialOf,
+  endlessThread,
+  endpoints,
+  send,
+  walkAlone,
+  walkForeignIds,
+  walkRoutes,
+} from './route-walk.ts'
+import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+let app: TestApp
+let tenants: SeededTenants
+
+beforeAll(async () => {
+  app = await testApp({ backtestThread: endlessThread })
+  tenants = await seededTenants(app)
+})
+afterAll(async () => {
+  await tenants.close()
+  await app.close()
+})
+
+interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
+}
+
+test('every operation of the OpenAPI document has its rows: about A and about B, or one about neither', async () => {
+  const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
+  const operations = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  )
+  expect(operations.length).toBeGreaterThan(40)
+  const rowsOf = (operation: string) =>
+    expectations
+      .filter((row) => row.operation === operation)
+      .map(({ about }) => about)
+      .join('')
+  expect(operations.filter((operation) => !['-', 'AB'].includes(rowsOf(operation)))).toEqual([])
+  expect(expectations.filter(({ operation }) => !operations.includes(operation))).toEqual([])
+  // An operation that names a record in its address is asked about both brokerages' records.
+  const aboutNobody = [...endpoints.values()].filter(
+    ({ name, path }) => path.includes('{') && rowsOf(name) !== 'AB',
+  )
+  expect(aboutNobody).toEqual([])
+})
+
+describe('every operation, with every kind of credential, about the records of both brokerages', () => {
+  test('answers as the table says; nothing of the other brokerage is shown or changed', async () => {
+    const { faults, seenOwn, calls } = await walkRoutes(app, tenants, callerNames)
+    expect(faults.join('\n')).toBe('')
+    expect(calls).toBe(expectations.length * callerNames.length)
+    // Where a caller's own canaries are seen, another's would be.
+    expect(seenOwn.size).toBeGreaterThan(25)
+  }, 120_000)
+
+  test('any id of A, in any parameter of any request of B, opens nothing', async () => {
+    const { faults, calls } = await walkForeignIds(app, tenants)
+    expect(faults.join('\n')).toBe('')
+    expect(calls).toBeGreaterThan(500)
+  }, 120_000)
+
+  test('what B reads is the same to the byte whether A is there or not', async () => {
+    const { faults, calls } = await walkAlone(app, tenants)
+    expect(faults.join('\n')).toBe('')
+    expect(calls).toBeGreaterThan(40)
+  })
+
+  test('the service’s log names nobody and nothing of either brokerage', () => {
+    expect(app.logLines.length).toBeGreaterThan(1000)
+    expect(app.logLines.filter((line) => /canary-[ab]-/i.test(line))).toEqual([])
+  })
+})
+
+test('B’s token with A’s secret signs nothing, neither about A’s lanes nor about B’s', async () => {
+  await tenants.seed('A')
+  await tenants.seed('B')
+  const before = await tenants.checksum('A')
+  app.now = tenants.sentAtSeconds * 1000
+  for (const label of ['A', 'B'] as const) {
+    const bytes = JSON.stringify({ lane_ref: idsOf(label).laneRef, customer_rate: 1 })
+    const request = {
+      path: '/api/integrations/tms/shipment-update',
+      text: { type: 'application/json', bytes },
+    }
+    const { Authorization = '' } = credentialOf(app, 'service-B', tenants, request)
+    const signedByA = credentialOf(app, 'service-A', tenants, request)
+    const answer = await send(app, 'POST', request, { ...signedByA, Authorization })
+    expect(answer.status).toBe(401)
+    expect(answer.body).toContain('signature-mismatch')
+  }
+  expect(await tenants.checksum('A')).toBe(before)
+})

@@ -1,0 +1,472 @@
+import { createHash } from 'node:crypto'
+import pg from 'pg'
+import { secretPlace } from '#server/callers.ts'
+import { hashPassword } from '#server/security/password.ts'
+import { seal } from '#server/security/sealed-secret.ts'
+import type { TestApp } from '#testing/app-on-database.ts'
+
+/**
+ * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
+ * Every column that may hold any text holds `CANARY-<A or B>-<table>-<column>`, and no number of one is a number of the
+ * other: what turns up in the wrong place is known by sight.
+ */
+
+/** Tables of the installation: a walk through tenants has nothing to find there. */
+export const tablesWithoutTenant = ['installation', 'schema_migrations', 'sign_in_emails']
+
+type Value = string | number | boolean | Date | Buffer | null
+type Row = Readonly<Record<string, Value>>
+export type Label = 'A' | 'B'
+
+export const canaryOf = (label: Label) => `CANARY-${label}-`
+export const password = 'correct horse battery staple'
+
+/** What a brokerage's records are called: every id that somebody could hand to another brokerage. */
+export interface TenantIds {
+  readonly label: Label
+  readonly tenant: number
+  readonly owner: number
+  readonly admin: number
+  readonly member: number
+  readonly viewer: number
+  readonly removed: number
+  readonly invited: number
+  /** A person whom nothing else depends on. */
+  readonly person: number
+  readonly liveToken: number
+  readonly expiredToken: number
+  readonly revokedToken: number
+  /** A token that nobody calls with. */
+  readonly spareToken: number
+  readonly secret: number
+  readonly spareSecret: number
+  readonly import: number
+  readonly request: number
+  /** Under which the request was made. */
+  readonly requestKey: string
+  readonly lane: number
+  readonly laneRef: string
+  readonly call: number
+  readonly entry: number
+  readonly ownerEmail: string
+  readonly personEmail: string
+  readonly invitation: string
+  readonly jti: string
+}
+
+const bases = { A: 7000, B: 8000 } as const
+const tenants = { A: 700_000_001, B: 800_000_001 } as const
+const invitationSecret = { A: 'a'.repeat(32), B: 'b'.repeat(32) } as const
+const uuidOf = (label: Label, number: number) =>
+  `0000000${label === 'A' ? 1 : 2}-0000-4000-8000-${String(number).padStart(12, '0')}`
+
+export function idsOf(label: Label): TenantIds {
+  const base = bases[label]
+  const request = base * 1_000_000 + 1
+  return {
+    label,
+    tenant: tenants[label],
+    owner: base + 1,
+    admin: base + 2,
+    member: base + 3,
+    viewer: base + 4,
+    removed: base + 5,
+    invited: base + 6,
+    person: base + 7,
+    liveToken: base + 101,
+    expiredToken: base + 102,
+    revokedToken: base + 103,
+    spareToken: base + 104,
+    secret: base + 201,
+    spareSecret: base + 202,
+    import: base + 301,
+    request,
+    requestKey: uuidOf(label, base + 501),
+    lane: base * 2_000_000 + 1,
+    laneRef: `${request}-1-1`,
+    call: base + 401,
+    entry: base + 501,
+    ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
+    personEmail: `canary-${label.toLowerCase()}-person@example.com`,
+    invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
+    jti: uuidOf(label, base + 101),
+  }
+}
+
+/** The two credentials of a shipment update, as its integration holds them. */
+export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
+
+export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
+export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
+
+/** The one shipment update that each brokerage has sent already, byte for byte. */
+export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
+
+interface Column {
+  readonly table: string
+  readonly name: string
+  readonly type: string
+  readonly nullable: boolean
+  readonly hasDefault: boolean
+}
+
+const hourMs = 3_600_000
+
+/** The rows of a brokerage, in an order in which they may be inserted. A column left out is filled by its type. */
+function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string, version: number) {
+  const { label, tenant } = ids
+  const base = bases[label]
+  const at = new Date(now)
+  const earlier = (hours: number) => new Date(now - hours * hourMs)
+  const later = new Date(now + 30 * 24 * hourMs)
+  const cents = label === 'A' ? 7_654_300 : 201_000
+  const people = (['owner', 'admin', 'member', 'viewer'] as const).map((role) => ({
+    user_id: ids[role],
+    role,
+    status: 'active',
+    email: role === 'owner' ? ids.ownerEmail : `canary-${label.toLowerCase()}-${role}@example.com`,
+    password_hash: passwordHash,
+    created_at: at,
+  }))
+  const lane = (number: number, more: Row): Row => ({
+    lane_id: ids.lane + number,
+    lane_ref: `${ids.request}-${number + 1}-1`,
+    request_id: ids.request,
+    lane_number: number + 1,
+    quote_count: 1,
+    quoted_rate_cents: cents + number * 100,
+    estimated_cost_cents: cents - 20_000,
+    expected_cost_cents: cents - 20_000,
+    expected_cost_low_cents: cents - 30_000,
+    expected_cost_high_cents: cents - 10_000,
+    market_rate_cents: cents,
+    miles: 780,
+    outcome: 'won',
+    outcome_reason: 'price',
+    outcome_source: 'dashboard',
+    decided_at: earlier(24 * number + 1),
+    customer_rate_cents: cents + number * 100,
+    truck_cost_cents: cents - 1000,
+    truck_cost_source: 'tms',
+    booked_at: earlier(24 * number),
+    created_by: ids.owner,
+    created_at: earlier(24 * number + 2),
+    updated_at: earlier(24 * number),
+    ...more,
+  })
+  const dallasToAtlanta = {
+    origin_key: 'dallas|TX',
+    destination_key: 'atlanta|GA',
+    origin_state: 'TX',
+    destination_state: 'GA',
+    equipment_code: 'V',
+  }
+  const secondOfUpdate = Math.floor(now / 1000)
+  const rows: Readonly<Record<string, readonly Row[]>> = {
+    tenants: [
+      {
+        status: 'active',
+        win_probability_method: 'at_or_below',
+        floor_margin_pct: label === 'A' ? 71.5 : null,
+        created_at: at,
+      },
+    ],
+    tenant_facts: [{ facts_version: version }],
+    tenant_counters: [
+      ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
+        counter,
+        last_number: base + 900,
+      })),
+      { last_number: 1 },
+    ],
+    users: [
+      ...people,
+      { user_id: ids.removed, role: 'admin', status: 'removed', created_at: at },
+      {
+        user_id: ids.invited,
+        role: 'member',
+        status: 'invited',
+        password_hash: null,
+        invitation_hash: createHash('sha256').update(invitationSecret[label]).digest(),
+        invitation_expires_at: later,
+        created_at: at,
+      },
+      { user_id: ids.person, role: 'viewer', status: 'active', email: ids.personEmail, created_at: at },
+    ],
+    sessions: [...people.map(({ user_id }) => user_id), ids.removed].map((user_id) => ({
+      session_id: sessionOf(label, user_id),
+      user_id,
+      created_at: at,
+      expires_at: later,
+    })),
+    service_tokens: [ids.liveToken, ids.expiredToken, ids.revokedToken, ids.spareToken].map((token_id) => ({
+      token_id,
+      jti: jtiOf(label, token_id),
+      ...(token_id === ids.spareToken ? {} : { scope: 'integrations:write', last_used_from: '127.0.0.1' }),
+      user_id: ids.owner,
+      created_at: at,
+      expires_at: token_id === ids.expiredToken ? earlier(24) : later,
+      revoked_at: token_id === ids.revokedToken ? earlier(1) : null,
+      // Fresh enough that a call has nothing to note down.
+      last_used_at: token_id === ids.spareToken ? null : later,
+    })),
+    signing_secrets: [ids.secret, ids.spareSecret].map((secret_id) => ({
+      secret_id,
+      ...(secret_id === ids.secret ? { name: 'tms' } : {}),
+      sealed: seal(app.secretKey, secretPlace(tenant, secret_id), signingSecretOf(label)),
+      created_by: ids.owner,
+      created_at: at,
+      last_used_at: later,
+    })),
+    imports: [
+      {
+        import_id: ids.import,
+        status: 'done',
+        dry_run: false,
+        rows_added: label === 'A' ? 5 : 0,
+        ignored_columns: JSON.stringify([`${canaryOf(label)}imports-ignored_columns`]),
+        errors: JSON.stringify([{ row: 2, column: null, detail: `${canaryOf(label)}imports-errors` }]),
+        created_by: ids.owner,
+        created_at: at,
+        progress_at: at,
+        finished_at: at,
+      },
+    ],
+    quote_requests: [
+      {
+        request_id: ids.request,
+        request_key: ids.requestKey,
+        created_by: ids.owner,
+        created_at: at,
+        import_id: null,
+      },
+      {
+        request_id: ids.request + 1,
+        request_key: null,
+        created_by: ids.owner,
+        created_at: at,
+        import_id: ids.import,
+      },
+    ],
+    lanes: [
+      lane(0, { lane_ref: ids.laneRef }),
+      ...[1, 2, 3, 4, 5, 6].map((number) =>
+        lane(number, {
+          ...dallasToAtlanta,
+          ...(number % 2 === 0 ? { outcome: 'lost' } : {}),
+        }),
+      ),
+      lane(7, {
+        ...dallasToAtlanta,
+        request_id: ids.request + 1,
+        lane_ref: `${ids.request + 1}-1-1`,
+        lane_number: 1,
+        import_id: ids.import,
+        import_fingerprint: createHash('sha256').update(`row of ${label}`).digest(),
+      }),
+      // A lane_ref is any text to the database.
+      lane(8, { lane_ref: `${canaryOf(label)}lanes-lane_ref` }),
+    ],
+    shipment_updates: [
+      {
+        request_digest: createHash('sha256').update(`${secondOfUpdate}.`).update(updateOf(ids)).digest(),
+        lane_id: ids.lane,
+        signed_at: at,
+        received_at: at,
+        token_id: ids.liveToken,
+        updated: true,
+      },
+    ],
+    lane_changes: [
+      {
+        lane_id: ids.lane,
+        change_number: 1,
+        source: 'tms',
+        user_id: ids.owner,
+        token_id: ids.liveToken,
+        changed_at: at,
+        before: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-before` }),
+        after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
+      },
+    ],
+    audit_log: [
+      {
+        entry_number: ids.entry,
+        at,
+        user_id: ids.owner,
+        token_id: ids.liveToken,
+        subject_user_id: ids.person,
+        count: 1,
+        request_id: uuidOf(label, ids.entry),
+        hash: createHash('sha256').update(`audit of ${label}`).digest(),
+      },
+    ],
+    integration_calls: [
+      {
+        call_id: ids.call,
+        called_at: at,
+        status: 401,
+        request_id: uuidOf(label, ids.call),
+        token_id: ids.liveToken,
+        duration_ms: 1,
+        not_kept: 0,
+      },
+    ],
+  }
+  return rows
+}
+
+/** A value for a column that its row says nothing of: a canary where it may be any text, else nothing. */
+function filled(column: Column, label: Label): Value | undefined {
+  const canary = `${canaryOf(label)}${column.table}-${column.name}`
+  if (column.type === 'text') return canary
+  if (column.type === 'jsonb' && column.name !== 'signed_at') return JSON.stringify({ [canary]: canary })
+  if (column.hasDefault || column.nullable) return undefined
+  throw new Error(`The seeder does not know what to put into ${column.table}.${column.name}.`)
+}
+
+/**
+ * Several statements as one, again when the service was just writing down a call behind its answer: between the removal
+ * of those calls and of what they point at there may then be a new one.
+ */
+async function whole(owner: pg.Client, statements: readonly string[], tries = 5): Promise<void> {
+  try {
+    await owner.query(statements.join(';\n'))
+  } catch (error) {
+    await owner.query('rollback')
+    const { code } = error as { code?: string }
+    if (tries === 0 || (code !== '23503' && code !== '40P01')) throw error
+    await whole(owner, statements, tries - 1)
+  }
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'null'
+  if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
+  return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
+}
+
+/** The columns of every table there is, but those the database fills itself. */
+export async function columnsOf(owner: pg.Client): Promise<readonly Column[]> {
+  const { rows } = await owner.query<Column>(`
+    select c.table_name as table, c.column_name as name, c.data_type as type,
+           c.is_nullable = 'YES' as nullable, c.column_default is not null as "hasDefault"
+    from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
+    order by c.table_name, c.ordinal_position`)
+  return rows
+}
+
+/** Puts two brokerages into the database of a service, and tells whether one of them has changed. */
+export interface SeededTenants {
+  readonly columns: readonly Column[]
+  /** The tables of tenants, each after those it points at. */
+  readonly tables: readonly string[]
+  /** The second in which each has sent its one shipment update. */
+  readonly sentAtSeconds: number
+  /** The rows of a tenant as they were at first, whatever has become of them. */
+  seed(label: Label): Promise<void>
+  remove(label: Label): Promise<void>
+  /** Rows and contents of every table of a tenant but these: equal when nothing of it has changed. */
+  checksum(label: Label, without?: readonly string[]): Promise<string>
+  /** The owner of the tables, within one tenant. */
+  asOwner(label: Label): pg.Client
+  close(): Promise<void>
+}
+
+export async function seededTenants(app: TestApp): Promise<SeededTenants> {
+  const owners = { A: await ownerOf(app, 'A'), B: await ownerOf(app, 'B') }
+  const columns = await columnsOf(owners.A)
+  const now = app.now
+  const passwordHash = await hashPassword(password)
+  let version = 1
+  const rows = {
+    A: rowsOf(idsOf('A'), now, app, passwordHash, version),
+    B: rowsOf(idsOf('B'), now, app, passwordHash, version),
+  }
+  const tables = Object.keys(rows.A)
+  const unknown = [...new Set(columns.map(({ table }) => table))].filter(
+    (table) => !tables.includes(table) && !tablesWithoutTenant.includes(table),
+  )
+  const close = async () => {
+    await Promise.all(Object.values(owners).map((owner) => owner.end()))
+  }
+  if (unknown.length > 0) {
+    await close()
+    throw new Error(`The seeder does not know the table ${unknown.join(', ')}: add a row for it in rowsOf.`)
+  }
+
+  /** One row as a statement with its values in it, so that a whole tenant is one round trip. */
+  function insertion(label: Label, table: string, given: Row): string {
+    const full: Record<string, Value> = {}
+    for (const { table: of, name, ...column } of columns) {
+      if (of !== table) continue
+      const value =
+        name in given
+          ? given[name]
+          : name === 'tenant_id'
+            ? tenants[label]
+            : filled({ table, name, ...column }, label)
+      if (value !== undefined) full[name] = value
+    }
+    const strange = Object.keys(given).filter((name) => !(name in full))
+    if (strange.length > 0) throw new Error(`${table} has no column ${strange.join(', ')}.`)
+    const names = Object.keys(full).map((name) => `"${name}"`)
+    return `insert into ${table} (${names.join(', ')}) values (${Object.values(full).map(literal).join(', ')})`
+  }
+
+  const removals = (label: Label) => [
+    ...tables.toReversed().map((table) => `delete from ${table} where tenant_id = ${tenants[label]}`),
+    `delete from sign_in_emails where tenant_id = ${tenants[label]}`,
+  ]
+
+  function insertions(label: Label): string[] {
+    const { ownerEmail, personEmail, tenant, owner, person } = idsOf(label)
+    return [
+      ...Object.entries(rows[label]).flatMap(([table, list]) =>
+        list.map((row) =>
+          insertion(label, table, table === 'tenant_facts' ? { facts_version: version } : row),
+        ),
+      ),
+      `insert into sign_in_emails values
+        ('${ownerEmail}', ${tenant}, ${owner}), ('${personEmail}', ${tenant}, ${person})`,
+    ]
+  }
+
+  const checks = [...tables, 'sign_in_emails']
+    .map(
+      (table) =>
+        `select '${table}' as name, count(*)::int as rows, md5(coalesce(string_agg(t::text, E'\\n' order by t::text), '')) as sum from ${table} t where tenant_id = $1`,
+    )
+    .join(' union all ')
+
+  return {
+    columns,
+    tables,
+    sentAtSeconds: Math.floor(now / 1000),
+    async seed(label) {
+      // What was prepared from the facts of before is prepared anew.
+      version += 1
+      const statements = ['begin', ...removals(label), ...insertions(label), 'commit']
+      await whole(owners[label], statements)
+    },
+    async remove(label) {
+      await whole(owners[label], ['begin', ...removals(label), 'commit'])
+    },
+    async checksum(label, without = []) {
+      const { rows: sums } = await owners[label].query<{ name: string }>(checks, [tenants[label]])
+      return JSON.stringify(sums.filter(({ name }) => !without.includes(name)))
+    },
+    asOwner: (label) => owners[label],
+    close,
+  }
+}
+
+async function ownerOf(app: TestApp, label: Label): Promise<pg.Client> {
+  const owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+  // The tables are walled against their owner, too.
+  await owner.query(`set app.tenant_id = '${tenants[label]}'`)
+  return owner
+}

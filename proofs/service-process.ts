@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { type RunningService, runService } from '#testing/running-service.ts'
+import { proofFolder } from './own-postgres.ts'
+import { type FaultName, planting } from './planted-fault.ts'
+import type { ProofDatabase } from './proof-database.ts'
+
+/** The service as processes of their own on a PostgreSQL that is not theirs, started as often as a proof likes. */
+export interface ServiceProcesses {
+  start(options?: { databaseUrl?: string; fault?: FaultName }): Promise<RunningService>
+  /** Kills what still runs. */
+  remove(): Promise<void>
+}
+
+export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceProcesses {
+  const secretKey = randomBytes(32).toString('base64')
+  const folder = proofFolder()
+  const started: RunningService[] = []
+  return {
+    async start({ databaseUrl = postgres.url('service'), fault } = {}) {
+      const env = {
+        DATABASE_URL: databaseUrl,
+        MIGRATION_DATABASE_URL: postgres.url('owner'),
+        LANEWISE_SECRET_KEY: secretKey,
+        SAMPLE_BROKERAGE: 'false',
+        LOG_LEVEL: 'error',
+        ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
+      }
+      // A machine that is very busy may not answer a start in time; whoever runs a service starts it again.
+      const service = await runService(folder, env).catch(() => runService(folder, env))
+      started.push(service)
+      return service
+    },
+    async remove() {
+      for (const service of started) {
+        if (service.child.exitCode === null && service.child.signalCode === null) await service.end('SIGKILL')
+      }
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

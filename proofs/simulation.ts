@@ -1,0 +1,293 @@
+import { createHash } from 'node:crypto'
+import { type Database, DatabaseUnavailable } from '#server/database/open-database.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import {
+  between,
+  type Finding,
+  firstFaults,
+  oneOf,
+  type Proof,
+  type ProofOptions,
+  seeded,
+  shareOf,
+} from './proof.ts'
+import { type ProofDatabase, proofDatabase } from './proof-database.ts'
+
+const tenantsCount = 3
+const lanesEach = 3
+const stepsPerSeed = 50
+
+/** How a use of the database goes wrong: it never begins, it is rolled back at its end, or its commit is not heard of. */
+type Fault = 'before' | 'within' | 'after'
+
+/** Stands between the service and its database; the fault, when armed, meets one of the next few transactions. */
+function faulty() {
+  let armed: { in: number; fault: Fault } | null = null
+  const lost = () => Object.assign(new Error('terminating connection'), { code: '57P01' })
+  const meets = (): Fault | null => {
+    if (armed === null || armed.in-- > 0) return null
+    const { fault } = armed
+    armed = null
+    return fault
+  }
+  return {
+    arm(uses: number, fault: Fault) {
+      armed = { in: uses, fault }
+    },
+    wrap: (database: Database): Database => ({
+      ...database,
+      async inTenant(tenant, work) {
+        const fault = meets()
+        if (fault === 'before') throw new DatabaseUnavailable(lost())
+        const result = await database.inTenant(tenant, async (transaction) => {
+          const done = await work(transaction)
+          if (fault === 'within') throw lost()
+          return done
+        })
+        if (fault === 'after') throw new DatabaseUnavailable(lost(), true)
+        return result
+      },
+    }),
+  }
+}
+
+interface Sent {
+  readonly tenant: number
+  readonly bytes: string
+  readonly timestamp: number
+  readonly digest: string
+  /** Answered with 200, at least once. */
+  acknowledged: boolean
+  /** Every answer so far promised that nothing was changed. */
+  refused: boolean
+}
+
+interface World {
+  readonly app: TestApp
+  readonly database: ProofDatabase
+  readonly integrations: readonly Integration[]
+  readonly lanes: readonly (readonly string[])[]
+  readonly sent: Sent[]
+  /** Seconds in which a lane's updates were signed: no two are equal, so their order is one. */
+  readonly signed: Map<string, Set<number>>
+  /** When calls were let in, by the simulated clock. */
+  readonly admitted: number[][]
+  readonly faults: string[]
+}
+
+const tag = (tenant: number) => `CANARY-${tenant}-`
+
+/** What one caller does in a step. */
+async function act(world: World, random: () => number): Promise<void> {
+  const tenant = between(random, 0, tenantsCount - 1)
+  const kind = random()
+  if (kind < 0.55) await push(world, tenant, newUpdate(world, tenant, random))
+  else if (kind < 0.75) {
+    const mine = world.sent.filter(
+      (one) => one.tenant === tenant && world.app.now / 1000 - one.timestamp < 290,
+    )
+    const again = mine[Math.floor(random() * mine.length)]
+    if (again !== undefined) await push(world, tenant, again)
+  } else await read(world, tenant, random)
+}
+
+function newUpdate(world: World, tenant: number, random: () => number): Sent {
+  const lanes = world.lanes[tenant]
+  const laneRef = lanes?.[Math.floor(random() * lanes.length)] ?? ''
+  const signed = world.signed.get(laneRef) ?? new Set()
+  world.signed.set(laneRef, signed)
+  let timestamp = Math.floor(world.app.now / 1000) - between(random, 0, 200)
+  while (signed.has(timestamp)) timestamp--
+  signed.add(timestamp)
+  const some = () => random() < 0.6
+  const bytes = JSON.stringify({
+    lane_ref: laneRef,
+    ...(some() ? { customer_rate: between(random, 1_000, 3_000) } : {}),
+    ...(some() ? { truck_cost: between(random, 800, 2_500) } : {}),
+    ...(some() ? { customer_name: `${tag(tenant)}${between(random, 1, 9)}` } : {}),
+    ...(some() ? { carrier_name: `${tag(tenant)}${between(random, 1, 9)}` } : {}),
+  })
+  const digest = createHash('sha256').update(`${timestamp}.${bytes}`).digest('hex')
+  const update = { tenant, bytes, timestamp, digest, acknowledged: false, refused: true }
+  world.sent.push(update)
+  return update
+}
+
+async function push(world: World, tenant: number, update: Sent): Promise<void> {
+  const integration = world.integrations[tenant]
+  if (integration === undefined) throw new Error('No tenant.')
+  const answer = await fetch(`${world.app.url}/api/integrations/tms/shipment-update`, {
+    method: 'POST',
+    headers: signedHeaders(integration, update.bytes, update.timestamp),
+    body: update.bytes,
+  })
+  const text = await answer.text()
+  if (answer.status === 200) update.acknowledged = true
+  if (answer.status === 200 || /outcome unknown/.test(text)) update.refused = false
+  look(world, tenant, answer.status, text, 'an update')
+}
+
+async function read(world: World, tenant: number, random: () => number): Promise<void> {
+  const integration = world.integrations[tenant]
+  if (integration === undefined) throw new Error('No tenant.')
+  const insight = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+  const [path, token] = oneOf(random, [
+    [insight, integration.token],
+    ['/api/lanes?limit=50', integration.tenant.owner],
+    ['/api/shipments?limit=50', integration.tenant.owner],
+  ])
+  const answer = await fetch(`${world.app.url}${path}`, { headers: { Authorization: `Bearer ${token}` } })
+  look(world, tenant, answer.status, await answer.text(), path === insight ? 'an insight' : 'a page')
+}
+
+/** What holds of every answer. */
+function look(
+  { app, admitted, faults }: World,
+  tenant: number,
+  status: number,
+  text: string,
+  what: string,
+): void {
+  if (![200, 429, 503].includes(status)) faults.push(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+  for (let other = 0; other < tenantsCount; other++) {
+    if (other !== tenant && text.includes(tag(other))) faults.push(`tenant ${tenant} saw ${tag(other)}`)
+  }
+  if (status !== 200 || what === 'a page') return
+  const times = admitted[tenant] ?? []
+  times.push(app.now)
+  if (times.filter((time) => app.now - time < 1_000).length > 10)
+    faults.push('eleven were let in within a second')
+}
+
+interface KeptUpdate {
+  digest: string
+  lane_ref: string
+  carried: Record<string, string | number>
+}
+
+/** What holds of the database after every step. */
+async function inspect({ database, sent, faults }: World): Promise<void> {
+  const kept = await database.ask<KeptUpdate>(`
+    select encode(u.request_digest, 'hex') as digest, l.lane_ref, u.carried
+    from shipment_updates u join lanes l using (tenant_id, lane_id) order by u.signed_at`)
+  const digests = new Set(kept.map(({ digest }) => digest))
+  for (const { digest, acknowledged, refused, bytes } of sent) {
+    if (acknowledged && !digests.has(digest)) faults.push(`acknowledged and not there: ${bytes}`)
+    if (refused && digests.has(digest)) faults.push(`"nothing was changed", and it is there: ${bytes}`)
+  }
+  const folded = new Map<string, Record<string, string | number>>()
+  for (const { lane_ref, carried } of kept) {
+    folded.set(lane_ref, Object.assign(folded.get(lane_ref) ?? {}, carried))
+  }
+  const lanes = await database.ask<Record<string, string | number | null>>(
+    `select lane_ref, customer_rate_cents::int / 100 as customer_rate, truck_cost_cents::int / 100 as truck_cost,
+            customer_name, carrier_name, outcome from lanes`,
+  )
+  for (const lane of lanes) {
+    const fold = folded.get(String(lane.lane_ref)) ?? {}
+    const isBooked = fold.customer_rate !== undefined || fold.truck_cost !== undefined
+    const wanted = {
+      customer_rate: fold.customer_rate ?? null,
+      truck_cost: fold.truck_cost ?? null,
+      customer_name: fold.customer_name ?? null,
+      carrier_name: fold.carrier_name ?? null,
+      outcome: isBooked ? 'won' : 'pending',
+    }
+    for (const [name, value] of Object.entries(wanted)) {
+      if (lane[name] !== value) faults.push(`${name} of a lane is ${lane[name]}; its log says ${value}`)
+    }
+  }
+}
+
+async function makeLanes(app: TestApp, { tenant }: Integration): Promise<string[]> {
+  const quoted = await call(app, 'POST', '/api/quote-requests', {
+    token: tenant.owner,
+    body: {
+      customer_name: 'Simulated Foods',
+      lanes: Array.from({ length: lanesEach }, () => ({
+        origin: 'Dallas, TX',
+        destination: 'Atlanta, GA',
+        equipment: 'V',
+        quoted_rate: 2000,
+      })),
+    },
+  })
+  return quoted.body.lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref)
+}
+
+/** Plays one seed: a few callers at a time, faults among them, and a look at everything after each step. */
+async function playSeed(
+  seed: number,
+  staleWrites: 'reject' | 'apply',
+  { cluster, signal }: ProofOptions,
+): Promise<string[]> {
+  const random = seeded(seed)
+  const database = await proofDatabase(cluster)
+  const trouble = faulty()
+  let monotonic = 0
+  const app = await appOn(database.forTests, {
+    config: { staleWrites },
+    wrapDatabase: trouble.wrap,
+    monotonic: () => monotonic,
+  })
+  try {
+    const integrations: Integration[] = []
+    const lanes: string[][] = []
+    for (let made = 0; made < tenantsCount; made++) {
+      const integration = await makeIntegration(app)
+      integrations.push(integration)
+      lanes.push(await makeLanes(app, integration))
+    }
+    monotonic += 2_000
+    app.now += 2_000
+    const admitted = integrations.map((): number[] => [])
+    const world: World = {
+      app,
+      database,
+      integrations,
+      lanes,
+      sent: [],
+      signed: new Map(),
+      admitted,
+      faults: [],
+    }
+    for (let step = 0; step < stepsPerSeed && world.faults.length === 0 && !signal.aborted; step++) {
+      const passed = random() < 0.5 ? 0 : between(random, 1, 1_500)
+      app.now += passed
+      monotonic += passed
+      if (random() < 0.4) trouble.arm(between(random, 0, 6), oneOf(random, ['before', 'within', 'after']))
+      await Promise.all(Array.from({ length: between(random, 1, 6) }, () => act(world, random)))
+      await inspect(world)
+      if (world.faults.length > 0) world.faults.push(`seed ${seed}, step ${step}`)
+    }
+    return world.faults
+  } finally {
+    await app.close()
+    await database.drop()
+  }
+}
+
+async function playSeeds(
+  count: number,
+  staleWrites: 'reject' | 'apply',
+  options: ProofOptions,
+): Promise<Finding> {
+  const faults: string[] = []
+  let done = 0
+  while (done < count && faults.length === 0 && !options.signal.aborted) {
+    faults.push(...(await playSeed(options.seed + done, staleWrites, options)))
+    done++
+    options.onProgress(`${done} of ${count} seeds`)
+  }
+  return { figure: `${done} seeds of ${stepsPerSeed} steps`, faults: firstFaults(faults) }
+}
+
+export const simulation: Proof = {
+  name: 'r14',
+  claim:
+    'Whatever happens in which order, with faults: nothing acknowledged is lost, lanes are the fold of their log, walls and limits hold',
+  fault: 'STALE_WRITES=apply',
+  run: (options) => playSeeds(shareOf(40, options.share, 2), 'reject', options),
+  control: (options) => playSeeds(20, 'apply', options),
+}

@@ -1,0 +1,242 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { canaryOf, idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+/** Columns of text that hold one of a few words, or what is looked up by its form: no canary fits into them. */
+const holdsNoCanary = [
+  'imports.status',
+  'lane_changes.source',
+  'lanes.outcome',
+  'lanes.outcome_reason',
+  'lanes.outcome_source',
+  'lanes.truck_cost_source',
+  'tenants.status',
+  'tenants.win_probability_method',
+  'users.role',
+  'users.status',
+]
+
+let app: TestApp
+let tenants: SeededTenants
+/** The service's own role, as a mistake in a query would use it. */
+let service: pg.Client
+
+const [a, b] = [idsOf('A'), idsOf('B')]
+
+beforeAll(async () => {
+  app = await testApp()
+  tenants = await seededTenants(app)
+  await tenants.seed('A')
+  await tenants.seed('B')
+  service = new pg.Client(app.testDatabase.service)
+  await service.connect()
+})
+afterAll(async () => {
+  await service.end()
+  await tenants.close()
+  await app.close()
+})
+
+/** Does something in a transaction of a tenant (or of none), and takes it back. */
+async function within<T>(tenant: number | null, work: () => Promise<T>): Promise<T> {
+  await service.query('begin')
+  try {
+    if (tenant !== null) await service.query(`select set_config('app.tenant_id', '${tenant}', true)`)
+    return await work()
+  } finally {
+    await service.query('rollback')
+  }
+}
+
+const stateOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: { code?: string }) => error.code ?? 'no state',
+  )
+
+async function countsOf(where = 'true'): Promise<Record<string, number>> {
+  const { rows } = await service.query<{ name: string; rows: number }>(
+    tenants.tables
+      .map((table) => `select '${table}' as name, count(*)::int as rows from ${table} where ${where}`)
+      .join(' union all '),
+  )
+  return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]))
+}
+const none = () => Object.fromEntries(tenants.tables.map((table) => [table, 0]))
+
+test('each brokerage has a row in every table, with a canary in every column that may hold any text', async () => {
+  for (const label of ['A', 'B'] as const) {
+    const owner = tenants.asOwner(label)
+    const without: string[] = []
+    for (const table of tenants.tables) {
+      const texts = tenants.columns.filter(
+        ({ table: of, type }) => of === table && (type === 'text' || type === 'jsonb'),
+      )
+      const { rows } = await owner.query<Record<string, unknown>>(
+        `select * from ${table} where tenant_id = $1`,
+        [idsOf(label).tenant],
+      )
+      expect(rows.length, table).toBeGreaterThan(0)
+      for (const { name } of texts) {
+        const hasCanary = rows.some((row) =>
+          JSON.stringify(row[name] ?? '').includes(`${canaryOf(label)}${table}-${name}`),
+        )
+        if (!hasCanary) without.push(`${table}.${name}`)
+      }
+    }
+    // signed_at holds numbers under the names of fields.
+    expect(without.sort()).toEqual([...holdsNoCanary, 'lanes.signed_at'].sort())
+  }
+})
+
+describe('in a transaction of A', () => {
+  test('only A’s rows are there', async () => {
+    const { everything, own } = await within(a.tenant, async () => ({
+      everything: await countsOf(),
+      own: await countsOf(`tenant_id = ${a.tenant}`),
+    }))
+    expect(everything).toEqual(own)
+    for (const [table, count] of Object.entries(own)) expect(count, table).toBeGreaterThan(0)
+    expect(await within(a.tenant, () => countsOf(`tenant_id = ${b.tenant}`))).toEqual(none())
+  })
+
+  test('no row of B’s can be changed or deleted by its key, and none locked', async () => {
+    const before = await tenants.checksum('B')
+    for (const table of tenants.tables) {
+      const of = `from ${table} where tenant_id = ${b.tenant}`
+      // What the role may not do at all (42501) does nothing either.
+      for (const statement of [
+        `update ${table} set tenant_id = tenant_id where tenant_id = ${b.tenant}`,
+        `delete ${of}`,
+        `select ${of} for update`,
+      ]) {
+        const done = await within(a.tenant, () =>
+          service.query(statement).then(
+            ({ rowCount }) => rowCount,
+            (error: { code?: string }) => error.code,
+          ),
+        )
+        expect([0, '42501'], `${statement}: ${done}`).toContain(done)
+      }
+    }
+    expect(await tenants.checksum('B')).toBe(before)
+  })
+
+  test('no row can be written as B’s, and none of A’s moved to B', async () => {
+    for (const table of tenants.tables) {
+      const names = tenants.columns.filter(({ table: of }) => of === table).map(({ name }) => `"${name}"`)
+      const values = names.map((name) => (name === '"tenant_id"' ? String(b.tenant) : name))
+      const copy = `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table} limit 1`
+      expect(await stateOf(within(a.tenant, () => service.query(copy))), table).toBe('42501')
+      const move = `update ${table} set tenant_id = ${b.tenant} where tenant_id = ${a.tenant}`
+      expect(await stateOf(within(a.tenant, () => service.query(move))), table).toBe('42501')
+    }
+  })
+
+  test('no table can be emptied', async () => {
+    for (const table of tenants.tables) {
+      expect(await stateOf(within(a.tenant, () => service.query(`truncate ${table} cascade`))), table).toBe(
+        '42501',
+      )
+    }
+  })
+})
+
+test('no row of A can point at a row of B: in every foreign key of every table', async () => {
+  const owner = tenants.asOwner('A')
+  const { rows: keys } = await owner.query<{
+    child: string
+    parent: string
+    columns: string[]
+    referenced: string[]
+  }>(`
+    select k.conrelid::regclass::text as child, k.confrelid::regclass::text as parent,
+      array(select a.attname::text from unnest(k.conkey) with ordinality c (n, at)
+            join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.n order by c.at) as columns,
+      array(select a.attname::text from unnest(k.confkey) with ordinality c (n, at)
+            join pg_attribute a on a.attrelid = k.confrelid and a.attnum = c.n order by c.at) as referenced
+    from pg_constraint k where k.contype = 'f' and k.connamespace = 'public'::regnamespace`)
+  expect(keys.length).toBeGreaterThan(10)
+  for (const { child, parent, columns, referenced } of keys) {
+    const pointing = columns.filter((name) => name !== 'tenant_id')
+    // A key of the tenant alone points at the tenant itself: its wall was tried above.
+    if (pointing.length === 0) continue
+    const { rows } = await tenants
+      .asOwner('B')
+      .query<Record<string, string>>(`select * from ${parent} where tenant_id = ${b.tenant} limit 1`)
+    const sets = pointing.map((name) => `"${name}" = '${rows[0]?.[referenced[columns.indexOf(name)] ?? '']}'`)
+    // As the owner of the tables, whom nothing but the constraint stops.
+    const state = await stateOf(
+      owner.query(`update ${child} set ${sets.join(', ')} where tenant_id = ${a.tenant}`),
+    )
+    expect(state, `${child} (${columns.join(', ')})`).toMatch(/^2350[35]$/)
+  }
+})
+
+describe('without a tenant there is nothing', () => {
+  test('in a transaction that names none', async () => {
+    expect(await within(null, () => countsOf())).toEqual(none())
+  })
+
+  test('on the same connection after a commit, a rollback and an error', async () => {
+    const setA = `select set_config('app.tenant_id', '${a.tenant}', true)`
+    await service.query('begin')
+    await service.query(setA)
+    await service.query('commit')
+    expect(await countsOf()).toEqual(none())
+    await service.query('begin')
+    await service.query(setA)
+    await service.query('rollback')
+    expect(await countsOf()).toEqual(none())
+    await service.query('begin')
+    await service.query(setA)
+    expect(await stateOf(service.query('select 1 / 0'))).toBe('22012')
+    await service.query('rollback')
+    expect(await countsOf()).toEqual(none())
+  })
+
+  test('and a tenant that is no number is an error, not everything', async () => {
+    await service.query('begin')
+    await service.query(`select set_config('app.tenant_id', 'all', true)`)
+    expect(await stateOf(countsOf())).toBe('22P02')
+    await service.query('rollback')
+  })
+})
+
+test('the seeder refuses a table that it does not know: a new one cannot be left out of the walks', async () => {
+  const owner = tenants.asOwner('A')
+  await owner.query('create table newcomers (tenant_id integer not null, name text not null)')
+  try {
+    await expect(seededTenants(app)).rejects.toThrow('does not know the table newcomers')
+  } finally {
+    await owner.query('drop table newcomers')
+  }
+})
+
+describe('a fault that is planted is found', () => {
+  test('a setting for the whole session outlives its transaction', async () => {
+    const leaky = new pg.Client(app.testDatabase.service)
+    await leaky.connect()
+    try {
+      await leaky.query('begin')
+      await leaky.query(`select set_config('app.tenant_id', '${b.tenant}', false)`)
+      await leaky.query('commit')
+      const { rows } = await leaky.query<{ count: number }>('select count(*)::int as count from lanes')
+      expect(rows[0]?.count).toBeGreaterThan(0)
+    } finally {
+      await leaky.end()
+    }
+  })
+
+  test('a table without its wall shows B to A', async () => {
+    const owner = tenants.asOwner('A')
+    await owner.query('alter table users disable row level security')
+    try {
+      const seen = await within(a.tenant, () => countsOf(`tenant_id = ${b.tenant}`))
+      expect(seen.users).toBeGreaterThan(0)
+    } finally {
+      await owner.query('alter table users enable row level security')
+    }
+  })
+})

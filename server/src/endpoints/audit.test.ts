@@ -1,0 +1,388 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AuditKind, auditKinds } from '#contract/audit.ts'
+import { resetPassword } from '#server/reset-password.ts'
+import { changeTenantStatus } from '#server/tenant-status.ts'
+import {
+  call,
+  type MadeTenant,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeServiceToken,
+  makeTenant,
+  password,
+  pushUpdate,
+} from '#testing/make.ts'
+import { quotesFile } from '#testing/quotes-file.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const path = '/api/audit'
+const read = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+const minute = 60_000
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+/** What the audit log of a brokerage holds, oldest first. */
+async function logOf(tenant: MadeTenant) {
+  await app.refusals.settle()
+  const rows: Record<string, unknown>[] = []
+  await inTenant(tenant, async (client) => {
+    const { rows: found } = await client.query('select * from audit_log order by entry_number')
+    rows.push(...found)
+  })
+  return rows
+}
+
+/** Works inside a tenant's wall, as the owner of the tables. */
+async function inTenant(tenant: Pick<MadeTenant, 'id'>, work: (client: pg.Client) => Promise<unknown>) {
+  const client = new pg.Client(app.testDatabase.owner)
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query("select set_config('app.tenant_id', $1, true)", [String(tenant.id)])
+    await work(client)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+const around = () => ({
+  config: {
+    databaseUrl: app.testDatabase.serviceUrl,
+    migrationDatabaseUrl: app.testDatabase.ownerUrl,
+    dataDirectory: '/nowhere',
+  },
+  remark: () => {},
+})
+
+const signIn = (email: string, tried: string) =>
+  call(app, 'POST', '/api/auth/sign-in', { body: { email, password: tried } })
+const invite = (tenant: MadeTenant, email = `sam-${crypto.randomUUID()}@example.com`) =>
+  call(app, 'POST', '/api/users', { token: tenant.owner, body: { name: 'Sam', email, role: 'member' } })
+const byOwner = (tenant: MadeTenant, method: string, address: string, body?: unknown) =>
+  call(app, method, address, { token: tenant.owner, ...(body === undefined ? {} : { body }) })
+
+async function makeImport(tenant: MadeTenant): Promise<number> {
+  const response = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: quotesFile({ seed: 1, quotes: 2, until: app.now, hours: 24 }),
+  })
+  const { import_id } = (await response.json()) as { import_id: number }
+  await expect
+    .poll(async () => (await byOwner(tenant, 'GET', `/api/imports/${import_id}`)).body.status)
+    .toBe('done')
+  return import_id
+}
+
+/** Makes one event happen to a brokerage. What is needed for it comes first and is not counted. */
+const events: Partial<
+  Record<
+    AuditKind,
+    {
+      before?: (tenant: MadeTenant) => Promise<unknown>
+      make: (tenant: MadeTenant, made: never) => Promise<unknown>
+    }
+  >
+> = {
+  'signed-in': { make: (tenant) => signIn(tenant.email, password) },
+  'sign-in-failed': { make: (tenant) => signIn(tenant.email, 'wrong password here') },
+  'sign-in-backed-off': {
+    before: async (tenant) => {
+      for (let tried = 0; tried < 5; tried++) await signIn(tenant.email, 'wrong password here')
+    },
+    make: (tenant) => signIn(tenant.email, password),
+  },
+  'signed-out': { make: (tenant) => byOwner(tenant, 'POST', '/api/auth/sign-out', {}) },
+  'password-changed': {
+    make: (tenant) =>
+      byOwner(tenant, 'POST', '/api/auth/password', {
+        current_password: password,
+        new_password: 'otter saddle lamp pond',
+      }),
+  },
+  'password-reset': { make: (tenant) => resetPassword(tenant.email, around(), app.now) },
+  'person-invited': { make: (tenant) => invite(tenant) },
+  'invitation-accepted': {
+    before: async (tenant) => (await invite(tenant)).body.invitation,
+    make: (_tenant, invitation) =>
+      call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } }),
+  },
+  'role-changed': {
+    before: (tenant) => makePerson(app, tenant, 'member'),
+    make: (tenant, { id }: { id: number }) =>
+      byOwner(tenant, 'PATCH', `/api/users/${id}`, { role: 'viewer' }),
+  },
+  'person-removed': {
+    before: (tenant) => makePerson(app, tenant, 'member'),
+    make: (tenant, { id }: { id: number }) => byOwner(tenant, 'DELETE', `/api/users/${id}`),
+  },
+  'token-created': { make: (tenant) => makeServiceToken(app, tenant.owner) },
+  'token-revoked': {
+    before: (tenant) => makeServiceToken(app, tenant.owner),
+    make: async (tenant) => {
+      await byOwner(tenant, 'DELETE', '/api/integrations/tokens/1')
+      // Again changes nothing, and is no event.
+      await byOwner(tenant, 'DELETE', '/api/integrations/tokens/1')
+    },
+  },
+  'secret-created': {
+    make: (tenant) => byOwner(tenant, 'POST', '/api/integrations/secrets', { name: 'tms' }),
+  },
+  'secret-rotated': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/integrations/secrets', { name: 'tms' }),
+    make: (tenant) => byOwner(tenant, 'POST', '/api/integrations/secrets/1/rotate', {}),
+  },
+  'secret-revoked': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/integrations/secrets', { name: 'tms' }),
+    make: async (tenant) => {
+      await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
+      await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
+    },
+  },
+  'settings-changed': {
+    make: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/tenant', { name: 'Renamed Brokers', floors: { margin_pct: 8 } })
+      await byOwner(tenant, 'PATCH', '/api/tenant', { name: 'Renamed Brokers' })
+    },
+  },
+  'change-rolled-back': {
+    before: (tenant) => makeLane(app, tenant, { outcome: 'won' }),
+    make: (tenant, lane: { lane_ref: string }) =>
+      byOwner(tenant, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, { change_id: 1 }),
+  },
+  'import-undone': {
+    before: makeImport,
+    make: (tenant, id) => byOwner(tenant, 'POST', `/api/imports/${id}/undo`),
+  },
+  'tenant-suspended': {
+    make: (tenant) => changeTenantStatus(around(), String(tenant.id), 'suspended', app.now),
+  },
+  'tenant-resumed': {
+    before: (tenant) => changeTenantStatus(around(), String(tenant.id), 'suspended', app.now),
+    make: async (tenant) => {
+      await changeTenantStatus(around(), String(tenant.id), 'active', app.now)
+      await changeTenantStatus(around(), String(tenant.id), 'active', app.now)
+    },
+  },
+  'role-refused': {
+    before: (tenant) => makePerson(app, tenant, 'member'),
+    make: (_tenant, { token }: { token: string }) => call(app, 'GET', '/api/audit', { token }),
+  },
+  'csrf-refused': {
+    make: (tenant) =>
+      call(app, 'PATCH', '/api/tenant', {
+        headers: { Cookie: `__Host-lanewise=${tenant.owner}`, 'Sec-Fetch-Site': 'cross-site' },
+        body: { name: 'Taken over' },
+      }),
+  },
+  'scope-refused': {
+    before: async (tenant) => {
+      const token = await makeServiceToken(app, tenant.owner)
+      await inTenant(tenant, (client) =>
+        client.query("update service_tokens set scope = 'integrations:read'"),
+      )
+      return token
+    },
+    make: (_tenant, token) => pushUpdate(app, { token, secret: 'x' }, { lane_ref: 'x' }),
+  },
+  'signature-refused': {
+    before: (tenant) => makeServiceToken(app, tenant.owner),
+    make: (_tenant, token) => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' }),
+  },
+  'expired-token-used': {
+    make: async (tenant) => {
+      app.now += 13 * 60 * minute
+      await call(app, 'GET', '/api/me', { token: tenant.owner })
+    },
+  },
+  'revoked-token-used': {
+    before: async (tenant) => {
+      const token = await makeServiceToken(app, tenant.owner)
+      await byOwner(tenant, 'DELETE', '/api/integrations/tokens/1')
+      return token
+    },
+    make: (_tenant, token) => call(app, 'GET', read, { token }),
+  },
+  'wrong-kind-token-used': { make: (tenant) => call(app, 'GET', read, { token: tenant.owner }) },
+  'unknown-token-used': {
+    make: (tenant) =>
+      call(app, 'GET', read, {
+        token: app.tokens.sign('service', {
+          tenant_id: tenant.id,
+          user_id: 1,
+          role: 'owner',
+          scope: 'integrations:write',
+          jti: crypto.randomUUID(),
+          iat: Math.floor(app.now / 1000),
+          exp: Math.floor(app.now / 1000) + 3600,
+        }),
+      }),
+  },
+}
+
+describe('every security event leaves exactly one row', () => {
+  test('sign-up, and every kind of event has its line in this table', async () => {
+    const tenant = await makeTenant(app)
+    expect((await logOf(tenant)).map(({ kind }) => kind)).toEqual(['signed-up'])
+    expect(['signed-up', ...Object.keys(events)].sort()).toEqual([...auditKinds].sort())
+  })
+
+  test.each(Object.entries(events))('%s', async (kind, { before, make }) => {
+    app.now += 16 * minute
+    const tenant = await makeTenant(app)
+    const made = await before?.(tenant)
+    const known = (await logOf(tenant)).length
+    await make(tenant, made as never)
+    const rows = (await logOf(tenant)).slice(known)
+    expect(rows.map((row) => [row.kind, row.count])).toEqual([[kind, 1]])
+  })
+})
+
+describe('refusals', () => {
+  test('a flood of one kind is one row at once, one with their number after a minute, and ever fewer while it goes on', async () => {
+    const { tenant, token } = await makeIntegration(app)
+    const known = (await logOf(tenant)).length
+    const refused = () => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' })
+    for (let sent = 0; sent < 25; sent++) expect((await refused()).status).toBe(401)
+    const counts = async () => (await logOf(tenant)).slice(known).map(({ kind, count }) => [kind, count])
+    expect(await counts()).toEqual([['signature-refused', 1]])
+    app.now += minute
+    expect(await counts()).toEqual([
+      ['signature-refused', 1],
+      ['signature-refused', 24],
+    ])
+    await refused()
+    app.now += minute
+    expect(await counts()).toHaveLength(2)
+    app.now += minute
+    expect((await counts()).at(-1)).toEqual(['signature-refused', 1])
+    for (let passed = 0; passed < 6 * 60; passed++) {
+      app.now += minute
+      await refused()
+      await app.refusals.settle()
+    }
+    // After 4, 8, 16 and 32 minutes, and then every hour.
+    const sixHours = (await counts()).slice(3).map(([, count]) => count)
+    expect(sixHours).toEqual([3, 8, 16, 32, 60, 60, 60, 60, 60])
+    // Quiet for as long as the next row would have taken: then one refusal is a row at once again.
+    app.now += 61 * minute
+    await app.refusals.settle()
+    app.now += 61 * minute
+    await app.refusals.settle()
+    const before = (await counts()).length
+    await refused()
+    expect((await counts()).slice(before)).toEqual([['signature-refused', 1]])
+  })
+
+  test('an address that nobody has, and a token that is none of ours, are in nobody’s log', async () => {
+    app.now += 16 * minute
+    const tenant = await makeTenant(app)
+    await signIn(`nobody-${crypto.randomUUID()}@example.com`, 'wrong password here')
+    await call(app, 'GET', '/api/me', { token: 'eyJhbGciOiJIUzI1NiJ9.e30.AAAA' })
+    expect(await logOf(tenant)).toHaveLength(1)
+    expect(app.logLines.some((line) => line.includes('sign-in-failed'))).toBe(true)
+  })
+
+  test('a shipment update leaves no row: it is in the changes of its lane', async () => {
+    const integration = await makeIntegration(app)
+    const lane = await makeLane(app, integration.tenant)
+    const known = (await logOf(integration.tenant)).length
+    expect(
+      (await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100 })).status,
+    ).toBe(200)
+    expect(await logOf(integration.tenant)).toHaveLength(known)
+  })
+})
+
+describe('200', () => {
+  test('an admin reads who did what to whom, from where, newest first', async () => {
+    const tenant = await makeTenant(app)
+    const admin = await makePerson(app, tenant, 'admin')
+    await byOwner(tenant, 'PATCH', `/api/users/${admin.id}`, { role: 'owner' })
+    const token = (await signIn(admin.email, admin.password)).body.token
+    const { status, body, headers } = await call(app, 'GET', path, { token })
+    expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store'])
+    expect(body.events.map((event: { kind: string }) => event.kind)).toEqual([
+      'signed-in',
+      'role-changed',
+      'invitation-accepted',
+      'person-invited',
+      'signed-up',
+    ])
+    expect(body.events.map((event: { event_id: number }) => event.event_id)).toEqual([5, 4, 3, 2, 1])
+    expect(body.events[1]).toEqual({
+      event_id: 4,
+      at: new Date(app.now).toISOString(),
+      kind: 'role-changed',
+      done_by: { id: 1, name: 'Olive Quay' },
+      done_to: { id: admin.id, name: 'A admin' },
+      token: null,
+      about: { from: 'admin', to: 'owner' },
+      count: 1,
+      network: '127.0.0.1',
+      request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+  })
+
+  test('a failed sign-in was done to somebody, by nobody known', async () => {
+    const tenant = await makeTenant(app)
+    await signIn(tenant.email, 'wrong password here')
+    await app.refusals.settle()
+    const { body } = await byOwner(tenant, 'GET', `${path}?kind=sign-in-failed`)
+    expect(body.events).toMatchObject([{ done_by: null, done_to: { id: 1, name: 'Olive Quay' } }])
+  })
+
+  test('pages follow each other without a gap, by kind and by person too', async () => {
+    const tenant = await makeTenant(app)
+    const member = await makePerson(app, tenant, 'member')
+    for (let made = 0; made < 4; made++) await makeServiceToken(app, tenant.owner)
+    const walk = async (filter: string) => {
+      const ids: number[] = []
+      let cursor = ''
+      do {
+        const { body } = await byOwner(tenant, 'GET', `${path}?limit=2${filter}${cursor}`)
+        ids.push(...body.events.map((event: { event_id: number }) => event.event_id))
+        cursor = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
+      } while (cursor !== '')
+      return ids
+    }
+    expect(await walk('')).toEqual([7, 6, 5, 4, 3, 2, 1])
+    expect(await walk('&kind=token-created')).toEqual([7, 6, 5, 4])
+    expect(await walk(`&user_id=${member.id}`)).toEqual([3, 2])
+  })
+
+  test('a row that somebody wrote over by hand is shown as it stands', async () => {
+    const tenant = await makeTenant(app)
+    await inTenant(tenant, (client) => client.query("update audit_log set about = '{never happened'"))
+    const { body } = await byOwner(tenant, 'GET', path)
+    expect(body.events[0].about).toEqual({ text: '{never happened' })
+  })
+})
+
+describe('403, 404 and 422', () => {
+  test('members and viewers read no audit log, nobody another brokerage’s', async () => {
+    const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
+    for (const role of ['viewer', 'member'] as const) {
+      const { token } = await makePerson(app, tenant, role)
+      expect((await call(app, 'GET', path, { token })).status).toBe(403)
+    }
+    const { body } = await byOwner(other, 'GET', path)
+    expect(body.events).toHaveLength(1)
+  })
+
+  test('an unknown kind, and a cursor that nobody handed out', async () => {
+    const tenant = await makeTenant(app)
+    for (const query of ['kind=nothing', 'cursor=x', 'cursor=WyJhIl0', 'user_id=0', 'limit=0']) {
+      expect([query, (await byOwner(tenant, 'GET', `${path}?${query}`)).status]).toEqual([query, 422])
+    }
+  })
+})

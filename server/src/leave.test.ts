@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { call, makeTenant, password } from '#testing/make.ts'
+import { testApp } from '#testing/test-app.ts'
+
+/** A stop that waits for the time-out of headers takes ten seconds and more. */
+const promptlyMs = 5_000
+
+test('a connection on which nothing was ever asked does not hold up a stop', async () => {
+  const app = await testApp()
+  const { hostname, port } = new URL(app.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  // Until the server has taken it.
+  await call(app, 'GET', '/healthz')
+  const closed = once(socket.resume(), 'close')
+  const began = performance.now()
+  await app.close()
+  await closed
+  expect(performance.now() - began).toBeLessThan(promptlyMs)
+}, 40_000)
+
+test('nor does a client that went away in the middle of its request', async () => {
+  const app = await testApp()
+  const tenant = await makeTenant(app)
+  for (let time = 0; time < 5; time++) {
+    const given = new AbortController()
+    const asked = fetch(`${app.url}/api/auth/sign-in`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ email: tenant.email, password }),
+      signal: given.signal,
+    }).catch(() => null)
+    await delay(20)
+    given.abort()
+    await asked
+  }
+  const began = performance.now()
+  await app.close()
+  expect(performance.now() - began).toBeLessThan(promptlyMs)
+}, 40_000)
+
+test('what has begun when the stop comes is answered, and its connection is closed behind it', async () => {
+  const app = await testApp()
+  const tenant = await makeTenant(app)
+  const asked = call(app, 'POST', '/api/auth/sign-in', { body: { email: tenant.email, password } })
+  await delay(30)
+  const closing = app.close()
+  const answer = await asked
+  expect(answer.status).toBe(200)
+  await closing
+  await expect(fetch(`${app.url}/healthz`)).rejects.toThrow()
+}, 40_000)

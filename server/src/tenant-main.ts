@@ -1,0 +1,49 @@
+import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { ConfigError, readConfig } from './config.ts'
+import { DataFolderInUse } from './database/data-folder.ts'
+import { listTenants } from './database/operators.ts'
+import { changeTenantStatus } from './tenant-status.ts'
+
+const usage = `npm run tenant -- list
+npm run tenant -- suspend NAME    nobody of the brokerage gets in any more, people or machines
+npm run tenant -- resume NAME     they do again
+`
+
+/** `npm run tenant`: the brokerages of the installation, for its operator. */
+async function main(): Promise<number> {
+  const [action, named, ...rest] = process.argv.slice(2)
+  const around = {
+    config: readConfig(process.env),
+    remark: (line: string) => process.stderr.write(`${line}\n`),
+  }
+  if (action === 'list' && named === undefined) return list(around)
+  if ((action !== 'suspend' && action !== 'resume') || named === undefined || rest.length > 0) {
+    process.stderr.write(usage)
+    return 2
+  }
+  const status = action === 'suspend' ? 'suspended' : 'active'
+  const { name, changed } = await changeTenantStatus(around, named, status, Date.now())
+  process.stdout.write(`${name} is ${changed ? 'now' : 'already'} ${status}.\n`)
+  return 0
+}
+
+async function list(around: CommandDatabase): Promise<number> {
+  return atDatabase(around, async (_database, owner) => {
+    if (owner === null) {
+      throw new CommandRefused(
+        'Set MIGRATION_DATABASE_URL: the brokerages of an installation can be listed by the owner only.',
+      )
+    }
+    for (const { tenant, name, status } of await listTenants(owner)) {
+      process.stdout.write(`${name}  (${tenant})  ${status}\n`)
+    }
+    return 0
+  })
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  const known =
+    error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
+  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  return 1
+})

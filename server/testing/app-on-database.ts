@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from '#server/app.ts'
+import { backtestRunner } from '#server/backtests/backtest-runner.ts'
+import { callLog } from '#server/call-log.ts'
+import { type Config, readConfig } from '#server/config.ts'
+import { type Database, openDatabase } from '#server/database/open-database.ts'
+import type { Parts, Refusals } from '#server/endpoints/call.ts'
+import { importRunner } from '#server/imports/import-runner.ts'
+import { refusals } from '#server/refusals.ts'
+import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
+import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
+import { signInBackOff } from '#server/security/sign-in-back-off.ts'
+import { type Tokens, tokens } from '#server/security/token.ts'
+import { serviceLog } from '#server/service-log.ts'
+import { tenantModels } from '#server/tenant-models.ts'
+import type { TestDatabase } from './cloned-database.ts'
+
+/** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
+export interface TestApp {
+  readonly url: string
+  readonly database: Database
+  readonly testDatabase: TestDatabase
+  readonly tokens: Tokens
+  readonly secretKey: SecretKey
+  /** Refusals are written into the audit log behind the requests: `settle()` waits for what is due. */
+  readonly refusals: Refusals
+  /** The server's clock, epoch milliseconds. Set it to move it. */
+  now: number
+  /** Every line the service logged. */
+  readonly logLines: string[]
+  /** Hands the service a request without a socket: several times as fast. */
+  readonly inject: FastifyInstance['inject']
+  /** Waits until what the service does behind its answers is done. */
+  settle(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What a test may want otherwise than usual. */
+export interface TestAppOptions {
+  rateLimit?: 'real'
+  /** The clock of the limits, in milliseconds, where a test holds that, too. */
+  monotonic?: () => number
+  config?: Partial<Config>
+  now?: number
+  /** The key of the installation, and others behind it that still open and verify. */
+  secretKeys?: SecretKeys
+  /** Connections in the service's pool. */
+  connectionsMax?: number
+  /** Stands between the service and its database, to make it fail. */
+  wrapDatabase?: (database: Database) => Database
+  /** The log of calls works behind the requests, so it has a way to the database of its own. */
+  wrapCallLogDatabase?: (database: Database) => Database
+  /** Changes the server before it listens: plants the faults that a test must find. */
+  plant?: (server: FastifyInstance) => void
+  /** Walks backtests in the place of the service's own thread, to make it fail. */
+  backtestThread?: URL
+}
+
+/**
+ * Starts a service on a database. By default the tenant limit never bites: its clock moves on by a second with every
+ * look. `rateLimit: 'real'` gives it the real one. Closing it leaves the database there.
+ */
+export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions = {}): Promise<TestApp> {
+  const key = options.secretKeys?.[0] ?? secretKey(randomBytes(32).toString('base64'))
+  if (key === null) throw new Error('No key.')
+  const keys = options.secretKeys ?? ([key] as const)
+  const opened = await openDatabase({
+    connection: ownDatabase.service,
+    ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
+  })
+  const database = options.wrapDatabase?.(opened) ?? opened
+  const logLines: string[] = []
+  const logger = serviceLog('info', { write: (line) => logLines.push(line) })
+  let stepping = 0
+  const app: Omit<TestApp, 'inject'> = {
+    url: '',
+    database,
+    testDatabase: ownDatabase,
+    tokens: tokens(...keys),
+    secretKey: key,
+    refusals: refusals({ database: opened, clock: () => app.now, log: logger }),
+    now: options.now ?? Date.now(),
+    logLines,
+    settle: async () => {},
+    close: async () => {},
+  }
+  const clock = () => app.now
+  const parts: Parts = {
+    config: { ...readConfig({}), ...options.config },
+    database,
+    tokens: app.tokens,
+    secretKeys: keys,
+    signInBackOff: signInBackOff(),
+    models: tenantModels(),
+    tenantLimit: tenantLimit(),
+    signatureCheckLimit: signatureCheckLimit(),
+    calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
+    refusals: app.refusals,
+    imports: importRunner({ database, clock, log: logger }),
+    backtests: backtestRunner(
+      { database, clock, log: logger },
+      options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
+    ),
+    clock,
+    monotonic:
+      options.monotonic ??
+      (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000)),
+    log: logger,
+  }
+  const server = await buildApp(parts, logger)
+  options.plant?.(server)
+  const url = await server.listen({ port: 0, host: '127.0.0.1' })
+  return Object.assign(app, {
+    url,
+    inject: server.inject.bind(server) as FastifyInstance['inject'],
+    settle: async () => {
+      await parts.calls.flush()
+      await app.refusals.settle()
+    },
+    close: async () => {
+      await server.close()
+      await parts.calls.drain()
+      await app.refusals.drain()
+      await parts.imports.drain()
+      await parts.backtests.drain()
+      await opened.close()
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
+import { makeDatabase } from '#server/database/embedded-postgres.ts'
+import { asMaker, type DatabaseCluster, databaseUrl } from './database-cluster.ts'
+
+/** A database of a test's own: migrated, without rows. */
+export type TestDatabase = {
+  readonly name: string
+  /** Connects as the owner of the tables: for what migrations may do. */
+  readonly ownerUrl: string
+  readonly owner: pg.ClientConfig
+  /** Connects as the service does, with row-level security. */
+  readonly serviceUrl: string
+  readonly service: pg.ClientConfig
+  /** Removes the database, also while connections to it are open. */
+  readonly drop: () => Promise<void>
+}
+
+/** Clones the migrated template of a cluster into a database for one test file or one proof (about 40 ms). */
+export async function cloneDatabase(cluster: DatabaseCluster): Promise<TestDatabase> {
+  const { makerUrl, ownerUrl, serviceUrl, template } = cluster
+  const name = `lanewise_test_${randomBytes(6).toString('hex')}`
+  await asMaker(makerUrl, (maker) => makeDatabase(maker, name, template))
+  const owner = databaseUrl(ownerUrl, name)
+  const service = databaseUrl(serviceUrl, name)
+  return {
+    name,
+    ownerUrl: owner,
+    owner: { connectionString: owner },
+    serviceUrl: service,
+    service: { connectionString: service },
+    drop: async () => {
+      await asMaker(makerUrl, (maker) => maker.query(`drop database if exists ${name} with (force)`))
+    },
+  }
+}
