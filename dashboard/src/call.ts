@@ -128,11 +128,14 @@ export async function call<Name extends OperationName>(
   })
   if (response.ok) return (await readJson(response)) as Answer<Name>
   const failed = await failureOf(response)
-  if (response.status === 401 && !signInOperations.has(name)) {
-    held = null
-    onSessionEnded()
-  }
-  throw failed
+  if (response.status !== 401 || signInOperations.has(name)) throw failed
+  held = null
+  onSessionEnded()
+  // The service tells programs which header to send; a person signs in and asks once more.
+  throw new CallFailed(failed.code, 'Your session had ended. Sign in again, then try once more.', {
+    status: failed.status,
+    requestId: failed.requestId,
+  })
 }
 
 /** The address of an operation that a link leads to, such as a file to save. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */

@@ -197,7 +197,7 @@ function PersonMenu() {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <UnstyledButton aria-label={`${user.name}, ${user.role}: your account`}>
+        <UnstyledButton mih={36} miw={24} aria-label={`${user.name}, ${user.role}: your account`}>
           <Group gap={4} wrap="nowrap">
             <Text size="sm" visibleFrom="xs" maw={180} truncate>
               {user.name}

@@ -1,7 +1,10 @@
 import '../parts/desk.css'
-import { Button, Checkbox, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Checkbox, Group, Paper, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
+import { pagePaths } from '#contract/pages.ts'
+import type { CallFailed } from '../call.ts'
 import { DeskAdvice } from '../parts/desk-advice.tsx'
 import { useDeskAnswer } from '../parts/desk-answer.ts'
 import {
@@ -15,7 +18,9 @@ import {
   keepDraft,
   keptDraft,
   type LaneField,
+  laneHandedOver,
   nextId,
+  unreadableIn,
   withLanes,
 } from '../parts/desk-draft.ts'
 import { readPasted } from '../parts/desk-paste.ts'
@@ -33,7 +38,13 @@ import { useMay, useSession } from '../session.tsx'
 /** Where a rep on the phone finds the number: lanes as they are typed, advice beside them, and the saved quote. */
 export default function QuoteDesk() {
   const { tenant } = useSession()
-  const [draft, setDraft] = useState(() => keptDraft(tenant.id))
+  const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
+  const navigate = useNavigate()
+  const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneHandedOver(search)))
+  useEffect(() => {
+    // Taken over once: a reload must not add it again.
+    if (laneHandedOver(search) !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true })
+  }, [search, navigate])
   const saving = useDeskSave()
   const { saved } = saving
   useEffect(() => keepDraft(tenant.id, saved === null ? draft : blankDraft()), [tenant.id, draft, saved])
@@ -50,6 +61,17 @@ export default function QuoteDesk() {
       )}
     </Page>
   )
+}
+
+/** The lane that was handed over stands first, unless it is there already or the request is full. */
+function draftWith(draft: Draft, lane: Omit<DeskLane, 'id'> | null): Draft {
+  const isThere = draft.lanes.some(
+    ({ origin, destination, equipment }) =>
+      origin === lane?.origin && destination === lane.destination && equipment === lane.equipment,
+  )
+  if (lane === null || isThere || draft.lanes.length >= lanesPerRequestMax) return draft
+  const lanes = withLanes(draft.lanes, [lane])
+  return { ...draft, lanes: [...lanes.slice(-1), ...lanes.slice(0, -1)] }
 }
 
 interface DeskProps {
@@ -143,7 +165,12 @@ function Desk(props: DeskProps) {
     save()
   }
   const on = useRowEvents({ ...lanes, paste })
-  const errors = [...saving.errors, ...adviceErrors(answer.failure, lanes.active, saving.errors)]
+  const told = saving.errors
+  const errors = [
+    ...told,
+    ...untold(told, unreadableIn(lanes.active)),
+    ...adviceErrors(answer, lanes.active, told),
+  ]
   const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for every field within
@@ -255,7 +282,7 @@ const nothingUnknown = { origin: false, destination: false }
 
 /** A lane that cannot be read is told at its field, unless the save has already said so. */
 function adviceErrors(
-  failure: ReturnType<typeof useDeskAnswer>['failure'],
+  { failure }: ReturnType<typeof useDeskAnswer>,
   lane: DeskLane,
   told: readonly DeskError[],
 ): DeskError[] {
@@ -264,8 +291,21 @@ function adviceErrors(
     pointer: `/lanes/0/${parameter === 'proposed_rate' ? 'quoted_rate' : parameter}`,
     detail: `lanes[0].${detail}`,
   }))
-  return errorsAt(pointed, [lane]).filter(
+  return untold(told, errorsAt(pointed, [lane]))
+}
+
+/** Errors at fields of which nothing is told yet. */
+function untold(told: readonly DeskError[], found: readonly DeskError[]): DeskError[] {
+  return found.filter(
     ({ laneId, field }) => !told.some((error) => error.laneId === laneId && error.field === field),
+  )
+}
+
+/** The request was sent, and nothing of the service's own came back. */
+function mayBeSaved({ code, requestId }: CallFailed): boolean {
+  if (code === 'offline') return navigator.onLine
+  return (
+    code === 'timed-out' || code === 'unreadable-answer' || (code === 'unavailable' && requestId === null)
   )
 }
 
@@ -279,7 +319,25 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
       </Text>
     )
   }
-  return <Failed error={failure} title="Not saved: everything you typed is still here" retry={retry} />
+  if (!mayBeSaved(failure)) {
+    return <Failed error={failure} title="Not saved: everything you typed is still here" retry={retry} />
+  }
+  return (
+    <Stack gap="xs">
+      <Failed
+        error={failure}
+        title="No answer to the save: everything you typed is still here"
+        retry={retry}
+      />
+      <Text size="sm">
+        It may have been saved before the answer was lost. Look for it under{' '}
+        <Anchor component={Link} to={pagePaths.quotes} size="sm" underline="always">
+          Quotes
+        </Anchor>{' '}
+        first: a second save makes a second quote.
+      </Text>
+    </Stack>
+  )
 }
 
 function RequestFields({ draft, onDraft, saving }: DeskProps) {

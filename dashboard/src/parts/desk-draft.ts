@@ -106,6 +106,26 @@ function missing(laneId: number | null, field: DeskError['field'], text: string)
   return { laneId, field, text, suggestions: [], unknownPlace: false }
 }
 
+/** Amounts of a lane that cannot be read: told while one types, since the advice goes on without them. */
+export function unreadableIn(lane: DeskLane): DeskError[] {
+  const unread = (['rate', 'cost', 'market'] as const).filter(
+    (field) => /[^$\s]/.test(lane[field]) && readDollars(lane[field]) === null,
+  )
+  return unread.map((field) =>
+    missing(lane.id, field, `Write the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
+  )
+}
+
+/** The lane that another page has handed over, by the words of the address; null when it has handed over none. */
+export function laneHandedOver(
+  search: Readonly<Record<string, string | undefined>>,
+): Omit<DeskLane, 'id'> | null {
+  const { origin = '', destination = '', equipment = usualEquipment, rate = '' } = search
+  if (origin === '' && destination === '') return null
+  const { id: _, ...blank } = blankLane(0, equipment)
+  return { ...blank, origin, destination, rate }
+}
+
 /** What the desk itself can see is missing before it asks the service. */
 export function gapsIn(draft: Draft): DeskError[] {
   const gaps: DeskError[] = []

@@ -120,6 +120,7 @@ function Use({ rate, what, onUse }: { rate: number | null; what: string; onUse: 
   return (
     <Button
       size="compact-xs"
+      mih={24}
       variant="light"
       disabled={rate === null}
       aria-label={rate === null ? `Use the ${what}` : `Use ${dollars(rate)}, the ${what}`}

@@ -1,5 +1,6 @@
 import Papa from 'papaparse'
 import { blankLane, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
+import { equipmentRead, placeRead } from './desk-typed.ts'
 import { readDollars } from './formats.ts'
 
 /** One pasted row: the lane it makes, or what is wrong with it. `line` is where it stands, from 1. */
@@ -129,11 +130,6 @@ function cellsJoined(cells: readonly string[]): string[] {
   return joined
 }
 
-/** @example placeRead('Dallas TX') // 'Dallas, TX' */
-function placeRead(text: string): string {
-  return hasState(text) ? text : text.replace(/^(\p{L}[^,]*?)[,\s]+(\p{L}{2})( \d{5})?$/u, '$1, $2$3')
-}
-
 /** An amount as a spreadsheet writes it; a dash, or a word for it, is no amount. @example amountRead('2150 USD') // '2150' */
 function amountRead(text: string): string {
   return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(text) ? '' : text.replace(/\s*(usd|dollars)$/i, '')
@@ -169,6 +165,7 @@ function rowOf(cells: readonly string[], fields: readonly (LaneField | null)[], 
   for (const field of ['origin', 'destination'] as const) {
     if (typed[field] !== undefined) typed[field] = placeRead(typed[field])
   }
+  if (typed.equipment !== undefined) typed.equipment = equipmentRead(typed.equipment)
   const errors: string[] = []
   for (const field of ['origin', 'destination'] as const) {
     const place = typed[field]

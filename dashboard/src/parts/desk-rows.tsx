@@ -3,6 +3,7 @@ import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
+import { equipmentRead, placeRead } from './desk-typed.ts'
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 
 const offeredMax = 8
@@ -85,6 +86,10 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         openOnFocus={false}
         {...input('equipment')}
         onChange={(text) => onChange('equipment', text)}
+        onBlur={() => {
+          const read = equipmentRead(lane.equipment)
+          if (read !== lane.equipment) onChange('equipment', read)
+        }}
       />
       <TextInput
         label="Rate"
@@ -217,7 +222,11 @@ function PlaceField({
       error={said === null ? undefined : <Suggested {...said} onUse={onChange} />}
       onChange={onChange}
       onFocus={() => setAway(false)}
-      onBlur={() => setAway(true)}
+      onBlur={() => {
+        setAway(true)
+        const read = placeRead(value)
+        if (read !== value) onChange(read)
+      }}
     />
   )
 }

@@ -37,7 +37,7 @@ export function FirstStepRow({
                 {step.why}
               </Text>
             </div>
-            <Group gap="sm">
+            <Group gap="sm" maw="100%">
               <Text size="xs" fw={600} style={{ color: isDone ? 'var(--won)' : undefined }}>
                 {isDone ? 'Done' : 'To do'}
               </Text>
@@ -45,6 +45,7 @@ export function FirstStepRow({
                 <Button
                   renderRoot={(props) => <Link {...props} to={step.to} search={step.search ?? {}} />}
                   size="compact-sm"
+                  maw="100%"
                   variant={isNext ? 'filled' : 'default'}
                 >
                   {step.action}
