@@ -328,6 +328,32 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 
+  test('are handed over by the page of a lane, once', async () => {
+    const { page } = await openDesk()
+    await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
+    await page.getByRole('link', { name: 'Quote this lane' }).click()
+    await row(page).waitFor()
+    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
+    expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
+    await page.waitForURL((url) => url.search === '')
+    await page.reload()
+    await row(page).waitFor()
+    expect(await row(page, 2).count()).toBe(0)
+  })
+
+  test('are read as people type them, and a rate that is none is told', async () => {
+    const { page } = await openDesk()
+    await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
+    await row(page).getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
+    await row(page).getByRole('combobox', { name: 'Equipment' }).fill('dry van')
+    await rateOf(page).fill('2.1k')
+    await row(page).getByText('Write the rate in dollars, such as 2,150').waitFor()
+    expect(await row(page).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Dallas, TX')
+    expect(await row(page).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('V')
+    await rateOf(page).fill('2100')
+    await chanceAt(page, '$2,100').waitFor()
+  })
+
   test('are duplicated and removed', async () => {
     const { page } = await openDesk()
     await typeLane(page)
@@ -447,8 +473,19 @@ describe('saving', () => {
     await dialog.getByRole('button', { name: 'Sign in', exact: true }).click()
     await dialog.waitFor({ state: 'hidden' })
     expect(await rateOf(page).inputValue()).toBe('2145')
+    await page.getByRole('alert').getByText('Your session had ended.').waitFor()
     await saveButton(page).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+  })
+
+  test('that got no answer may have been saved, and says so', async () => {
+    const { page } = await openDesk()
+    await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
+    await customer(page).fill('Harvest Table Foods')
+    await typeLane(page)
+    await saveButton(page).click()
+    await page.getByText('It may have been saved all the same.').waitFor()
+    expect(await rateOf(page).inputValue()).toBe('2100')
   })
 
   test('twice in a hurry makes one request', async () => {

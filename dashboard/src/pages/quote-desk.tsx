@@ -4,7 +4,6 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { lanesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import type { CallFailed } from '../call.ts'
 import { DeskAdvice } from '../parts/desk-advice.tsx'
 import { useDeskAnswer } from '../parts/desk-answer.ts'
 import {
@@ -301,14 +300,6 @@ function untold(told: readonly DeskError[], found: readonly DeskError[]): DeskEr
   )
 }
 
-/** The request was sent, and nothing of the service's own came back. */
-function mayBeSaved({ code, requestId }: CallFailed): boolean {
-  if (code === 'offline') return navigator.onLine
-  return (
-    code === 'timed-out' || code === 'unreadable-answer' || (code === 'unavailable' && requestId === null)
-  )
-}
-
 function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) {
   const { failure, errors } = saving
   if (failure === null) return null
@@ -319,7 +310,7 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
       </Text>
     )
   }
-  if (!mayBeSaved(failure)) {
+  if (!saving.mayBeSaved) {
     return <Failed error={failure} title="Not saved: everything you typed is still here" retry={retry} />
   }
   return (
@@ -330,11 +321,12 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
         retry={retry}
       />
       <Text size="sm">
-        It may have been saved before the answer was lost. Look for it under{' '}
+        It may have been saved all the same. Tried again as it stands, it is made once. Before you change it,
+        look for it under{' '}
         <Anchor component={Link} to={pagePaths.quotes} size="sm" underline="always">
           Quotes
-        </Anchor>{' '}
-        first: a second save makes a second quote.
+        </Anchor>
+        .
       </Text>
     </Stack>
   )

@@ -8,6 +8,8 @@ export interface DeskSave {
   readonly saved: Answer<'create-quote-request'> | null
   readonly saving: boolean
   readonly failure: CallFailed | null
+  /** The request was sent and no answer of the service's own came back: changed and saved again, it may be a second quote. */
+  readonly mayBeSaved: boolean
   readonly errors: readonly DeskError[]
   readonly save: (draft: Draft, acceptUnknownPlaces: boolean) => void
   /** A field was changed: what was wrong with it no longer stands. */
@@ -37,11 +39,17 @@ function keyOf(request: object): string {
   return fresh
 }
 
+function isWithoutAnswer({ code, status }: CallFailed): boolean {
+  if (code === 'offline') return navigator.onLine
+  return code === 'timed-out' || code === 'unreadable-answer' || status === 502 || status === 504
+}
+
 /** Saves the desk as a quote request, once however often it is asked to while one is on its way. */
 export function useDeskSave(): DeskSave {
   const create = useChange('create-quote-request')
   const queries = useQueryClient()
   const [errors, setErrors] = useState<readonly DeskError[]>([])
+  const [mayBeSaved, setMayBeSaved] = useState(false)
   const busy = useRef(false)
   const show = (found: readonly DeskError[]) => {
     setErrors(found)
@@ -64,7 +72,11 @@ export function useDeskSave(): DeskSave {
           sessionStorage.removeItem(keyPlace)
           void queries.invalidateQueries()
         },
-        onError: (error) => show(errorsAt(error.errors, lanesToSave(draft))),
+        onError: (error) => {
+          // As it was when the save failed: a connection that comes back later tells nothing about it.
+          setMayBeSaved(isWithoutAnswer(error))
+          show(errorsAt(error.errors, lanesToSave(draft)))
+        },
         onSettled: () => {
           busy.current = false
         },
@@ -75,6 +87,7 @@ export function useDeskSave(): DeskSave {
     saved: create.data ?? null,
     saving: create.isPending,
     failure: create.error ?? null,
+    mayBeSaved,
     errors,
     save,
     forget: (laneId, field) =>
