@@ -2,6 +2,11 @@ import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
+/** Proofs that take minutes, or fill the machine: `npm run prove-briefly` runs them, `npm test` does without. */
+const isLongProof = (file: string) =>
+  /^proofs\/(crash-safety|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
+    file,
+  )
 const tests = globSync('{contract,engine,geography,server,evaluation,checks,dashboard,proofs}/**/*.test.ts')
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
@@ -15,18 +20,27 @@ export default defineConfig({
       {
         test: {
           name: 'pure',
-          include: tests.filter((file) => !asksForDatabase(file) && !isInBrowser(file)),
+          include: tests.filter((file) => !asksForDatabase(file) && !isInBrowser(file) && !isLongProof(file)),
           testTimeout: 30_000,
         },
       },
       {
         test: {
           name: 'database',
-          include: tests.filter((file) => asksForDatabase(file) && !isInBrowser(file)),
+          include: tests.filter((file) => asksForDatabase(file) && !isInBrowser(file) && !isLongProof(file)),
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'proofs',
+          include: tests.filter(isLongProof),
+          globalSetup: ['server/testing/database-cluster.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
