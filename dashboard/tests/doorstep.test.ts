@@ -95,6 +95,24 @@ describe('sign-in', () => {
   })
 })
 
+describe('the keyboard', () => {
+  test('begins a visit at the link past the menu, and follows a choice in the menu to the page', async () => {
+    const tenant = await makeTenant(app)
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/quotes')
+    await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate<string>('document.activeElement.textContent')
+    expect(await focused()).toBe('Skip to the page')
+    await page.getByRole('link', { name: 'Team' }).focus()
+    await page.keyboard.press('Enter')
+    const heading = page.getByRole('heading', { name: 'Team', level: 1 })
+    await heading.waitFor()
+    await expect.poll(focused).toBe('Team')
+    expect(await heading.evaluate((element) => element.matches(':focus'))).toBe(true)
+  })
+})
+
 describe('a session that ends under the page', () => {
   test('is begun again where the page stands', async () => {
     const tenant = await makeTenant(app)

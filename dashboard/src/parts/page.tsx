@@ -1,6 +1,9 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 
+/** The path of the page that was drawn last; null before the first of a visit. */
+let shownPath: string | null = null
+
 /** A page: its title in the tab and as heading, its actions beside it. Focus goes to the heading after a navigation. */
 export function Page({
   title,
@@ -18,10 +21,15 @@ export function Page({
     document.title = `${title} – Lanewise`
   }, [title])
   useEffect(() => {
-    // Not on the first page of a visit, and never away from a field that asked for the focus.
-    if (document.activeElement === null || document.activeElement === document.body) {
-      heading.current?.focus({ preventScroll: true })
-    }
+    const before = shownPath
+    shownPath = window.location.pathname
+    // A visit begins at the top of its first page, where the link that skips the menu is.
+    if (before === null) return
+    const held = document.activeElement
+    const isNowhere = held === null || held === document.body
+    // From the menu the focus moves on to the page that was chosen, but never away from a field that asked for it.
+    const isLeft = before !== shownPath && held?.closest('main') == null
+    if (isNowhere || isLeft) heading.current?.focus({ preventScroll: true })
   }, [])
   return (
     <Stack gap="lg">
