@@ -32,11 +32,31 @@ const keyPlace = 'lanewise-request-key'
  */
 function keyOf(request: object): string {
   const words = JSON.stringify(request)
-  const [held, key] = (sessionStorage.getItem(keyPlace) ?? '').split('\n')
+  const [held, key] = keptKey().split('\n')
   if (held === words && key !== undefined) return key
   const fresh = crypto.randomUUID()
-  sessionStorage.setItem(keyPlace, `${words}\n${fresh}`)
+  keepKey(`${words}\n${fresh}`)
   return fresh
+}
+
+/** Where the browser keeps nothing, the key lasts as long as the page. */
+let keyOfThisPage = ''
+
+function keptKey(): string {
+  try {
+    return sessionStorage.getItem(keyPlace) ?? keyOfThisPage
+  } catch {
+    return keyOfThisPage
+  }
+}
+
+function keepKey(text: string): void {
+  keyOfThisPage = text
+  try {
+    sessionStorage.setItem(keyPlace, text)
+  } catch {
+    // A browser that keeps nothing.
+  }
 }
 
 function isWithoutAnswer({ code, status }: CallFailed): boolean {
@@ -69,7 +89,7 @@ export function useDeskSave(): DeskSave {
       { body: { ...request, request_key: keyOf(request) } },
       {
         onSuccess: () => {
-          sessionStorage.removeItem(keyPlace)
+          keepKey('')
           void queries.invalidateQueries()
         },
         onError: (error) => {
