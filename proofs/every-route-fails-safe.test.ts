@@ -39,7 +39,8 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
       const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
       const before = await tenants.checksum('A', logs)
       failure.failAt(nth, error)
-      const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
+      // Asked once: another try would find the database well again.
+      const answer = await send(app, method, request, credentialOf(app, caller, tenants, request), 0)
       const fired = failure.hasFired()
       if (!fired || (goesOnBehind.has(name) && answer.status < 300)) break
       met += 1

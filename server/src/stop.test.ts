@@ -22,16 +22,3 @@ test.each([
   },
   15_000,
 )
-
-test('a request on a connection that was open before the stop is answered', async () => {
-  const app = await testApp()
-  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
-  await once(socket, 'connect')
-  expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
-  const closing = app.close()
-  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-  const [answer] = (await once(socket, 'data')) as [Buffer]
-  expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /)
-  expect(answer.toString().toLowerCase()).toContain('connection: close')
-  await closing
-}, 15_000)
