@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
+import { DataFolderInUse } from './database/data-folder.ts'
 import {
   embeddedConnections,
   runningEmbeddedPostgres,
@@ -137,4 +138,20 @@ async function tenantByNumber(database: Database, number: number): Promise<Named
   const row = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
   if (row === null) throw unknown
   return { tenant, name: row.name }
+}
+
+/**
+ * Runs a command and answers its exit code. A refusal is told in its own words; what nobody foresaw with its stack.
+ *
+ * @example process.exitCode = await exitCodeOf(main)
+ */
+export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
+  try {
+    return await main()
+  } catch (error) {
+    const known =
+      error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
+    process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+    return 1
+  }
 }

@@ -1,6 +1,5 @@
-import { CommandRefused } from './command-database.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { DataFolderInUse } from './database/data-folder.ts'
+import { exitCodeOf } from './command-database.ts'
+import { readConfig } from './config.ts'
 import { resetPassword } from './reset-password.ts'
 
 const flag = '--sign-out-everywhere'
@@ -30,9 +29,4 @@ async function main(): Promise<number> {
   return 0
 }
 
-process.exitCode = await main().catch((error: unknown) => {
-  const known =
-    error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
-  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
-  return 1
-})
+process.exitCode = await exitCodeOf(main)

@@ -1,6 +1,5 @@
-import { atDatabase, CommandRefused } from './command-database.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { DataFolderInUse } from './database/data-folder.ts'
+import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+import { readConfig } from './config.ts'
 import { listTenants } from './database/operators.ts'
 import { rotateKey } from './rotate-key.ts'
 import { secretKeysOf } from './secret-key-file.ts'
@@ -36,9 +35,4 @@ async function main(): Promise<number> {
   })
 }
 
-process.exitCode = await main().catch((error: unknown) => {
-  const known =
-    error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
-  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
-  return 1
-})
+process.exitCode = await exitCodeOf(main)

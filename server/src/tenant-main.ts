@@ -1,6 +1,5 @@
-import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
-import { ConfigError, readConfig } from './config.ts'
-import { DataFolderInUse } from './database/data-folder.ts'
+import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+import { readConfig } from './config.ts'
 import { listTenants } from './database/operators.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
@@ -41,9 +40,4 @@ async function list(around: CommandDatabase): Promise<number> {
   })
 }
 
-process.exitCode = await main().catch((error: unknown) => {
-  const known =
-    error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
-  process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
-  return 1
-})
+process.exitCode = await exitCodeOf(main)

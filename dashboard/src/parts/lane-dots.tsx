@@ -35,6 +35,14 @@ interface RateBand {
   readonly ceiling: number | null
 }
 
+/** What is drawn, and the scales it is drawn by. */
+interface Drawn {
+  readonly dots: readonly Dot[]
+  readonly scales: Scales
+  readonly months: readonly LaneMonth[]
+  readonly band: RateBand | null
+}
+
 const outcomes = ['won', 'lost', 'pending'] as const
 type Outcome = (typeof outcomes)[number]
 
@@ -161,17 +169,7 @@ const shapes: Readonly<Record<Outcome, (dot: Dot) => string>> = {
     `M${x - radius},${y}a${radius},${radius} 0 1,0 ${2 * radius},0a${radius},${radius} 0 1,0 ${-2 * radius},0`,
 }
 
-function Chart({
-  dots,
-  scales,
-  months,
-  band,
-}: {
-  dots: readonly Dot[]
-  scales: Scales
-  months: readonly LaneMonth[]
-  band: RateBand | null
-}) {
+function Chart({ dots, scales, months, band }: Drawn) {
   const navigate = useNavigate()
   const [at, setAt] = useState<number | null>(null)
   const shown = at === null ? null : (dots[Math.min(at, dots.length - 1)] ?? null)
@@ -296,17 +294,7 @@ function Tip({ dot: { point, x, y }, width }: { dot: Dot; width: number }) {
   )
 }
 
-const Drawing = memo(function Drawing({
-  dots,
-  scales,
-  months,
-  band,
-}: {
-  dots: readonly Dot[]
-  scales: Scales
-  months: readonly LaneMonth[]
-  band: RateBand | null
-}) {
+const Drawing = memo(function Drawing({ dots, scales, months, band }: Drawn) {
   const { x, y, width } = scales
   const [low = 0, high = 0] = y.domain()
   const averages = months
