@@ -171,7 +171,14 @@ describe('numbers', () => {
 })
 
 /** The same declarations as of the list or the read beside each, behind another address. */
-const twins = new Set(['export-lanes', 'export-shipments', 'list-shipments', 'quote-advice', 'lane-advice'])
+const twins = new Set([
+  'export-lanes',
+  'export-shipments',
+  'export-audit-events',
+  'list-shipments',
+  'quote-advice',
+  'lane-advice',
+])
 
 describe('texts that other systems have tripped over', () => {
   test.each(

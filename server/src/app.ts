@@ -25,7 +25,7 @@ import {
 import { pagePaths } from '#contract/pages.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
-import { auditEndpoint } from './endpoints/audit.ts'
+import { auditEndpoints } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
@@ -61,7 +61,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
-  auditEndpoint,
+  ...auditEndpoints,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
   laneRecordEndpoint,
