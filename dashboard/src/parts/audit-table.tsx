@@ -99,7 +99,7 @@ function Details({ event, search }: { event: AuditEvent; search: AddressWords })
             <TextLink
               to={pagePaths.audit}
               words={{ ...search, cursor: undefined, page: undefined, who: String(person.id) }}
-              label={`Only events of ${personName(person)}`}
+              label={`only their events: ${personName(person)}`}
             >
               only their events
             </TextLink>

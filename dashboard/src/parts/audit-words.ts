@@ -87,12 +87,17 @@ function told(about: AuditEvent['about'], name: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : 'not recorded'
 }
 
-const problems: Readonly<Record<string, string>> = {
+const problems: Readonly<Partial<Record<string, string>>> = {
   'signature-missing': 'it was not signed',
   'signature-malformed': 'its signature was not in the right form',
   'signature-mismatch': 'its signature did not match',
   'timestamp-malformed': 'its timestamp was not in the right form',
   'timestamp-out-of-window': 'it was signed more than five minutes ago or ahead',
+}
+
+function problemOf({ about }: AuditEvent): string {
+  const code = told(about, 'problem')
+  return (Object.hasOwn(problems, code) ? problems[code] : undefined) ?? 'its signature was refused'
 }
 
 /** What a request came with: a service token by its name, or somebody's session. */
@@ -158,7 +163,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'csrf-refused': ({ done_by }) => said`Another site sent a request with the session of ${somebody(done_by)}`,
   'signature-refused': (event) => [
     ...said`A signed write was turned away: `,
-    ...plain(problems[told(event.about, 'problem')] ?? 'its signature was refused'),
+    ...plain(problemOf(event)),
     ...plain('. It came with '),
     ...broughtBy(event),
   ],
