@@ -94,7 +94,7 @@ export const methods: Readonly<Record<string, Method>> = {
   'audit-log.listAudit': shows(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
   ),
-  'audit-log.newestAudit': shows(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
+  'audit-log.newestAudit': finds(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
   'audit-log.verifyAudit': finds(({ transaction, tenant }) =>
     audit.verifyAudit((look) => look(transaction), tenant, []),
   ),
