@@ -4,6 +4,7 @@ import { concurrencyWalk } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { fullDisk } from './full-disk.ts'
+import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
@@ -19,9 +20,9 @@ const concurrency: Proof = {
   name: 'concurrency',
   claim: 'Fifty brokerages over two connections, with callers that hang up: each answer is its caller’s own',
   fault: 'a tenant set for the connection in the place of the transaction',
-  async run({ seed, share, cluster, onProgress, signal }) {
+  async run({ seed, share, requests = shareOf(20_000, share, 500), cluster, onProgress, signal }) {
     const result = await concurrencyWalk({
-      requests: shareOf(20_000, share, 500),
+      requests,
       seed,
       signal,
       makeDatabase: () => cloneDatabase(cluster),
@@ -49,7 +50,9 @@ const walls: Proof = {
   claim: 'Without the conditions of any one file of queries, row-level security still shows nobody’s rows',
   fault: 'no row-level security either',
   async run({ share, cluster, onProgress, signal }) {
-    const files = filteredFiles().slice(0, shareOf(filteredFiles().length, share, 1))
+    // All of them, but in a run that is a short one.
+    const all = filteredFiles()
+    const files = share > 0.5 ? all : all.slice(0, shareOf(all.length, share))
     const results = await mutationWalk({
       files,
       signal,
@@ -86,6 +89,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: clockJumps, minutes: 1 },
   { proof: rollingRestart, minutes: 2 },
   { proof: simulation, minutes: 2.5 },
+  { proof: hostileRequests, minutes: 2.5 },
   { proof: concurrency, minutes: 1 },
   { proof: walls, minutes: 3 },
 ]

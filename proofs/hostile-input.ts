@@ -1,15 +1,18 @@
 import { createHmac } from 'node:crypto'
-import type { InjectOptions } from 'fastify'
+import type { FastifyInstance, InjectOptions } from 'fastify'
 import { seededRandom } from '#server/sample/seeded-random.ts'
-import type { TestApp } from '#testing/app-on-database.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { cloneDatabase } from '#testing/cloned-database.ts'
+import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type HostileAnswer, type OpenApiDocument, operationsOf, oracleOf } from './hostile-oracle.ts'
 import { type HostileRequest, hostileRequest, mayChange } from './hostile-requests.ts'
 import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
+import { firstFaults, type Proof, shareOf } from './proof.ts'
 import type { CallerName } from './route-expectations.ts'
-import { credentialOf, difference } from './route-walk.ts'
-import { type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { credentialOf, difference, endlessThread } from './route-walk.ts'
+import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
 
 /**
  * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of
@@ -22,11 +25,12 @@ import { type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
  */
 export interface HostileInput {
   readonly requests: number
+  /** All that is random follows from it, whatever the number of requests. */
   readonly seed: number
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
   /** Only the request of this number, as it was, to look at. */
-  readonly only?: number
+  readonly only?: number | undefined
   /** Ends when this many faults were found; 20 when absent. */
   readonly faultsMax?: number
 }
@@ -51,7 +55,37 @@ const batchesPerStep = 20
 /** What a refused call is noted in, and the counters that number the notes. */
 const logs = ['integration_calls', 'audit_log', 'tenant_counters']
 
+/** Changes a service before it listens, to plant a fault; the app is there when a request is. */
+export type Plant = (server: FastifyInstance, app: () => TestApp) => void
+
+/** Sends hostile requests to a service on a database of its own, which goes with it. */
 export async function hostileInput(
+  cluster: DatabaseCluster,
+  input: HostileInput,
+  plant?: Plant,
+): Promise<HostileFindings> {
+  const database = await cloneDatabase(cluster)
+  try {
+    const app: TestApp = await appOn(database, {
+      backtestThread: endlessThread,
+      ...(plant === undefined ? {} : { plant: (server) => plant(server, () => app) }),
+    })
+    try {
+      const tenants = await seededTenants(app)
+      try {
+        return await sendAll(app, tenants, input)
+      } finally {
+        await tenants.close()
+      }
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await database.drop()
+  }
+}
+
+async function sendAll(
   app: TestApp,
   tenants: SeededTenants,
   { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
@@ -138,9 +172,13 @@ export async function hostileInput(
       await tenants.seed('B')
     }
     if (!quiet) await tenants.seed('A')
-    for (const line of app.logLines.splice(0)) {
-      if (line.indexOf('\n') !== line.length - 1) faults.push(`${where} broke a line of the log: ${line}`)
-      if (line.includes('"level":"error"')) faults.push(`${where} left an error in the log: ${line.trim()}`)
+    const lines = app.logLines.splice(0)
+    const broken = lines.find((line) => line.indexOf('\n') !== line.length - 1)
+    if (broken !== undefined) faults.push(`${where} broke a line of the log: ${broken.slice(0, 1000)}`)
+    const errors = lines.filter((line) => line.includes('"level":"error"'))
+    if (errors.length > 0) {
+      const first = errors[0]?.trim().slice(0, 1000)
+      faults.push(`${where} left ${errors.length} errors in the log, the first of them ${first}`)
     }
   }
 
@@ -155,6 +193,7 @@ export async function hostileInput(
   } finally {
     process.off('uncaughtException', unhandled)
     process.off('unhandledRejection', unhandled)
+    await healthy.stop()
   }
   const beside = await healthy.stop()
   return {
@@ -324,4 +363,47 @@ async function healthyClient(app: TestApp) {
       return { calls, slowestMs, faults }
     },
   }
+}
+
+/** A member that no document knows of, in the answer to who one is. */
+export const undocumentedMember: Plant = (server) => {
+  server.addHook('onSend', async ({ routeOptions }, _reply, payload) =>
+    routeOptions.url === '/api/me' && typeof payload === 'string' && payload.startsWith('{"user"')
+      ? payload.replace('{', '{"password_hash":"x",')
+      : payload,
+  )
+}
+
+export const hostileRequests: Proof = {
+  name: 'hostile-input',
+  claim:
+    'Hostile requests find no 5xx, nothing undocumented, no change by what was refused, no neighbour who notices',
+  fault: 'an answer with a member that is not documented',
+  async run({ seed, share, requests = shareOf(60_000, share, 2_000), request, cluster, onProgress, signal }) {
+    const began = performance.now()
+    const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } =
+      await hostileInput(cluster, {
+        requests,
+        seed,
+        only: request,
+        signal,
+        onProgress: (done) => {
+          const perSecond = Math.round(done / ((performance.now() - began) / 1000))
+          const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)
+          onProgress(`${done} of ${requests} requests, ${perSecond} a second, ${megabytes} MB`)
+        },
+      })
+    return {
+      figure: `${sent} requests, ${sentOverSockets} over sockets, ${succeeded.size} operations met with success; ${healthyCalls} calls beside them, the slowest in ${healthySlowestMs} ms; ${JSON.stringify(statuses)}`,
+      faults: firstFaults(faults),
+    }
+  },
+  async control({ seed, cluster, signal }) {
+    const { faults, sent } = await hostileInput(
+      cluster,
+      { requests: 4_000, seed, signal, faultsMax: 1 },
+      undocumentedMember,
+    )
+    return { figure: `${sent} requests`, faults: firstFaults(faults) }
+  },
 }
