@@ -33,6 +33,8 @@ export interface HostileInput {
   readonly only?: number | undefined
   /** Ends when this many faults were found; 20 when absent. */
   readonly faultsMax?: number
+  /** Others work on the machine: what is answered 503 is asked for again, and is a fault when it stays so. */
+  readonly isBusy?: boolean
 }
 
 export interface HostileFindings {
@@ -88,7 +90,7 @@ export async function hostileInput(
 async function sendAll(
   app: TestApp,
   tenants: SeededTenants,
-  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
+  { requests, seed, onProgress, signal, only, faultsMax = 20, isBusy = false }: HostileInput,
 ): Promise<HostileFindings> {
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
   const operations = operationsOf(document)
@@ -103,7 +105,8 @@ async function sendAll(
   const unhandled = (error: unknown) => faults.push(`the process would have ended: ${String(error)}`)
   process.on('uncaughtException', unhandled)
   process.on('unhandledRejection', unhandled)
-  const healthy = await healthyClient(app)
+  const tries = isBusy ? 4 : 1
+  const healthy = await healthyClient(app, tries)
   await tenants.seed('A')
   await tenants.seed('B')
   const sumOfB = await tenants.checksum('B')
@@ -133,7 +136,7 @@ async function sendAll(
     }
     const request = made(index)
     if (request.overSocket) sentOverSockets += 1
-    const answer = await sender.send(request)
+    const answer = await whenThereIsTime(tries, () => sender.send(request))
     if (answer === null) return
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
     if (answer.status < 300) succeeded.add(request.operation)
@@ -175,7 +178,9 @@ async function sendAll(
     const lines = app.logLines.splice(0)
     const broken = lines.find((line) => line.indexOf('\n') !== line.length - 1)
     if (broken !== undefined) faults.push(`${where} broke a line of the log: ${broken.slice(0, 1000)}`)
-    const errors = lines.filter((line) => line.includes('"level":"error"'))
+    const errors = lines.filter(
+      (line) => line.includes('"level":"error"') && !(isBusy && line.includes('"code":"unavailable"')),
+    )
     if (errors.length > 0) {
       const first = errors[0]?.trim().slice(0, 1000)
       faults.push(`${where} left ${errors.length} errors in the log, the first of them ${first}`)
@@ -322,8 +327,19 @@ async function shrunk(
   return smallest
 }
 
+/** Asks again, half a second later, while the service has no time and there are tries left. */
+async function whenThereIsTime<Answer extends { readonly status: number } | null>(
+  tries: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await ask()
+  if (answer?.status !== 503 || tries <= 1) return answer
+  await new Promise((resume) => setTimeout(resume, 500))
+  return whenThereIsTime(tries - 1, ask)
+}
+
 /** Somebody at work beside it all, over a socket, who expects every call to succeed. */
-async function healthyClient(app: TestApp) {
+async function healthyClient(app: TestApp, tries: number) {
   const integration: Integration = await makeIntegration(app)
   const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
   const faults: string[] = []
@@ -346,7 +362,10 @@ async function healthyClient(app: TestApp) {
     while (going) {
       for (const ask of asks) {
         const began = performance.now()
-        const { status, body } = await ask().catch((error: unknown) => ({ status: 0, body: { error } }))
+        const { status, body } = await whenThereIsTime(tries, ask).catch((error: unknown) => ({
+          status: 0,
+          body: { error },
+        }))
         slowestMs = Math.max(slowestMs, Math.round(performance.now() - began))
         calls += 1
         const isRight = status === 200 && (!('found' in body) || body.found === true)

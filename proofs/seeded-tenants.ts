@@ -455,7 +455,11 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
       await whole(owners[label], ['begin', ...removals(label), 'commit'])
     },
     async checksum(label, without = []) {
-      const { rows: sums } = await owners[label].query<{ name: string }>(checks, [tenants[label]])
+      const { rows: sums } = await owners[label].query<{ name: string }>({
+        name: 'checksum',
+        text: checks,
+        values: [tenants[label]],
+      })
       return JSON.stringify(sums.filter(({ name }) => !without.includes(name)))
     },
     asOwner: (label) => owners[label],
