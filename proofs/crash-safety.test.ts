@@ -19,7 +19,7 @@ const short: readonly { proof: Proof; share: number }[] = [
   { proof: kills, share: 0.01 },
   { proof: databaseRestarts, share: 0.03 },
   { proof: rollingRestart, share: 0.05 },
-  { proof: lateDeliveries, share: 0.01 },
+  { proof: lateDeliveries, share: 0.003 },
   { proof: cutDatabase, share: 0.01 },
   { proof: fullDisk, share: 0.02 },
   { proof: clockJumps, share: 0.1 },

@@ -236,9 +236,23 @@ function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyR
   }
   reply
     .code(answer.status)
-    .headers({ ...standardHeaders, 'Request-Id': request.id, ...answer.headers })
+    .headers({
+      ...standardHeaders,
+      'Request-Id': request.id,
+      ...answer.headers,
+      ...(leavesMuchUnread(request) ? { Connection: 'close' } : {}),
+    })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
+}
+
+/**
+ * A body that is refused before it is read would still have to be taken off its connection. A small one is there
+ * already; of one that is large, or does not say how large it is, the connection ends instead.
+ */
+function leavesMuchUnread({ raw, headers }: FastifyRequest): boolean {
+  const isOpenEnded = headers['transfer-encoding'] !== undefined
+  return !raw.complete && (isOpenEnded || Number(headers['content-length'] ?? 0) > bodyBytesMax)
 }
 
 /** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */

@@ -561,6 +561,19 @@ describe('422', () => {
       expect([hours, answer.status]).toEqual([hours, 422])
     }
   })
+
+  test('an overlap of -0 hours is one of 0: JSON knows one zero, and the old secret ends at once', async () => {
+    const secret = (await create(secretsPath, 'minus nothing')).body
+    const answer = await fetch(`${app.url}${secretsPath}/${secret.id}/rotate`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${acme.tenant.owner}`, 'Content-Type': 'application/json' },
+      body: '{"overlap_hours":-0}',
+    })
+    expect(answer.status).toBe(201)
+    const { secrets } = (await call(app, 'GET', secretsPath, { token: acme.tenant.owner })).body
+    const old = secrets.find(({ id }: { id: number }) => id === secret.id)
+    expect(Date.parse(old.expires_at)).toBe(app.now)
+  })
 })
 
 describe('what is kept', () => {
