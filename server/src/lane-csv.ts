@@ -38,8 +38,11 @@ const columns: readonly (readonly [header: string, cell: (lane: Lane) => string 
   ['Updated at', (lane) => lane.updated_at],
 ]
 
-/** What a spreadsheet would run as a formula. A negative amount is a number and stays one. */
-const formula = /^(?!-\d+(\.\d+)?$)[=+\-@\t\r]/
+/**
+ * What a spreadsheet would run as a formula: also with the wide signs of East Asian keyboards, and behind what it leaves
+ * out at the beginning of a cell. A negative amount is a number and stays one.
+ */
+const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u
 
 const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
 
