@@ -7,6 +7,7 @@ import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
+import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { simulation } from './simulation.ts'
@@ -86,6 +87,8 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: clockJumps, minutes: 1 },
   { proof: rollingRestart, minutes: 2 },
   { proof: simulation, minutes: 2.5 },
+  { proof: slowConnections, minutes: 2.5 },
+  { proof: noisyNeighbour, minutes: 2.5 },
   { proof: concurrency, minutes: 1 },
   { proof: walls, minutes: 3 },
 ]

@@ -8,7 +8,7 @@ import { testApp } from '#testing/test-app.ts'
 
 vi.mock('#contract/limits.ts', async (original) => ({
   ...(await original<typeof import('#contract/limits.ts')>()),
-  answerStallSecondsMax: 2,
+  answerStallSecondsMax: 4,
 }))
 
 let app: TestApp
@@ -44,7 +44,7 @@ test('who asks and does not read is let go, and costs no copy of the answer mean
   const length = Number((await fetch(`${app.url}/openapi.json`)).headers.get('content-length'))
   const began = process.memoryUsage()
   const silent = await Promise.all(Array.from({ length: 40 }, () => askAndPause(60)))
-  await delay(1_000)
+  await delay(500)
   expect(await connections()).toBeGreaterThanOrEqual(40)
   const { rss } = process.memoryUsage()
   // Forty readers with a few answers each under way would be far more, were each answer a copy.
@@ -61,13 +61,13 @@ test('who reads slowly, but reads, gets everything', async () => {
   let bytes = 0
   let tail = ''
   while (!tail.endsWith('\r\n0\r\n') && performance.now() - began < 20_000) {
-    const chunk: Buffer | null = socket.read(Math.min(1_000_000, socket.readableLength) || undefined)
+    const chunk: Buffer | null = socket.read(Math.min(400_000, socket.readableLength) || undefined)
     bytes += chunk?.length ?? 0
     tail = chunk?.toString('latin1').slice(-10) ?? tail
     if (bytes >= 16 * 500_000 && chunk === null) break
     await delay(300)
   }
-  expect(performance.now() - began).toBeGreaterThan(2_500)
+  expect(performance.now() - began).toBeGreaterThan(4_500)
   expect(bytes).toBeGreaterThan(16 * 500_000)
   socket.destroy()
 })
