@@ -12,7 +12,7 @@ import { serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
 /** Below this nobody notices a difference, and a busy machine makes more of one than any neighbour. */
-const unnoticedMs = 150
+const unnoticedMs = 250
 const healthyMsMax = 1_000
 
 function p99Ms(reads: readonly Read[]): number {
