@@ -11,6 +11,7 @@ import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
+import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { type CallerName, callerNames } from './route-expectations.ts'
@@ -154,6 +155,8 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: rollingRestart, minutes: 2 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
+  { proof: slowConnections, minutes: 2.5 },
+  { proof: noisyNeighbour, minutes: 2.5 },
   { proof: concurrency, minutes: 1 },
   { proof: routes, minutes: 0.5 },
   { proof: walls, minutes: 3 },

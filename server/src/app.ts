@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import fastify, {
@@ -13,6 +13,7 @@ import fastify, {
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import {
+  answerStallSecondsMax,
   bodyBytesMax,
   headerBytesMax,
   headersArrivalSecondsMax,
@@ -121,11 +122,16 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw problem('malformed-request', 'The header Host is missing.', { headers: { Connection: 'close' } })
     }
+    refuseDoubtfulFraming(request.raw)
     if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
     }
     // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
     if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
+  })
+  // From here to its end an answer waits for its reader, who may never read. Node's own time-outs are for what arrives.
+  app.addHook('onSend', async ({ raw }) => {
+    raw.socket.setTimeout?.(answerStallSecondsMax * 1000)
   })
   app.addHook('onResponse', async (request, reply) => {
     parts.log.info(
@@ -167,6 +173,23 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   endSockets(app)
   answerEarly(app)
   return app
+}
+
+/**
+ * What Node reads and others may read otherwise, so that two parties see two requests: a version that has no such form,
+ * chunks in HTTP/1.0, and a coding besides chunks, which Node would leave in the body (RFC 9112, 6.1).
+ */
+function refuseDoubtfulFraming({ httpVersion, headers }: IncomingMessage): void {
+  const coding = headers['transfer-encoding']
+  const fits =
+    httpVersion === '1.1'
+      ? coding === undefined || coding.toLowerCase() === 'chunked'
+      : httpVersion === '1.0' && coding === undefined
+  if (!fits) {
+    throw problem('malformed-request', 'The request is not well-formed HTTP/1.1.', {
+      headers: { Connection: 'close' },
+    })
+  }
 }
 
 /** An absolute address (as proxies are sent) is routed by its path alone. */
