@@ -6,8 +6,6 @@ import Papa from 'papaparse'
  */
 const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u
 
-const formula = /^(?!-\d+(\.\d+)?$)[=+\-@\t\r]/
-
 const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
 
 /** How every file begins: the mark by which Excel knows UTF-8, and the line of column names. */
