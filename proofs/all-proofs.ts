@@ -13,6 +13,7 @@ import { lateDeliveries } from './late-deliveries.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
 import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
+import { rememberedAnswers } from './remembered-answers.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { type CallerName, callerNames } from './route-expectations.ts'
 import { endlessThread, type Walked, walkAlone, walkForeignIds, walkRoutes } from './route-walk.ts'
@@ -160,4 +161,5 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: concurrency, minutes: 1 },
   { proof: routes, minutes: 0.5 },
   { proof: walls, minutes: 3 },
+  { proof: rememberedAnswers, minutes: 1.5 },
 ]

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import fastify, {
@@ -24,6 +24,7 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
 import { auditEndpoints } from './endpoints/audit.ts'
@@ -84,10 +85,26 @@ const standardHeaders = {
   Vary: 'Authorization',
 } as const
 
+const serverOptions = {
+  requestTimeout: uploadArrivalSecondsMax * 1000,
+  keepAliveTimeout: keepAliveSeconds * 1000,
+  headersTimeout: headersArrivalSecondsMax * 1000,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: headerBytesMax,
+  // A missing Host is refused by the first hook, in the words of every other refusal.
+  requireHostHeader: false,
+} as const
+
 /** The service as a function of its parts: every route, and every error in one place. */
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const isProxy = trustedProxies(parts.config.trustProxy)
+  let fromMemory: AnswerFromMemory = () => false
   const app = fastify({
+    // What is remembered is answered before the framework is asked: it costs more than such an answer.
+    serverFactory: (handler) =>
+      createServer(serverOptions, (request, response) => {
+        if (!fromMemory(request, response)) handler(request, response)
+      }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
@@ -95,17 +112,9 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     bodyLimit: bodyBytesMax,
     // A path parameter may be as long as the address: an odd lane_ref is "no lane", not "no route".
     routerOptions: { maxParamLength: uriBytesMax },
-    requestTimeout: uploadArrivalSecondsMax * 1000,
-    keepAliveTimeout: keepAliveSeconds * 1000,
+    requestTimeout: serverOptions.requestTimeout,
     // While stopping, requests on open connections are answered; the connection is closed behind them.
     return503OnClosing: false,
-    http: {
-      headersTimeout: headersArrivalSecondsMax * 1000,
-      connectionsCheckingInterval: 1000,
-      maxHeaderSize: headerBytesMax,
-      // A missing Host is refused by the first hook, in the words of every other refusal.
-      requireHostHeader: false,
-    },
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       answerProblem(fromFramework(error, bodyBytesMax), request, reply, parts)
@@ -158,8 +167,13 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
-    callers: callers(parts.database, parts.tokens, parts.secretKeys, parts.log),
+    callers: callers(parts),
   }
+  fromMemory = answerFromMemory(servedEndpoints, parts, gates.callers, {
+    isProxy,
+    isLeaving: () => app.isLeaving(),
+    standardHeaders,
+  })
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   const unserved = allEndpoints.filter(
     ({ name }) => !servedEndpoints.some(({ endpoint }) => endpoint.name === name),
