@@ -163,7 +163,12 @@ export async function writeChunk(
 ): Promise<void> {
   const tenantIds = [...new Set(rows.lanes.map(([tenantId]) => tenantId))]
   await withWallsAside(client, ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts'], async () => {
-    await copyQuotes(client, rows)
+    console.time('copyreq')
+    await copyRows(client, 'quote_requests', requestColumns, rows.requests)
+    console.timeEnd('copyreq')
+    console.time('copylanes')
+    await copyRows(client, 'lanes', laneColumns, rows.lanes)
+    console.timeEnd('copylanes')
     await client.query(
       `insert into tenant_facts (tenant_id, facts_version) select unnest($1::integer[]), 1
        on conflict (tenant_id) do update set facts_version = tenant_facts.facts_version + 1`,
