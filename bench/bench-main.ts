@@ -1,8 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
+import { stopAbandonedPostgres } from '#server/database/embedded-postgres.ts'
 import { passes } from '../evaluation/src/bar.ts'
 import { allRows } from './all-rows.ts'
 import type { Bench, BenchFindings, BenchOptions } from './bench-row.ts'
@@ -17,12 +18,12 @@ const usage = `npm run bench -- [options]
   --only a,b         these rows alone
   --quick            about a minute: the reads, one second a measurement
   --full             10 million quotes, an import of a million rows: about an hour the first time
-  --seconds N        one measurement (3)
+  --seconds N        one measurement (2)
   --rounds N         how often each server is measured, in turns (5)
   --connections N    of the load generator (48)
-  --quotes N         quotes of the database (300000)
+  --quotes N         quotes of the database (100000)
   --tenants N        brokerages that ask (5000)
-  --many-quotes N    quotes of the larger database of the growth row (1000000)
+  --many-quotes N    quotes of the larger database of the growth row (700000)
   --import-rows N    rows of the import (100000)
   --data DIR         where databases are kept for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        writes all figures there
@@ -57,15 +58,15 @@ function read() {
   if (unknown.length > 0) throw new Error(`There is no row ${unknown.join(', ')}.`)
   const { quick, full } = values
   const options: BenchOptions = {
-    seconds: number('seconds', values.seconds, quick ? 1 : 3),
+    seconds: number('seconds', values.seconds, quick ? 1 : 2),
     rounds: Math.round(number('rounds', values.rounds, quick ? 3 : 5)),
     connections: Math.round(number('connections', values.connections, 48)),
-    quotes: Math.round(number('quotes', values.quotes, quick ? 100_000 : 300_000)),
+    quotes: Math.round(number('quotes', values.quotes, 100_000)),
     tenants: Math.round(number('tenants', values.tenants, 5_000)),
     seed: 1,
-    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 1_000_000)),
+    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 700_000)),
     importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 100_000)),
-    giantTenant: full ? 1_000_000 : 200_000,
+    giantTenant: full ? 1_000_000 : 100_000,
   }
   return {
     ...values,
@@ -104,17 +105,36 @@ async function main(): Promise<boolean> {
     options,
     say: (line) => tell(`[${Math.round((performance.now() - began) / 1000)} s] ${line}`),
     data(asked = {}) {
-      const { quotes, tenants, seed } = options
-      const plan = { quotes, tenants, seed, giantLane: 0, giantTenant: 0, ...asked }
+      const plan = planOf(asked)
       const key = JSON.stringify(plan)
-      const open = databases.get(key) ?? openData(plan)
+      const open = databases.get(key) ?? openData(root, plan)
       databases.set(key, open)
       return open
     },
+    async freshData(asked) {
+      mkdirSync(root, { recursive: true })
+      const folder = mkdtempSync(join(root, 'fresh-'))
+      const data = await openData(folder, planOf(asked))
+      const close = async () => {
+        await data.close()
+        for (const left of await stopAbandonedPostgres(data.directory))
+          rmSync(left, { recursive: true, force: true })
+        rmSync(folder, { recursive: true, force: true })
+      }
+      return { ...data, close }
+    },
+    async closeData(data) {
+      for (const [key, opening] of databases) if ((await opening) === data) databases.delete(key)
+      await data.close()
+    },
   }
-  function openData(plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
+  function planOf(asked: Partial<ScalePlan>): Omit<ScalePlan, 'until'> {
+    const { quotes, tenants, seed } = options
+    return { quotes, tenants, seed, giantLane: 0, giantTenant: 0, ...asked }
+  }
+  function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
     let toldAt = performance.now()
-    return scaleDatabase(root, plan, {
+    return scaleDatabase(folder, plan, {
       now: Date.now(),
       isStopping: () => stopping,
       onProgress: (written, total) => {

@@ -9,6 +9,10 @@ export interface Bench {
   readonly options: BenchOptions
   /** The data of a plan, made where they are missing, opened once for all rows. */
   data(plan?: Partial<ScalePlan>): Promise<ScaleDatabase>
+  /** A database of a plan that nothing was ever done to; it goes with `close`. */
+  freshData(plan: Partial<ScalePlan>): Promise<ScaleDatabase>
+  /** Stops the database of some data, so that a service can start on their folder. */
+  closeData(data: ScaleDatabase): Promise<void>
   say(line: string): void
 }
 

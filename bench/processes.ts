@@ -38,7 +38,10 @@ export interface ServerProcess {
   cpuMicros(): number | null
   /** Resident memory in bytes; null where the system does not tell. */
   residentBytes(): number | null
-  stop(): Promise<void>
+  /** Sends an order over the channel and waits for its answer; for servers of ours that take orders. */
+  ask<Answer>(order: unknown): Promise<Answer>
+  /** At once; with SIGTERM as an operator stops it, which takes it some seconds. */
+  stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 const readyMsMax = 60_000
@@ -82,9 +85,19 @@ export async function startServer(
     readyMs: performance.now() - began,
     cpuMicros: () => cpuOf(pid),
     residentBytes: () => residentOf(pid),
-    async stop() {
+    ask: <Answer>(order: unknown) =>
+      new Promise<Answer>((resolve, reject) => {
+        const onExit = () => reject(new Error(`${name} ended:\n${text}`))
+        child.once('exit', onExit)
+        child.once('message', (answer) => {
+          child.off('exit', onExit)
+          resolve(answer as Answer)
+        })
+        child.send(order as Parameters<typeof child.send>[0])
+      }),
+    async stop(signal = 'SIGKILL') {
       if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
+      child.kill(signal)
       await ended
     },
   }
@@ -114,7 +127,7 @@ function residentOf(pid: number): number | null {
 /** The load generator as the benchmark sees it. */
 export interface LoadGenerator {
   /** Hands over the requests of the runs that follow. */
-  take(pool: RequestPool): Promise<void>
+  take(name: string, pool: RequestPool): Promise<void>
   run(run: LoadRun): Promise<LoadResult>
   stop(): Promise<void>
 }
@@ -138,8 +151,8 @@ export function startLoadGenerator(): LoadGenerator {
       child.send(order)
     })
   return {
-    async take(pool) {
-      await ask({ kind: 'pool', pool })
+    async take(name, pool) {
+      await ask({ kind: 'pool', name, pool })
     },
     async run(run) {
       const report = await ask({ kind: 'run', run })

@@ -1,23 +1,30 @@
-import type { LoadOrder, LoadReport, RequestPool } from './load-messages.ts'
-import { runLoad } from './run-load.ts'
+import type { LoadOrder, LoadReport } from './load-messages.ts'
+import { type HeldPool, heldPool, runLoad } from './run-load.ts'
 
 /** The load generator, a process of its own: takes orders from the benchmark and reports what came of them. */
-let pool: RequestPool = { bytes: new Uint8Array(), ends: new Uint32Array(), tenants: new Uint32Array() }
-const report = (message: LoadReport) => process.send?.(message)
+const pools = new Map<string, HeldPool>()
+
+async function obey(order: LoadOrder): Promise<LoadReport> {
+  if (order.kind === 'pool') {
+    pools.set(order.name, heldPool(order.pool))
+    return { kind: 'ready' }
+  }
+  const pool = pools.get(order.run.pool)
+  if (pool === undefined) return { kind: 'failed', reason: `There is no pool ${order.run.pool}.` }
+  return { kind: 'done', result: await runLoad(pool, order.run) }
+}
 
 process.on('message', (order: LoadOrder) => {
-  if (order.kind === 'pool') {
-    pool = order.pool
-    report({ kind: 'ready' })
-    return
-  }
-  runLoad(pool, order.run).then(
-    (result) => report({ kind: 'done', result }),
-    (error: unknown) =>
-      report({
+  obey(order)
+    .catch(
+      (error: unknown): LoadReport => ({
         kind: 'failed',
         reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
       }),
-  )
+    )
+    .then(
+      (report) => process.send?.(report),
+      () => process.exit(1),
+    )
 })
 process.on('disconnect', () => process.exit(0))

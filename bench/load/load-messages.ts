@@ -9,6 +9,8 @@ export interface RequestPool {
 
 /** What the load generator is asked to do with a pool it holds. */
 export interface LoadRun {
+  /** The name of the pool that is sent from. A later run on it goes on where this one stops. */
+  readonly pool: string
   readonly port: number
   readonly connections: number
   /** For so long, or until each request of the pool was sent once. */
@@ -38,7 +40,7 @@ export interface LoadResult {
 }
 
 export type LoadOrder =
-  | { readonly kind: 'pool'; readonly pool: RequestPool }
+  | { readonly kind: 'pool'; readonly name: string; readonly pool: RequestPool }
   | { readonly kind: 'run'; readonly run: LoadRun }
 export type LoadReport =
   | { readonly kind: 'ready' }

@@ -14,22 +14,34 @@ interface Connection {
   status: string
 }
 
-/** Where in the pool the last run stopped: the next goes on there, so that all requests get their turn. */
-let cursor = 0
+/** A pool with what is remembered between the runs on it. */
+export interface HeldPool {
+  readonly pool: RequestPool
+  /** The limit does not begin anew with a run. */
+  readonly pace: ReturnType<typeof tenantPace>
+  /** Where the last run stopped: the next goes on there, so that all requests get their turn. */
+  cursor: number
+}
+
+export function heldPool(pool: RequestPool): HeldPool {
+  const tenants = pool.tenants.reduce((most, tenant) => Math.max(most, tenant), 0) + 1
+  return { pool, pace: tenantPace(tenants), cursor: 0 }
+}
 
 /**
  * Sends the requests of a pool over raw sockets, one at a time on each connection, and counts what comes back. As little
  * as can be is done for each answer: its status, its length, its time.
  */
-export async function runLoad(pool: RequestPool, run: LoadRun): Promise<LoadResult> {
+export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult> {
+  const { pool } = held
   const count = pool.ends.length
   const requests = Buffer.from(pool.bytes.buffer, pool.bytes.byteOffset, pool.bytes.length)
-  const pace = run.withinLimit ? paceOf(pool) : null
+  const pace = run.withinLimit ? held.pace : null
   const histogram = createHistogram()
   const others: Record<string, number> = {}
   const idle: Connection[] = []
   const connections: Connection[] = []
-  if (run.once) cursor = 0
+  if (run.once) held.cursor = 0
   let answers = 0
   let sent = 0
   let heldBack = 0
@@ -43,15 +55,15 @@ export async function runLoad(pool: RequestPool, run: LoadRun): Promise<LoadResu
   const isSpent = () => run.once && sent >= count
   /** Sends the next request, unless its tenant must wait. */
   function send(connection: Connection, now: number, due: number): boolean {
-    const tenant = pool.tenants[cursor] ?? 0
+    const tenant = pool.tenants[held.cursor] ?? 0
     if (pace !== null && !pace.take(tenant, now)) {
       heldBack++
       return false
     }
     connection.due = due
-    const start = cursor === 0 ? 0 : (pool.ends[cursor - 1] ?? 0)
-    connection.socket.write(requests.subarray(start, pool.ends[cursor]))
-    cursor = cursor + 1 === count ? 0 : cursor + 1
+    const start = held.cursor === 0 ? 0 : (pool.ends[held.cursor - 1] ?? 0)
+    connection.socket.write(requests.subarray(start, pool.ends[held.cursor]))
+    held.cursor = held.cursor + 1 === count ? 0 : held.cursor + 1
     sent++
     return true
   }
@@ -161,21 +173,11 @@ export async function runLoad(pool: RequestPool, run: LoadRun): Promise<LoadResu
     answers,
     others,
     seconds,
-    p50: histogram.percentile(50),
-    p99: histogram.percentile(99),
-    max: answers === 0 ? 0 : histogram.max,
+    p50: answers === 0 ? Number.NaN : histogram.percentile(50),
+    p99: answers === 0 ? Number.NaN : histogram.percentile(99),
+    max: answers === 0 ? Number.NaN : histogram.max,
     generatorBusy: (used.user + used.system) / 1e6 / seconds,
     heldBack,
     wholePool: sent >= count && answers + unsent >= sent - run.connections,
   }
-}
-
-let paced: { pool: RequestPool; pace: ReturnType<typeof tenantPace> } | undefined
-
-/** One pace for a pool over all its runs: the limit does not begin anew with a run. */
-function paceOf(pool: RequestPool): ReturnType<typeof tenantPace> {
-  if (paced?.pool !== pool) {
-    paced = { pool, pace: tenantPace(pool.tenants.reduce((most, tenant) => Math.max(most, tenant), 0) + 1) }
-  }
-  return paced.pace
 }

@@ -1,6 +1,6 @@
 import type { Bench } from '../bench-row.ts'
-import type { LoadResult } from '../load/load-messages.ts'
-import { poolOf, type Read, readsOfAll } from '../load/request-pool.ts'
+import { type PooledRequest, poolOf, type Read, readsOfAll } from '../load/request-pool.ts'
+import { askOnce } from '../measured.ts'
 import { type ServerProcess, startServer } from '../processes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
@@ -50,12 +50,13 @@ export async function fourServers(
       ordinary: await start(startServer('ordinary', './peers/ordinary-main.ts', data.ordinaryEnv)),
       lanewise,
     }
-    await load.take(poolOf(requests))
+    await load.take(read, poolOf(requests))
     const notes = [`answers of ${Buffer.byteLength(answer)} bytes; ${requests.length} requests in the pool`]
     for (const name of serverNames) {
       say(`${read}: warming ${name} up`)
       const own = name === 'lanewise'
       const warm = await load.run({
+        pool: read,
         port: servers[name].port,
         connections: options.connections,
         seconds: own ? Math.max(options.seconds, warmUpSecondsMax) : Math.min(options.seconds, 2),
@@ -77,64 +78,10 @@ export function isLimited(name: ServerName): boolean {
   return name === 'ordinary' || name === 'lanewise'
 }
 
-async function medianAnswer(server: ServerProcess, requests: ReturnType<typeof readsOfAll>): Promise<string> {
+async function medianAnswer(server: ServerProcess, requests: readonly PooledRequest[]): Promise<string> {
   const answers: string[] = []
-  for (const { path, token } of requests) {
-    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-    })
-    const text = await answer.text()
-    if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
-    answers.push(text)
-  }
+  for (const { path, token } of requests)
+    answers.push(JSON.stringify(await askOnce<unknown>(server, path, token)))
   answers.sort((a, b) => a.length - b.length)
   return answers[answers.length >> 1] ?? '{}'
-}
-
-/** One measurement of a server. */
-export interface Measured extends LoadResult {
-  readonly perSecond: number
-  /** Microseconds of the server's processor time a request; null where the system does not tell. */
-  readonly cpuPerRequest: number | null
-}
-
-/** Loads a server for a while and notes what it used. */
-export async function measured(
-  { load, options }: Bench,
-  server: ServerProcess,
-  run: {
-    withinLimit: boolean
-    perSecond?: number | null
-    seconds?: number
-    once?: boolean
-    connections?: number
-  },
-): Promise<Measured> {
-  const before = server.cpuMicros()
-  const result = await load.run({
-    port: server.port,
-    connections: options.connections,
-    seconds: options.seconds,
-    once: false,
-    perSecond: null,
-    ...run,
-  })
-  const after = server.cpuMicros()
-  const answered = result.answers + Object.values(result.others).reduce((sum, count) => sum + count, 0)
-  return {
-    ...result,
-    perSecond: result.answers / result.seconds,
-    cpuPerRequest: before === null || after === null || answered === 0 ? null : (after - before) / answered,
-  }
-}
-
-/** What was not answered with 200, as a fault of the row. */
-export function refusals(who: string, results: readonly LoadResult[]): string[] {
-  const others: Record<string, number> = {}
-  for (const result of results)
-    for (const [status, count] of Object.entries(result.others))
-      others[status] = (others[status] ?? 0) + count
-  return Object.entries(others).map(([status, count]) =>
-    status === '0' ? `${who}: ${count} connections broke` : `${who}: ${count} answers of ${status}`,
-  )
 }

@@ -1,14 +1,7 @@
 import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
 import type { Read } from '../load/request-pool.ts'
-import {
-  fourServers,
-  isLimited,
-  type Measured,
-  measured,
-  refusals,
-  type ServerName,
-  serverNames,
-} from '../peers/four-servers.ts'
+import { type Measured, measured, refusals } from '../measured.ts'
+import { fourServers, isLimited, type ServerName, serverNames } from '../peers/four-servers.ts'
 
 /** The generator is taken to be what limits a row from here on: it has one core. */
 const busyMax = 0.97
@@ -31,7 +24,9 @@ function readRow(
         for (let round = 1; round <= bench.options.rounds; round++) {
           bench.say(`${name}: round ${round} of ${bench.options.rounds}`)
           for (const server of serverNames) {
-            results[server].push(await measured(bench, servers[server], { withinLimit: isLimited(server) }))
+            results[server].push(
+              await measured(bench, servers[server], { withinLimit: isLimited(server), pool: read }),
+            )
           }
         }
       } finally {

@@ -10,42 +10,46 @@ interface CopyConnection {
   endCopyFrom(): void
 }
 
+/** Rows as COPY reads them. */
+export function copyText(rows: readonly (readonly CopyValue[])[]): Buffer {
+  return Buffer.from(rows.map((row) => `${row.map(cellText).join('\t')}\n`).join(''))
+}
+
 /**
- * Writes rows by COPY ... FROM STDIN, the fastest way into a table, over a connection of `pg`. The rows of one call are
- * held in memory and sent in one go. A table with forced row-level security takes no COPY; see `withWallsAside`.
+ * Writes rows by COPY ... FROM STDIN, the fastest way into a table, over a connection of `pg`. All of `text` is sent in one
+ * go. A table with forced row-level security takes no COPY; see `withWallsAside`.
  *
  * @throws pg.DatabaseError
  */
-export function copyRows(
+export function copyIn(
   client: pg.Client,
   table: string,
   columns: readonly string[],
-  rows: readonly (readonly CopyValue[])[],
+  text: Buffer,
 ): Promise<void> {
-  const text = rows.map((row) => `${row.map(copyText).join('\t')}\n`).join('')
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let failed: Error | null = null
+  let failed = false
   const copying = {
     submit: (connection: CopyConnection) =>
       connection.query(`copy ${table} (${columns.join(', ')}) from stdin`),
     handleCopyInResponse(connection: CopyConnection) {
-      connection.sendCopyFromChunk(Buffer.from(text))
+      connection.sendCopyFromChunk(text)
       connection.endCopyFrom()
     },
     handleCommandComplete() {},
     handleError(error: Error) {
-      failed = error
+      failed = true
       reject(error)
     },
     handleReadyForQuery() {
-      if (failed === null) resolve()
+      if (!failed) resolve()
     },
   }
   client.query(copying as unknown as pg.Submittable)
   return promise
 }
 
-function copyText(value: CopyValue): string {
+function cellText(value: CopyValue): string {
   if (value === null) return '\\N'
   if (typeof value === 'string')
     return /[\\\t\n\r]/.test(value) ? value.replaceAll(/[\\\t\n\r]/g, escapeOf) : value

@@ -57,12 +57,7 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
     const made = async (at: number) =>
       rowsOf(client, database.identifiers, quotesOfChunk(access.plan, tenants, at, lanesOfTenant))
     while (chunk < chunks && !isStopping()) {
-      console.time('made')
-      const m = await made(chunk)
-      console.timeEnd('made')
-      console.time('write')
-      await writeChunk(client, firstTenant, chunk, m)
-      console.timeEnd('write')
+      await writeChunk(client, firstTenant, chunk, await made(chunk))
       chunk++
       onProgress(Math.min(total, chunk * quotesPerChunk), total)
     }

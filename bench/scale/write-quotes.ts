@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import type { Identifiers } from '#server/database/identifiers.ts'
 import { laneRef } from '#server/database/lanes.ts'
-import { type CopyValue, copyRows, withWallsAside } from './copy-rows.ts'
+import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
 
 /** The number of chunks that are written, kept with the plan's first tenant. */
 const chunkCounter = 'generated chunk'
 
-const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
+export const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
 
 export const laneColumns = [
   'tenant_id',
@@ -56,17 +56,11 @@ export interface QuoteRows {
 
 /** How many chunks of the plan whose first tenant this is are written already. */
 export async function chunksWritten(client: pg.Client, firstTenant: number): Promise<number> {
-  const { rows } = await client
-    .query<{ done: string | null }>(
-      `begin;
-     select set_config('app.tenant_id', '${Number(firstTenant)}', true)`,
-    )
-    .then(() =>
-      client.query<{ done: string | null }>(
-        'select last_number as done from tenant_counters where tenant_id = $1 and counter = $2',
-        [firstTenant, chunkCounter],
-      ),
-    )
+  await client.query(`begin; select set_config('app.tenant_id', '${Number(firstTenant)}', true)`)
+  const { rows } = await client.query<{ done: string }>(
+    'select last_number as done from tenant_counters where tenant_id = $1 and counter = $2',
+    [firstTenant, chunkCounter],
+  )
   await client.query('commit')
   return Number(rows[0]?.done ?? 0)
 }
@@ -148,12 +142,6 @@ export async function rowsOf(
   return { requests, lanes }
 }
 
-/** Rows that go in together: COPY of both tables. The walls are aside already. */
-export async function copyQuotes(client: pg.Client, rows: QuoteRows): Promise<void> {
-  await copyRows(client, 'quote_requests', requestColumns, rows.requests)
-  await copyRows(client, 'lanes', laneColumns, rows.lanes)
-}
-
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
 export async function writeChunk(
   client: pg.Client,
@@ -163,12 +151,8 @@ export async function writeChunk(
 ): Promise<void> {
   const tenantIds = [...new Set(rows.lanes.map(([tenantId]) => tenantId))]
   await withWallsAside(client, ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts'], async () => {
-    console.time('copyreq')
-    await copyRows(client, 'quote_requests', requestColumns, rows.requests)
-    console.timeEnd('copyreq')
-    console.time('copylanes')
-    await copyRows(client, 'lanes', laneColumns, rows.lanes)
-    console.timeEnd('copylanes')
+    await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
+    await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
     await client.query(
       `insert into tenant_facts (tenant_id, facts_version) select unnest($1::integer[]), 1
        on conflict (tenant_id) do update set facts_version = tenant_facts.facts_version + 1`,

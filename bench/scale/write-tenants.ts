@@ -8,7 +8,7 @@ import { type SecretKeys, seal } from '#server/security/sealed-secret.ts'
 import { newSigningSecret } from '#server/security/signing-secret.ts'
 import { tokens } from '#server/security/token.ts'
 import type { TenantAccess } from './access-file.ts'
-import { type CopyValue, copyRows, withWallsAside } from './copy-rows.ts'
+import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
 import type { PlannedTenant } from './plan.ts'
 
 /** The people of each generated brokerage. Nobody has a password: `npm run reset-password` gives one. */
@@ -89,26 +89,26 @@ export async function writeTenants(
     access.push({ tenantId, token, secret })
   }
   await withWallsAside(client, tables, async () => {
-    await copyRows(client, 'tenants', ['tenant_id', 'name', 'created_at'], rows.tenants)
-    await copyRows(client, 'tenant_counters', ['tenant_id', 'counter', 'last_number'], rows.counters)
-    await copyRows(
+    await copyIn(client, 'tenants', ['tenant_id', 'name', 'created_at'], copyText(rows.tenants))
+    await copyIn(client, 'tenant_counters', ['tenant_id', 'counter', 'last_number'], copyText(rows.counters))
+    await copyIn(
       client,
       'users',
       ['tenant_id', 'user_id', 'name', 'email', 'role', 'status', 'created_at'],
-      rows.users,
+      copyText(rows.users),
     )
-    await copyRows(client, 'sign_in_emails', ['email_folded', 'tenant_id', 'user_id'], rows.emails)
-    await copyRows(
+    await copyIn(client, 'sign_in_emails', ['email_folded', 'tenant_id', 'user_id'], copyText(rows.emails))
+    await copyIn(
       client,
       'service_tokens',
       ['tenant_id', 'token_id', 'jti', 'name', 'scope', 'user_id', 'created_at', 'expires_at', 'signed_with'],
-      rows.tokens,
+      copyText(rows.tokens),
     )
-    await copyRows(
+    await copyIn(
       client,
       'signing_secrets',
       ['tenant_id', 'secret_id', 'name', 'sealed', 'created_by', 'created_at'],
-      rows.secrets,
+      copyText(rows.secrets),
     )
     keep(access)
   })
