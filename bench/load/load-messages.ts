@@ -33,7 +33,7 @@ export interface LoadResult {
   readonly max: number
   /** The share of one core that the generator itself used. */
   readonly generatorBusy: number
-  /** How often a request had to wait because its tenant had had its ten. */
+  /** The share of the time in which a connection had nothing to send because a tenant had had its ten. */
   readonly heldBack: number
   /** False when the time was over before each request of the pool was sent. */
   readonly wholePool: boolean

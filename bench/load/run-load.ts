@@ -1,12 +1,16 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createHistogram, performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LoadResult, LoadRun, RequestPool } from './load-messages.ts'
-import { tenantPace } from './tenant-pace.ts'
+import { type TenantPace, tenantPace } from './tenant-pace.ts'
 
 interface Connection {
   readonly socket: Socket
   /** When the request under way was due; NaN while there is none. */
   due: number
+  /** Its place in the pace of its tenant. */
+  place: number
   /** Bytes of the answer that are still to come. */
   left: number
   /** What has come of an answer whose head is not whole yet. */
@@ -14,11 +18,14 @@ interface Connection {
   status: string
 }
 
+/** Answers that are later than this are not waited for. */
+const lateMsMax = 3_000
+
 /** A pool with what is remembered between the runs on it. */
 export interface HeldPool {
   readonly pool: RequestPool
   /** The limit does not begin anew with a run. */
-  readonly pace: ReturnType<typeof tenantPace>
+  readonly pace: TenantPace
   /** Where the last run stopped: the next goes on there, so that all requests get their turn. */
   cursor: number
 }
@@ -44,7 +51,8 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   if (run.once) held.cursor = 0
   let answers = 0
   let sent = 0
-  let heldBack = 0
+  let heldMs = 0
+  let tickedAt = 0
   let over = false
   let began = 0
   const { promise: finished, resolve } = Promise.withResolvers<void>()
@@ -56,10 +64,9 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   /** Sends the next request, unless its tenant must wait. */
   function send(connection: Connection, now: number, due: number): boolean {
     const tenant = pool.tenants[held.cursor] ?? 0
-    if (pace !== null && !pace.take(tenant, now)) {
-      heldBack++
-      return false
-    }
+    const place = pace === null ? -1 : pace.take(tenant, now)
+    if (pace !== null && place < 0) return false
+    connection.place = place
     connection.due = due
     const start = held.cursor === 0 ? 0 : (pool.ends[held.cursor - 1] ?? 0)
     connection.socket.write(requests.subarray(start, pool.ends[held.cursor]))
@@ -69,12 +76,15 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   }
   function answered(connection: Connection): void {
     const now = performance.now()
+    const took = now - connection.due
+    connection.due = Number.NaN
+    if (connection.place >= 0) pace?.answered(connection.place, now)
+    if (connection.status !== '200') note(connection.status)
+    if (over) return
     if (connection.status === '200') {
       answers++
-      histogram.record(Math.max(1, Math.round((now - connection.due) * 1000)))
-    } else note(connection.status)
-    connection.due = Number.NaN
-    if (over) return
+      histogram.record(Math.max(1, Math.round(took * 1000)))
+    }
     if (isSpent()) {
       idle.push(connection)
       if (idle.length === connections.length) resolve()
@@ -110,6 +120,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   function open(): Connection {
     const connection: Connection = {
       due: Number.NaN,
+      place: -1,
       left: 0,
       head: '',
       status: '',
@@ -136,18 +147,17 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
     return connection
   }
   for (let at = 0; at < run.connections; at++) connections.push(open())
-  await Promise.all(
-    connections.map(({ socket }) => new Promise((connected) => socket.once('connect', connected))),
-  )
+  await Promise.all(connections.map(({ socket }) => once(socket, 'connect')))
 
   const cpu = process.cpuUsage()
   began = performance.now()
   const ends = began + run.seconds * 1000
   const everyMs = run.perSecond === null ? 0 : 1000 / run.perSecond
   let due = began
-  idle.push(...connections)
   const tick = () => {
     const now = performance.now()
+    if (run.perSecond === null && idle.length > 0 && !isSpent()) heldMs += now - tickedAt
+    tickedAt = now
     if (now >= ends) {
       resolve()
       return
@@ -162,13 +172,19 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
     if (run.perSecond !== null || (idle.length > 0 && !isSpent())) setImmediate(tick)
     else setTimeout(tick, 1)
   }
+  tickedAt = began
+  idle.push(...connections)
   tick()
   await finished
   over = true
   const seconds = (performance.now() - began) / 1000
   const used = process.cpuUsage(cpu)
+  const wholePool = sent >= count
+  // What is under way is waited for: the server would still count it against its tenant.
+  for (let waited = 0; waited < lateMsMax && connections.some(({ due }) => !Number.isNaN(due)); waited += 5)
+    await delay(5)
+  pace?.giveUp(performance.now())
   for (const { socket } of connections) socket.destroy()
-  const unsent = Object.values(others).reduce((sum, times) => sum + times, 0)
   return {
     answers,
     others,
@@ -177,7 +193,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
     p99: answers === 0 ? Number.NaN : histogram.percentile(99),
     max: answers === 0 ? Number.NaN : histogram.max,
     generatorBusy: (used.user + used.system) / 1e6 / seconds,
-    heldBack,
-    wholePool: sent >= count && answers + unsent >= sent - run.connections,
+    heldBack: heldMs / 1000 / seconds,
+    wholePool,
   }
 }

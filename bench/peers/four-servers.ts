@@ -11,7 +11,8 @@ export type FourServers = Readonly<Record<ServerName, ServerProcess>>
 
 /** Answers that are looked at to learn how long they are. */
 const answersLookedAt = 200
-const warmUpSecondsMax = 20
+/** Lanewise may warm up for so many times the length of a measurement. */
+const warmUpMeasurements = 10
 
 /** Starts the real service on a database. */
 export function startLanewise(
@@ -59,7 +60,7 @@ export async function fourServers(
         pool: read,
         port: servers[name].port,
         connections: options.connections,
-        seconds: own ? Math.max(options.seconds, warmUpSecondsMax) : Math.min(options.seconds, 2),
+        seconds: own ? warmUpMeasurements * options.seconds : options.seconds,
         once: own,
         perSecond: null,
         withinLimit: isLimited(name),

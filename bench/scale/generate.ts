@@ -53,17 +53,18 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
     const lanesOfTenant = lanesRemembered(access.plan)
     let chunk = await chunksWritten(client, firstTenant)
     const from = chunk
-    onProgress(Math.min(total, chunk * quotesPerChunk), total)
+    const reached = (chunks: number) => Math.min(total, chunks * quotesPerChunk)
+    onProgress(reached(chunk), total)
     const made = async (at: number) =>
       rowsOf(client, database.identifiers, quotesOfChunk(access.plan, tenants, at, lanesOfTenant))
     while (chunk < chunks && !isStopping()) {
       await writeChunk(client, firstTenant, chunk, await made(chunk))
       chunk++
-      onProgress(Math.min(total, chunk * quotesPerChunk), total)
+      onProgress(reached(chunk), total)
     }
     const finished = chunk >= chunks
     if (finished && chunk > from) await client.query('analyze')
-    return { finished, written: Math.min(total, chunk * quotesPerChunk) - from * quotesPerChunk, access }
+    return { finished, written: reached(chunk) - reached(from), access }
   } finally {
     await client.end()
   }
