@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
-import { openDatabase } from '#server/database/open-database.ts'
 import { missingWalls } from '#server/database/walls.ts'
 import { lanePlaces } from '#server/lane-places.ts'
 import { secretKeys } from '#server/security/sealed-secret.ts'
@@ -16,6 +15,7 @@ import { signedUpdate } from './load/signed-updates.ts'
 import { type Generated, GenerateRefused, generate } from './scale/generate.ts'
 import { type ScalePlan, tenantsOf } from './scale/plan.ts'
 import { lanesOf } from './scale/tenant-lanes.ts'
+import { withDatabase } from './scale/with-database.ts'
 
 const keys = secretKeys(randomBytes(32).toString('base64')) ?? fail()
 const now = Date.parse('2026-11-01T12:00:00Z')
@@ -47,17 +47,18 @@ async function place(name: string): Promise<Made> {
     database,
     accessFile,
     async run({ plan: asked = plan, chunks = Number.POSITIVE_INFINITY } = {}) {
-      const opened = await openDatabase({ connection: database.service })
       let steps = 0
-      return generate({
-        owner: database.owner,
-        database: opened,
-        secretKeys: keys,
-        plan: asked,
-        accessFile,
-        now,
-        isStopping: () => steps++ >= chunks,
-      }).finally(() => opened.close())
+      return withDatabase(database.service, (opened) =>
+        generate({
+          owner: database.owner,
+          database: opened,
+          secretKeys: keys,
+          plan: asked,
+          accessFile,
+          now,
+          isStopping: () => steps++ >= chunks,
+        }),
+      )
     },
     async ask(question) {
       const client = new pg.Client(database.owner)
@@ -148,8 +149,7 @@ describe('generated data', () => {
   })
 
   test('leave the walls as they were, and a version of its facts to every tenant', async () => {
-    const opened = await openDatabase({ connection: whole.database.service })
-    expect(await missingWalls(opened).finally(() => opened.close())).toEqual([])
+    expect(await withDatabase(whole.database.service, missingWalls)).toEqual([])
     expect(
       await whole.ask(
         'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',
@@ -168,15 +168,16 @@ describe('generated data', () => {
 
   test('keep their credentials in a file that only its owner reads, and are refused without it', async () => {
     expect(statSync(whole.accessFile).mode & 0o777).toBe(0o600)
-    const opened = await openDatabase({ connection: whole.database.service })
-    const again = generate({
-      owner: whole.database.owner,
-      database: opened,
-      secretKeys: keys,
-      plan,
-      accessFile: join(folder, 'lost.json'),
-      now,
-    }).finally(() => opened.close())
+    const again = withDatabase(whole.database.service, (opened) =>
+      generate({
+        owner: whole.database.owner,
+        database: opened,
+        secretKeys: keys,
+        plan,
+        accessFile: join(folder, 'lost.json'),
+        now,
+      }),
+    )
     await expect(again).rejects.toThrow(GenerateRefused)
     await expect(whole.run({ plan: { ...plan, quotes: 3_000 } })).rejects.toThrow(/credentials of other data/)
   })

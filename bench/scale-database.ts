@@ -8,12 +8,12 @@ import {
   startEmbeddedPostgres,
 } from '#server/database/embedded-postgres.ts'
 import { migrate } from '#server/database/migrate.ts'
-import { openDatabase } from '#server/database/open-database.ts'
 import { secretKeysOf } from '#server/secret-key-file.ts'
 import { derivedKey } from '#server/security/sealed-secret.ts'
 import { readAccess, type ScaleAccess } from './scale/access-file.ts'
 import { generate } from './scale/generate.ts'
 import type { ScalePlan } from './scale/plan.ts'
+import { withDatabase } from './scale/with-database.ts'
 
 /** A database of scale data that runs while it is measured, apart from every server that is measured on it. */
 export interface ScaleDatabase {
@@ -62,17 +62,9 @@ export async function scaleDatabase(
     const { owner, service } = embeddedConnections(postgres)
     await migrate(owner)
     const secretKeys = secretKeysOf(directory)
-    const database = await openDatabase({ connection: service })
-    const made = await generate({
-      owner,
-      database,
-      secretKeys,
-      plan,
-      accessFile,
-      now,
-      onProgress,
-      isStopping,
-    }).finally(() => database.close())
+    const made = await withDatabase(service, (database) =>
+      generate({ owner, database, secretKeys, plan, accessFile, now, onProgress, isStopping }),
+    )
     if (!made.finished) throw new Error('Stopped while the data were being made; the next run goes on there.')
     const url = (role: DatabaseRole) => {
       const { user, password } = postgres.connection(databaseName, role)

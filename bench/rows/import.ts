@@ -1,11 +1,12 @@
 import Papa from 'papaparse'
 import { insertImport } from '#server/database/imports.ts'
-import { openDatabase, tenantId } from '#server/database/open-database.ts'
+import { tenantId } from '#server/database/open-database.ts'
 import { importFile, openImport } from '#server/imports/import-file.ts'
 import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
 import { copyIn, copyText, withWallsAside } from '../scale/copy-rows.ts'
 import { tenantsOf } from '../scale/plan.ts'
 import { chunksOf, quotesOfChunk, type ScaleQuote } from '../scale/scale-quotes.ts'
+import { withDatabase } from '../scale/with-database.ts'
 import { laneColumns, requestColumns, rowsOf } from '../scale/write-quotes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
@@ -73,9 +74,8 @@ function quotesFor(data: ScaleDatabase, id: number, count: number, round: number
 }
 
 async function copySeconds(data: ScaleDatabase, quotes: readonly ScaleQuote[]): Promise<number> {
-  const database = await openDatabase({ connection: { connectionString: data.url('service') } })
-  try {
-    return await data.as('owner', async (client) => {
+  return withDatabase({ connectionString: data.url('service') }, (database) =>
+    data.as('owner', async (client) => {
       const rows = await rowsOf(client, database.identifiers, quotes)
       const [requests, lanes] = [copyText(rows.requests), copyText(rows.lanes)]
       const began = performance.now()
@@ -84,10 +84,8 @@ async function copySeconds(data: ScaleDatabase, quotes: readonly ScaleQuote[]): 
         await copyIn(client, 'lanes', laneColumns, lanes)
       })
       return (performance.now() - began) / 1000
-    })
-  } finally {
-    await database.close()
-  }
+    }),
+  )
 }
 
 async function importSeconds(
@@ -95,8 +93,7 @@ async function importSeconds(
   id: number,
   file: Buffer,
 ): Promise<{ seconds: number; added: number }> {
-  const database = await openDatabase({ connection: { connectionString: data.url('service') } })
-  try {
+  return withDatabase({ connectionString: data.url('service') }, async (database) => {
     const tenant = tenantId(id)
     const began = performance.now()
     const opened = await openImport(file, undefined)
@@ -123,9 +120,7 @@ async function importSeconds(
       },
     )
     return { seconds: (performance.now() - began) / 1000, added: end.rowsAdded }
-  } finally {
-    await database.close()
-  }
+  })
 }
 
 const dollars = (cents: number | null | undefined) => (cents == null ? '' : cents / 100)

@@ -17,9 +17,8 @@ export const startRow: BenchRow = {
     const [question] = readsOfAll(data.access, 'markup')
     if (question === undefined) throw new Error('No request to ask.')
     const before = await startLanewise(data)
-    const expected = await askOnce<unknown>(before, question.path, question.token).finally(() =>
-      before.stop(),
-    )
+    const expected = await askOnce<unknown>(before, question.path, question.token)
+    await before.stop()
     await bench.closeData(data)
     const ready: number[] = []
     const answered: number[] = []
