@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
-/** Proofs that take minutes, or fill the machine: `npm run prove-briefly` runs them, `npm test` does without. */
+/** Proofs that fill the machine: they come when all else is done. `npm run prove` is their long form. */
 const isLongProof = (file: string) =>
   /^proofs\/(crash-safety|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
     file,
@@ -43,6 +43,9 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // Kills and restarts wait for processes to start: three of them at a time are enough for two cores.
+          maxConcurrency: 3,
+          sequence: { groupOrder: 1 },
         },
       },
       {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { BUCKET_DAYS, BUCKETS_MAX, bucketQuotes } from '#engine/buckets.ts'
+import { BUCKET_DAYS, BUCKETS_MAX, laneBuckets } from '#engine/buckets.ts'
 import { confidence } from '#engine/confidence.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import { countHistory } from '#engine/history-counts.ts'
+import { countRates } from '#engine/lane-rates.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { greatCircleMiles, roadMiles } from '#engine/miles.ts'
 import { OUTLIER_RULE, outliers } from '#engine/outliers.ts'
@@ -16,7 +18,7 @@ import {
   type WinProbabilityMethod,
   winProbability,
 } from '#engine/win-probability.ts'
-import { laneHistory, WORKED_EXAMPLE } from '../engine/testing/lane-history.ts'
+import { laneHistory, ratesOf, WORKED_EXAMPLE } from '../engine/testing/lane-history.ts'
 import { tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
@@ -28,6 +30,7 @@ const examples = (heading: string) => {
 }
 
 const historyOf = (text = ''): PastQuote[] => (text === 'ten quotes' ? WORKED_EXAMPLE : laneHistory(text))
+const ratesOfText = (text = '') => ratesOf(historyOf(text))
 const centsOf = (text = '') => Math.round(Number(text) * 100)
 const optionalCents = (text = '') => (text === '-' ? null : centsOf(text))
 const shownDollars = (cents: number | null) => (cents === null ? '-' : String(cents / 100))
@@ -61,7 +64,7 @@ describe('the examples of the page on the model', () => {
 
   test.each(examples('Rate band and markup_pct'))('band and markup of %s at %s, market %s', (...row) => {
     const [quotes, proposed, market, floor, median, ceiling, markup] = row
-    const advice = adviseMarkup(historyOf(quotes), {
+    const advice = adviseMarkup(ratesOfText(quotes), {
       proposedRateCents: centsOf(proposed),
       marketRateCents: optionalCents(market),
       method: 'at_or_below',
@@ -74,7 +77,7 @@ describe('the examples of the page on the model', () => {
   test.each(examples('Win probability'))('win probability at %s', (proposed, ...shares) => {
     const methods: WinProbabilityMethod[] = ['at_or_below', 'literal', 'revealed']
     for (const [at, method] of methods.entries()) {
-      close(winProbability(WORKED_EXAMPLE, centsOf(proposed), method).probability, shares[at])
+      close(winProbability(ratesOf(WORKED_EXAMPLE), centsOf(proposed), method).probability, shares[at])
     }
   })
 
@@ -82,14 +85,18 @@ describe('the examples of the page on the model', () => {
     const history = historyOf(quotes)
     const floor = WITHHELD_QUOTES / (history.length + 1)
     for (const [at, expected] of counts(running).entries()) {
-      const found = winProbability(history, history[at]?.rateCents ?? 0, 'at_or_below').probability
+      const found = winProbability(
+        ratesOfText(quotes),
+        history[at]?.rateCents ?? 0,
+        'at_or_below',
+      ).probability
       // The answer is held away from 0 and 1; the table shows the mean before that.
       expect(found).toBeCloseTo(Math.min(1 - floor, Math.max(floor, expected)), 6)
     }
   })
 
   test.each(examples('Suggested rate'))('suggested rate of %s', (quotes, rate, basis) => {
-    const suggestion = suggestedRate(historyOf(quotes))
+    const suggestion = suggestedRate(countRates(historyOf(quotes)))
     expect(shownDollars(suggestion.rateCents)).toBe(rate)
     expect(suggestion.basis ?? '-').toBe(basis)
   })
@@ -105,7 +112,7 @@ describe('the examples of the page on the model', () => {
       marketRateCents: null,
       method: 'at_or_below',
     } as const
-    expect(adviseMarkup(historyOf(quotes), offer).verdict).toBe(sentence)
+    expect(adviseMarkup(ratesOfText(quotes), offer).verdict).toBe(sentence)
   })
 
   test('the scopes, most trusted first, and what each needs', () => {
@@ -118,10 +125,11 @@ describe('the examples of the page on the model', () => {
     const now = Date.UTC(2026, 2, 1)
     const outcomes: Record<string, Outcome> = { W: 'won', L: 'lost', P: 'pending' }
     const quotes = (days ?? '').split(' ').map((day) => ({
+      rateCents: 0,
       quotedAt: now - Number.parseInt(day, 10) * 86_400_000,
       outcome: outcomes[day.slice(-1)] ?? 'pending',
     }))
-    expect(bucketQuotes(quotes, now).buckets).toEqual(bucketsOf(expected))
+    expect(laneBuckets(countHistory(quotes, now)).buckets).toEqual(bucketsOf(expected))
   })
 
   test.each(examples('Par'))('par of a tenant with %s of %s and a lane with %s of %s', (...row) => {

@@ -63,6 +63,7 @@ const pictures: readonly Picture[] = [
   { name: 'integration', path: pagePaths.integration },
   { name: 'imports', path: pagePaths.imports },
   { name: 'team', path: pagePaths.team },
+  { name: 'audit', path: pagePaths.audit },
   { name: 'settings', path: pagePaths.settings },
   { name: 'get-started', path: pagePaths.start },
 ]

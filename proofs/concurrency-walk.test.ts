@@ -6,12 +6,12 @@ import { concurrencyWalk } from './concurrency-walk.ts'
 const opening = /^begin; select set_config\('app\.tenant_id', '\d+', true\)$/
 
 test('fifty brokerages over two connections each get their own, whoever hangs up and whatever is cut', async () => {
-  const result = await concurrencyWalk({ requests: 2_000, seed: 20_261_121, makeDatabase: testDatabase })
+  const result = await concurrencyWalk({ requests: 600, seed: 20_261_121, makeDatabase: testDatabase })
   expect(result.faults).toEqual([])
-  expect(result.requests).toBe(2_000)
-  expect(result.answered).toBeGreaterThan(1_200)
-  expect(result.aborted).toBeGreaterThan(20)
-  expect(result.resets).toBe(8)
+  expect(result.requests).toBe(600)
+  expect(result.answered).toBeGreaterThan(300)
+  expect(result.aborted).toBeGreaterThan(5)
+  expect(result.resets).toBe(2)
 }, 120_000)
 
 test('a setting for the whole session in the place of the transaction’s is found', async () => {

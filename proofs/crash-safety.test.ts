@@ -6,6 +6,7 @@ import { databaseRestarts } from './database-restarts.ts'
 import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
+import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import type { Finding, Proof } from './proof.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
 import { rollingRestart } from './rolling-restart.ts'
@@ -19,11 +20,13 @@ const short: readonly { proof: Proof; share: number }[] = [
   { proof: kills, share: 0.01 },
   { proof: databaseRestarts, share: 0.03 },
   { proof: rollingRestart, share: 0.05 },
-  { proof: lateDeliveries, share: 0.01 },
+  { proof: lateDeliveries, share: 0.003 },
   { proof: cutDatabase, share: 0.01 },
   { proof: fullDisk, share: 0.02 },
   { proof: clockJumps, share: 0.1 },
   { proof: simulation, share: 0.05 },
+  { proof: noisyNeighbour, share: 0.05 },
+  { proof: slowConnections, share: 0.05 },
 ]
 
 // Most of them wait most of the time, for processes to start and for a second to be over.

@@ -94,6 +94,7 @@ export const methods: Readonly<Record<string, Method>> = {
   'audit-log.listAudit': shows(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
   ),
+  'audit-log.newestAudit': finds(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
   'audit-log.verifyAudit': finds(({ transaction, tenant }) =>
     audit.verifyAudit((look) => look(transaction), tenant, []),
   ),
@@ -173,8 +174,21 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readHistory': finds(({ transaction, tenant }) =>
     histories.readHistory(transaction, tenant, { corridor: dallasToAtlanta }),
   ),
-  'histories.tenantTotals': finds(({ transaction, tenant }) => histories.tenantTotals(transaction, tenant)),
-  'histories.factsVersion': finds(({ transaction, tenant }) => histories.factsVersion(transaction, tenant)),
+  'histories.readTenantStanding': finds(({ transaction, tenant }) =>
+    histories.readTenantStanding(transaction, tenant),
+  ),
+  'histories.readRateCounts': finds(({ transaction, tenant }) =>
+    histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
+    histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
+  ),
+  'histories.readMilesCounts': finds(({ transaction, tenant }) =>
+    histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'histories.countDecidedLanes': finds(({ transaction, tenant }) =>
+    histories.countDecidedLanes(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
   'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
     histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
@@ -320,7 +334,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
   'lanes.updateLane': alters(({ transaction, tenant, of }) =>
-    lanes.updateLane(transaction, tenant, of.lane, { carrier_name: 'another' }),
+    lanes.updateLane(
+      transaction,
+      tenant,
+      { lane_id: of.lane, outcome: 'pending' },
+      { carrier_name: 'another' },
+    ),
   ),
   'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
     withoutNumbers([

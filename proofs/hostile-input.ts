@@ -1,15 +1,18 @@
 import { createHmac } from 'node:crypto'
-import type { InjectOptions } from 'fastify'
+import type { FastifyInstance, InjectOptions } from 'fastify'
 import { seededRandom } from '#server/sample/seeded-random.ts'
-import type { TestApp } from '#testing/app-on-database.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { cloneDatabase } from '#testing/cloned-database.ts'
+import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type HostileAnswer, type OpenApiDocument, operationsOf, oracleOf } from './hostile-oracle.ts'
 import { type HostileRequest, hostileRequest, mayChange } from './hostile-requests.ts'
 import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
+import { firstFaults, type Proof, shareOf } from './proof.ts'
 import type { CallerName } from './route-expectations.ts'
-import { credentialOf, difference } from './route-walk.ts'
-import { type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { credentialOf, difference, endlessThread } from './route-walk.ts'
+import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
 
 /**
  * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of
@@ -22,13 +25,16 @@ import { type SeededTenants, signingSecretOf } from './seeded-tenants.ts'
  */
 export interface HostileInput {
   readonly requests: number
+  /** All that is random follows from it, whatever the number of requests. */
   readonly seed: number
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
   /** Only the request of this number, as it was, to look at. */
-  readonly only?: number
+  readonly only?: number | undefined
   /** Ends when this many faults were found; 20 when absent. */
   readonly faultsMax?: number
+  /** Others work on the machine: what is answered 503 is asked for again, and is a fault when it stays so. */
+  readonly isBusy?: boolean
 }
 
 export interface HostileFindings {
@@ -51,10 +57,40 @@ const batchesPerStep = 20
 /** What a refused call is noted in, and the counters that number the notes. */
 const logs = ['integration_calls', 'audit_log', 'tenant_counters']
 
+/** Changes a service before it listens, to plant a fault; the app is there when a request is. */
+export type Plant = (server: FastifyInstance, app: () => TestApp) => void
+
+/** Sends hostile requests to a service on a database of its own, which goes with it. */
 export async function hostileInput(
+  cluster: DatabaseCluster,
+  input: HostileInput,
+  plant?: Plant,
+): Promise<HostileFindings> {
+  const database = await cloneDatabase(cluster)
+  try {
+    const app: TestApp = await appOn(database, {
+      backtestThread: endlessThread,
+      ...(plant === undefined ? {} : { plant: (server) => plant(server, () => app) }),
+    })
+    try {
+      const tenants = await seededTenants(app)
+      try {
+        return await sendAll(app, tenants, input)
+      } finally {
+        await tenants.close()
+      }
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await database.drop()
+  }
+}
+
+async function sendAll(
   app: TestApp,
   tenants: SeededTenants,
-  { requests, seed, onProgress, signal, only, faultsMax = 20 }: HostileInput,
+  { requests, seed, onProgress, signal, only, faultsMax = 20, isBusy = false }: HostileInput,
 ): Promise<HostileFindings> {
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
   const operations = operationsOf(document)
@@ -69,7 +105,8 @@ export async function hostileInput(
   const unhandled = (error: unknown) => faults.push(`the process would have ended: ${String(error)}`)
   process.on('uncaughtException', unhandled)
   process.on('unhandledRejection', unhandled)
-  const healthy = await healthyClient(app)
+  const tries = isBusy ? 4 : 1
+  const healthy = await healthyClient(app, tries)
   await tenants.seed('A')
   await tenants.seed('B')
   const sumOfB = await tenants.checksum('B')
@@ -99,7 +136,7 @@ export async function hostileInput(
     }
     const request = made(index)
     if (request.overSocket) sentOverSockets += 1
-    const answer = await sender.send(request)
+    const answer = await whenThereIsTime(tries, () => sender.send(request))
     if (answer === null) return
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
     if (answer.status < 300) succeeded.add(request.operation)
@@ -138,9 +175,15 @@ export async function hostileInput(
       await tenants.seed('B')
     }
     if (!quiet) await tenants.seed('A')
-    for (const line of app.logLines.splice(0)) {
-      if (line.indexOf('\n') !== line.length - 1) faults.push(`${where} broke a line of the log: ${line}`)
-      if (line.includes('"level":"error"')) faults.push(`${where} left an error in the log: ${line.trim()}`)
+    const lines = app.logLines.splice(0)
+    const broken = lines.find((line) => line.indexOf('\n') !== line.length - 1)
+    if (broken !== undefined) faults.push(`${where} broke a line of the log: ${broken.slice(0, 1000)}`)
+    const errors = lines.filter(
+      (line) => line.includes('"level":"error"') && !(isBusy && line.includes('"code":"unavailable"')),
+    )
+    if (errors.length > 0) {
+      const first = errors[0]?.trim().slice(0, 1000)
+      faults.push(`${where} left ${errors.length} errors in the log, the first of them ${first}`)
     }
   }
 
@@ -155,6 +198,7 @@ export async function hostileInput(
   } finally {
     process.off('uncaughtException', unhandled)
     process.off('unhandledRejection', unhandled)
+    await healthy.stop()
   }
   const beside = await healthy.stop()
   return {
@@ -283,8 +327,19 @@ async function shrunk(
   return smallest
 }
 
+/** Asks again, half a second later, while the service has no time and there are tries left. */
+async function whenThereIsTime<Answer extends { readonly status: number } | null>(
+  tries: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  const answer = await ask()
+  if (answer?.status !== 503 || tries <= 1) return answer
+  await new Promise((resume) => setTimeout(resume, 500))
+  return whenThereIsTime(tries - 1, ask)
+}
+
 /** Somebody at work beside it all, over a socket, who expects every call to succeed. */
-async function healthyClient(app: TestApp) {
+async function healthyClient(app: TestApp, tries: number) {
   const integration: Integration = await makeIntegration(app)
   const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
   const faults: string[] = []
@@ -307,7 +362,10 @@ async function healthyClient(app: TestApp) {
     while (going) {
       for (const ask of asks) {
         const began = performance.now()
-        const { status, body } = await ask().catch((error: unknown) => ({ status: 0, body: { error } }))
+        const { status, body } = await whenThereIsTime(tries, ask).catch((error: unknown) => ({
+          status: 0,
+          body: { error },
+        }))
         slowestMs = Math.max(slowestMs, Math.round(performance.now() - began))
         calls += 1
         const isRight = status === 200 && (!('found' in body) || body.found === true)
@@ -324,4 +382,47 @@ async function healthyClient(app: TestApp) {
       return { calls, slowestMs, faults }
     },
   }
+}
+
+/** A member that no document knows of, in the answer to who one is. */
+export const undocumentedMember: Plant = (server) => {
+  server.addHook('onSend', async ({ routeOptions }, _reply, payload) =>
+    routeOptions.url === '/api/me' && typeof payload === 'string' && payload.startsWith('{"user"')
+      ? payload.replace('{', '{"password_hash":"x",')
+      : payload,
+  )
+}
+
+export const hostileRequests: Proof = {
+  name: 'hostile-input',
+  claim:
+    'Hostile requests find no 5xx, nothing undocumented, no change by what was refused, no neighbour who notices',
+  fault: 'an answer with a member that is not documented',
+  async run({ seed, share, requests = shareOf(60_000, share, 2_000), request, cluster, onProgress, signal }) {
+    const began = performance.now()
+    const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } =
+      await hostileInput(cluster, {
+        requests,
+        seed,
+        only: request,
+        signal,
+        onProgress: (done) => {
+          const perSecond = Math.round(done / ((performance.now() - began) / 1000))
+          const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)
+          onProgress(`${done} of ${requests} requests, ${perSecond} a second, ${megabytes} MB`)
+        },
+      })
+    return {
+      figure: `${sent} requests, ${sentOverSockets} over sockets, ${succeeded.size} operations met with success; ${healthyCalls} calls beside them, the slowest in ${healthySlowestMs} ms; ${JSON.stringify(statuses)}`,
+      faults: firstFaults(faults),
+    }
+  },
+  async control({ seed, cluster, signal }) {
+    const { faults, sent } = await hostileInput(
+      cluster,
+      { requests: 4_000, seed, signal, faultsMax: 1 },
+      undocumentedMember,
+    )
+    return { figure: `${sent} requests`, faults: firstFaults(faults) }
+  },
 }

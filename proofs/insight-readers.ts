@@ -37,7 +37,7 @@ export interface Read {
 }
 
 const query = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
-const insights = [
+export const insights = [
   `/api/integrations/insights/lane?${query}`,
   `/api/integrations/insights/markup?${query}&proposed_rate=2000`,
 ]

@@ -37,6 +37,18 @@ const faults = {
     text: "new Set(['08', '53', '57', '58', 'XX'])",
     instead: "new Set(['08', '57', '58', 'XX'])",
   },
+  /** Ten a second are counted, and nobody is refused. */
+  'no limit for a brokerage': {
+    file: '/server/src/serve-endpoint.ts',
+    text: "if (!allowed) {\n      throw problem(\n        'quota-exceeded',",
+    instead: "if (false) {\n      throw problem(\n        'quota-exceeded',",
+  },
+  /** Node's own way, where nobody sets it otherwise. */
+  'headers may take for ever': {
+    file: '/server/src/app.ts',
+    text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
+    instead: 'headersTimeout: 0,',
+  },
 } as const satisfies Record<string, Fault>
 
 export type FaultName = keyof typeof faults

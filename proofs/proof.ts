@@ -10,6 +10,10 @@ export interface ProofOptions {
   readonly cluster: DatabaseCluster
   /** What other work on the machine may add to a time that was promised: nothing, where the promise itself is tried. */
   readonly slackMs: number
+  /** So many requests in the place of the share, where a proof counts in requests. */
+  readonly requests?: number | undefined
+  /** The request of this number alone, of a proof that numbers them, to look at. */
+  readonly request?: number | undefined
   readonly onProgress: (line: string) => void
   /** Somebody wants to stop: the proof ends at its next step and takes away what it made. */
   readonly signal: AbortSignal

@@ -11,6 +11,8 @@ const usage = `npm run prove -- [options]
   --only r1,r4      these proofs alone
   --seed N          plays the random parts of an earlier run again
   --minutes M       takes about so long (30 at the most, which is also the usual length)
+  --requests N      so many requests in hostile-input and concurrency, however long that takes
+  --request K       the request of this number alone in hostile-input, of the seed that is given
   --json FILE       writes the verdicts there as well`
 
 const minutesMax = 30
@@ -23,18 +25,27 @@ function read() {
       only: { type: 'string' },
       seed: { type: 'string' },
       minutes: { type: 'string' },
+      requests: { type: 'string' },
+      request: { type: 'string' },
       json: { type: 'string' },
     },
   })
   const names = values.only?.split(',')
   const unknown = names?.filter((name) => !allProofs.some(({ proof }) => proof.name === name)) ?? []
   if (unknown.length > 0) throw new Error(`There is no proof ${unknown.join(', ')}.`)
-  const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed)
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new Error('--seed must be a whole number.')
+  const whole = (name: 'seed' | 'requests' | 'request') => {
+    const value = values[name]
+    if (value === undefined) return undefined
+    if (!/^\d{1,15}$/.test(value)) throw new Error(`--${name} must be a whole number.`)
+    return Number(value)
+  }
+  const seed = whole('seed') ?? randomInt(2 ** 31)
+  const requests = whole('requests')
+  const request = whole('request')
   const minutes = values.minutes === undefined ? minutesMax : Number(values.minutes)
   if (!(minutes > 0 && minutes <= minutesMax)) throw new Error(`--minutes must be from 0 to ${minutesMax}.`)
   const chosen = allProofs.filter(({ proof }) => names === undefined || names.includes(proof.name))
-  return { ...values, seed, minutes, chosen }
+  return { ...values, seed, minutes, requests, request, chosen }
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -43,28 +54,29 @@ function table(verdicts: readonly Verdict[]): string {
   return verdicts
     .map(({ name, claim, figure, seed, seconds, verdict, control, fault, faults }) =>
       [
-        `${name.padEnd(12)} ${verdict}   control (${fault}): ${control}   seed ${seed}   ${seconds} s`,
-        `             ${claim}`,
-        `             ${figure}`,
-        ...faults.map((one) => `             FAULT ${one}`),
+        `${name.padEnd(14)} ${verdict}   control (${fault}): ${control}   seed ${seed}   ${seconds} s`,
+        `               ${claim}`,
+        `               ${figure}`,
+        ...faults.map((one) => `               FAULT ${one}`),
       ].join('\n'),
     )
     .join('\n')
 }
 
 async function main(): Promise<boolean> {
-  const { list, help, json, seed, minutes, chosen } = read()
+  const { list, help, json, seed, minutes, requests, request, chosen } = read()
   if (help === true) {
     say(usage)
     return true
   }
   if (list === true) {
-    for (const { proof } of chosen) say(`${proof.name.padEnd(12)} ${proof.claim} (control: ${proof.fault})`)
+    for (const { proof } of chosen) say(`${proof.name.padEnd(14)} ${proof.claim} (control: ${proof.fault})`)
     return true
   }
   const full = chosen.reduce((sum, one) => sum + one.minutes, 0)
   const share = Math.min(1, minutes / full)
-  say(`seed ${seed}; ${chosen.length} proofs, about ${Math.ceil(full * share)} minutes`)
+  const length = requests === undefined ? `about ${Math.ceil(full * share)} minutes` : 'as long as that takes'
+  say(`seed ${seed}; ${chosen.length} ${chosen.length === 1 ? 'proof' : 'proofs'}, ${length}`)
   const stop = new AbortController()
   const stopSoon = () => {
     say('stopping: what is under way is taken down first')
@@ -89,6 +101,8 @@ async function main(): Promise<boolean> {
           seed,
           share,
           slackMs: 0,
+          requests,
+          request,
           cluster: server.cluster,
           onProgress,
           signal: stop.signal,

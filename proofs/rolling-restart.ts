@@ -127,7 +127,7 @@ async function restartInTurn(
     while (!front.isReady(node)) await delay(10)
   }
   try {
-    nodes = [await services.start(planted), await services.start(planted)]
+    nodes = await Promise.all([services.start(planted), services.start(planted)])
     const [first] = nodes
     if (first === undefined) throw new Error('No node.')
     const { owner } = await makeTenant(asApp(first.url))
@@ -161,7 +161,8 @@ async function restartInTurn(
         }, 220),
       ),
     ])
-    for (; done < restarts && !signal.aborted; done++) {
+    const isLost = () => [...results.keys()].some((result) => result !== '200')
+    for (; done < restarts && !isLost() && !signal.aborted; done++) {
       const fresh = await services.start(planted)
       nodes = [...nodes, fresh]
       await untilReady(fresh)

@@ -37,6 +37,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   'revoke-signing-secret': (of) => ({ path: `/api/integrations/secrets/${of.spareSecret}` }),
   'list-integration-calls': (of) => ({ path: `/api/integration-calls?token_id=${of.liveToken}` }),
   'list-audit-events': (of) => ({ path: `/api/audit?user_id=${of.person}` }),
+  'export-audit-events': (of) => ({ path: `/api/audit/export?user_id=${of.person}` }),
   'get-rate-limit': () => ({ path: '/api/rate-limit' }),
   'check-signature': () => ({
     path: '/api/signature-check',

@@ -118,7 +118,7 @@ export function credentialOf(
   return { ...signature, ...authorization() }
 }
 
-/** Asks, and asks again where the service says that it has no time: on a busy machine that is no fault. */
+/** Asks without a socket, and asks again where the service says that it has no time: on a busy machine that is no fault. */
 export async function send(
   app: TestApp,
   method: string,
@@ -131,23 +131,21 @@ export async function send(
     (request.body === undefined
       ? undefined
       : { type: 'application/json', bytes: JSON.stringify(request.body) })
-  const response = await fetch(`${app.url}${request.path}`, {
-    method,
+  const answer = await app.inject({
+    method: method as 'GET',
+    url: request.path,
     headers: { ...headers, ...(content === undefined ? {} : { 'Content-Type': content.type }) },
-    ...(content === undefined ? {} : { body: content.bytes }),
-    redirect: 'manual',
+    ...(content === undefined ? {} : { payload: content.bytes }),
   })
-  const body = await response.text()
-  if (response.status === 503 && tries > 0) {
+  const { statusCode: status, statusMessage, payload: body } = answer
+  if (status === 503 && tries > 0) {
     await new Promise((resolve) => setTimeout(resolve, 500))
     return send(app, method, request, headers, tries - 1)
   }
-  const head = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  return {
-    status: response.status,
-    body,
-    text: `${response.status} ${response.statusText}\n${head}\n${body}`,
-  }
+  const head = Object.entries(answer.headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+  return { status, body, text: `${status} ${statusMessage}\n${head}\n${body}` }
 }
 
 /** What of a brokerage is in a text that it should not be in, or null. What the caller sent itself tells them nothing. */

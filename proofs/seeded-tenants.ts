@@ -54,6 +54,8 @@ export interface TenantIds {
   readonly jti: string
 }
 
+/** The first lane of each brokerage has this number: what asks for a lane by it must name the tenant as well. */
+const laneOfBoth = 13_000_000_001
 const bases = { A: 7000, B: 8000 } as const
 const tenants = { A: 700_000_001, B: 800_000_001 } as const
 const invitationSecret = { A: 'a'.repeat(32), B: 'b'.repeat(32) } as const
@@ -82,7 +84,7 @@ export function idsOf(label: Label): TenantIds {
     import: base + 301,
     request,
     requestKey: uuidOf(label, base + 501),
-    lane: base * 2_000_000 + 1,
+    lane: laneOfBoth,
     laneRef: `${request}-1-1`,
     call: base + 401,
     entry: base + 501,
@@ -129,7 +131,7 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
     created_at: at,
   }))
   const lane = (number: number, more: Row): Row => ({
-    lane_id: ids.lane + number,
+    lane_id: number === 0 ? ids.lane : base * 2_000_000 + number,
     lane_ref: `${ids.request}-${number + 1}-1`,
     request_id: ids.request,
     lane_number: number + 1,
@@ -455,7 +457,11 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
       await whole(owners[label], ['begin', ...removals(label), 'commit'])
     },
     async checksum(label, without = []) {
-      const { rows: sums } = await owners[label].query<{ name: string }>(checks, [tenants[label]])
+      const { rows: sums } = await owners[label].query<{ name: string }>({
+        name: 'checksum',
+        text: checks,
+        values: [tenants[label]],
+      })
       return JSON.stringify(sums.filter(({ name }) => !without.includes(name)))
     },
     asOwner: (label) => owners[label],

@@ -1,4 +1,4 @@
-import { listAuditEvents } from './audit.ts'
+import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
 import { firstSteps } from './first-steps.ts'
@@ -82,6 +82,7 @@ export const allEndpoints = [
   updateUser,
   removeUser,
   listAuditEvents,
+  exportAuditEvents,
   quoteAdvice,
   laneAdvice,
   laneRecord,

@@ -1,41 +1,8 @@
 import Type from 'typebox'
+import { auditGroups, auditKinds } from './audit-kinds.ts'
 import { endpoint } from './endpoint.ts'
-import { nullable, oneOf, recordId, wholeNumber } from './fields.ts'
+import { nullable, oneOf, recordId, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
-
-/** What is kept in the audit log: one row an event, or one for all refusals of a kind within a minute. */
-export const auditKinds = [
-  'signed-up',
-  'signed-in',
-  'sign-in-failed',
-  'sign-in-backed-off',
-  'signed-out',
-  'password-changed',
-  'password-reset',
-  'person-invited',
-  'invitation-accepted',
-  'role-changed',
-  'person-removed',
-  'token-created',
-  'token-revoked',
-  'secret-created',
-  'secret-rotated',
-  'secret-revoked',
-  'settings-changed',
-  'change-rolled-back',
-  'import-undone',
-  'tenant-suspended',
-  'tenant-resumed',
-  'role-refused',
-  'scope-refused',
-  'csrf-refused',
-  'signature-refused',
-  'expired-token-used',
-  'revoked-token-used',
-  'wrong-kind-token-used',
-  'unknown-token-used',
-] as const
-export type AuditKind = (typeof auditKinds)[number]
 
 /** A person as a row names them: by the name they have now. */
 const Person = Type.Object({ id: Type.Integer(), name: nullable(Type.String()) })
@@ -69,6 +36,19 @@ export const AuditEvent = Type.Object({
   }),
 })
 
+const auditFilters = {
+  kind: Type.Optional(oneOf('Only rows of this kind', [...auditKinds])),
+  group: Type.Optional(
+    oneOf('Only rows of this subject; refusals are requests that were turned away', [...auditGroups]),
+  ),
+  user_id: Type.Optional({
+    ...recordId,
+    description: 'Only rows that this person did or that were done to them',
+  }),
+  from: Type.Optional(time('Only rows of this time or after')),
+  to: Type.Optional(time('Only rows before this time')),
+}
+
 export const listAuditEvents = endpoint({
   name: 'list-audit-events',
   method: 'GET',
@@ -79,11 +59,7 @@ export const listAuditEvents = endpoint({
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object({
-    kind: Type.Optional(oneOf('Only rows of this kind', auditKinds)),
-    user_id: Type.Optional({
-      ...recordId,
-      description: 'Only rows that this person did or that were done to them',
-    }),
+    ...auditFilters,
     cursor: Type.Optional(
       Type.String({
         description: 'next_cursor of the page before',
@@ -94,7 +70,21 @@ export const listAuditEvents = endpoint({
     limit: Type.Optional(wholeNumber(`Rows a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
   }),
   status: 200,
-  answer: Type.Object({ events: Type.Array(AuditEvent), next_cursor: nullable(Type.String()) }),
+  answer: Type.Object({
+    events: Type.Array(AuditEvent),
+    next_cursor: nullable(Type.String()),
+    newest: {
+      ...nullable(
+        Type.Object({
+          event_id: Type.Integer(),
+          at: Type.String({ format: 'date-time' }),
+          hash: Type.String(),
+        }),
+      ),
+      description:
+        'The newest row of the whole log, whatever was asked for. Noted down elsewhere it shows later whether rows up to it were changed or cut off; event_id is how many rows there are',
+    },
+  }),
   examples: {
     query: { kind: 'role-changed' },
     answer: {
@@ -114,6 +104,26 @@ export const listAuditEvents = endpoint({
         },
       ],
       next_cursor: null,
+      newest: {
+        event_id: 420,
+        at: '2026-03-01T15:10:00.000Z',
+        hash: '4b1f0f8f2f0f2c8a7d6e5b4c3a29181706f5e4d3c2b1a09f8e7d6c5b4a392817',
+      },
     },
   },
+})
+
+export const exportAuditEvents = endpoint({
+  name: 'export-audit-events',
+  method: 'GET',
+  path: '/api/audit/export',
+  summary: 'The audit log as a CSV file',
+  description:
+    'All rows of the selection, newest first, however many. A cell that a spreadsheet would read as a formula begins with an apostrophe.',
+  tag: 'People',
+  who: { kind: 'dashboard', role: 'admin' },
+  query: Type.Object(auditFilters),
+  status: 200,
+  answerKind: 'csv',
+  answer: Type.String({ description: 'A header line, then a line an event; UTF-8 with its mark' }),
 })

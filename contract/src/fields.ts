@@ -23,6 +23,14 @@ export function isDisplayText(text: string): boolean {
   return text.isWellFormed() && !unprintable.test(text)
 }
 
+/** A letter, digit or sign that leaves a mark on the screen: a space, a joiner or a zero-width mark leaves none. */
+const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u
+
+/** True when a reader sees something of a text. @example isVisible('\u200B') // false */
+export function isVisible(text: string): boolean {
+  return visible.test(text)
+}
+
 function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count++
@@ -40,7 +48,7 @@ export function isDollars(dollars: number): boolean {
   )
 }
 
-/** Text that people read: 1 to `max` code points, no control characters, not only white space. */
+/** Text that people read: 1 to `max` code points, no control characters, not only what nobody sees. */
 export function text(description: string, max: number = nameLengthMax) {
   return Type.Refine(
     Type.String({
@@ -48,7 +56,7 @@ export function text(description: string, max: number = nameLengthMax) {
       minLength: 1,
       'x-expected': `text of 1 to ${max} characters without control characters`,
     }),
-    (value) => codePoints(value) <= max && value.trim().length > 0 && isDisplayText(value),
+    (value) => codePoints(value) <= max && isVisible(value) && isDisplayText(value),
     () => 'text',
   )
 }

@@ -86,6 +86,8 @@ export const bodyArrivalSecondsMax = 15
 export const headersArrivalSecondsMax = 10
 export const uploadArrivalSecondsMax = 300
 export const keepAliveSeconds = 65
+/** A caller that takes nothing of its answer for so long is not waited for: the answer and the connection are let go. */
+export const answerStallSecondsMax = 60
 /** A stop answers for so long before it closes the door, so that balancers and clients leave of themselves. */
 export const drainSeconds = 2
 /** After a stop has closed the door: how long what has begun may take to end. */

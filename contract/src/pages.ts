@@ -16,6 +16,7 @@ export const pagePaths = {
   integration: '/integration',
   imports: '/imports',
   team: '/team',
+  audit: '/audit',
   settings: '/settings',
   signIn: '/sign-in',
   signUp: '/sign-up',

@@ -111,6 +111,11 @@ const team = createRoute({
   path: pagePaths.team,
   component: lazyRouteComponent(() => import('./pages/team.tsx')),
 })
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: pagePaths.audit,
+  component: lazyRouteComponent(() => import('./pages/audit.tsx')),
+})
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.settings,
@@ -145,6 +150,7 @@ export const router = createRouter({
       integration,
       imports,
       team,
+      audit,
       settings,
     ]),
     signIn,

@@ -25,6 +25,7 @@ import {
   IconReceipt,
   IconRoute,
   IconSettings,
+  IconShieldCheck,
   IconSun,
   IconTruckDelivery,
   IconUsers,
@@ -48,6 +49,7 @@ const places = [
   { path: pagePaths.imports, label: 'Import', icon: IconFileImport, needs: 'viewer' },
   { path: pagePaths.integration, label: 'Integration', icon: IconApi, needs: 'admin' },
   { path: pagePaths.team, label: 'Team', icon: IconUsers, needs: 'viewer' },
+  { path: pagePaths.audit, label: 'Audit log', icon: IconShieldCheck, needs: 'admin' },
   { path: pagePaths.settings, label: 'Settings', icon: IconSettings, needs: 'viewer' },
 ] as const
 

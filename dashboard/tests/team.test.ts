@@ -134,10 +134,10 @@ describe.each([
   { colorScheme: 'light', width: 390 },
   { colorScheme: 'dark', width: 1280 },
 ] as const)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('team, settings and the pages before the door', async () => {
+  test('team, audit log, settings and the pages before the door', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
-    for (const path of ['/team', '/settings', '/sign-in', '/sign-up', '/invitation']) {
+    for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {
       await page.goto(path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.waitForLoadState('networkidle')

@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { BUCKETS_MAX, bucketQuotes } from './buckets.ts'
+import { BUCKETS_MAX, laneBuckets } from './buckets.ts'
+import type { PastQuote } from './history.ts'
+import { countHistory } from './history-counts.ts'
 
 const NOW = Date.UTC(2026, 5, 15, 12)
 const DAY = 86_400_000
-const quote = (daysAgo: number, outcome: 'won' | 'lost' | 'pending' = 'won') => ({
+const quote = (daysAgo: number, outcome: PastQuote['outcome'] = 'won') => ({
+  rateCents: 0,
   quotedAt: NOW - daysAgo * DAY,
   outcome,
 })
+const bucketsOf = (quotes: ReturnType<typeof quote>[]) => laneBuckets(countHistory(quotes, NOW))
 
-describe('bucketQuotes', () => {
+describe('laneBuckets', () => {
   it('runs from the first bucket with a quote to now, oldest first, with empty ones between', () => {
-    expect(bucketQuotes([quote(1, 'pending'), quote(95), quote(99, 'lost')], NOW).buckets).toEqual([
+    expect(bucketsOf([quote(1, 'pending'), quote(95), quote(99, 'lost')]).buckets).toEqual([
       { quotes: 2, wins: 1, losses: 1 },
       { quotes: 0, wins: 0, losses: 0 },
       { quotes: 0, wins: 0, losses: 0 },
@@ -19,23 +23,35 @@ describe('bucketQuotes', () => {
   })
 
   it('keeps the empty buckets after the last quote: silence counts', () => {
-    expect(bucketQuotes([quote(70)], NOW).buckets.map((bucket) => bucket.quotes)).toEqual([1, 0, 0])
+    expect(bucketsOf([quote(70)]).buckets.map((bucket) => bucket.quotes)).toEqual([1, 0, 0])
   })
 
   it('cuts at exactly 30 days', () => {
-    expect(bucketQuotes([quote(0)], NOW).buckets).toHaveLength(1)
-    expect(bucketQuotes([{ quotedAt: NOW - 30 * DAY + 1, outcome: 'won' }], NOW).buckets).toHaveLength(1)
-    expect(bucketQuotes([quote(30)], NOW).buckets).toHaveLength(2)
+    expect(bucketsOf([quote(0)]).buckets).toHaveLength(1)
+    expect(bucketsOf([{ ...quote(0), quotedAt: NOW - 30 * DAY + 1 }]).buckets).toHaveLength(1)
+    expect(bucketsOf([quote(30)]).buckets).toHaveLength(2)
   })
 
   it('holds at most 13 and counts the older and the future quotes apart', () => {
-    const kept = bucketQuotes([quote(389.9), quote(390), quote(4000), quote(-0.001)], NOW)
+    const kept = bucketsOf([quote(389.9), quote(390), quote(4000), quote(-0.001)])
     expect(kept.buckets).toHaveLength(BUCKETS_MAX)
     expect([kept.older, kept.future]).toEqual([2, 1])
   })
 
   it('is empty when nothing is recent', () => {
-    expect(bucketQuotes([quote(500), quote(-3)], NOW)).toEqual({ buckets: [], older: 1, future: 1 })
-    expect(bucketQuotes([], NOW)).toEqual({ buckets: [], older: 0, future: 0 })
+    expect(bucketsOf([quote(500), quote(-3)])).toEqual({ buckets: [], older: 1, future: 1 })
+    expect(bucketsOf([])).toEqual({ buckets: [], older: 0, future: 0 })
+  })
+
+  it('takes counts in any order, with older and future ones in any bucket beyond', () => {
+    const count = (bucket: number) => ({ bucket, won: 1, lost: 2, pending: 3 })
+    expect(laneBuckets([count(40), count(1), count(-2), count(0), count(1), count(13)])).toEqual({
+      buckets: [
+        { quotes: 12, wins: 2, losses: 4 },
+        { quotes: 6, wins: 1, losses: 2 },
+      ],
+      older: 12,
+      future: 6,
+    })
   })
 })

@@ -1,3 +1,5 @@
+import type { HistoryCount } from './history-counts.ts'
+
 /** A month of a lane's life: 30 days, counted back from now, so that each holds the same number of days. */
 export interface LaneBucket {
   readonly quotes: number
@@ -9,9 +11,7 @@ export interface LaneBucket {
 export const BUCKET_DAYS = 30
 export const BUCKETS_MAX = 13
 
-const DAY_MS = 86_400_000
-
-export interface BucketedQuotes {
+export interface LaneBuckets {
   /** Oldest first, from the first bucket with a quote to the one that ends now. Empty when no quote is recent enough. */
   readonly buckets: readonly LaneBucket[]
   /** Quotes older than the oldest possible bucket. */
@@ -21,31 +21,31 @@ export interface BucketedQuotes {
 }
 
 /**
- * A lane's quotes counted into consecutive 30-day buckets that end at `now` (epoch milliseconds). A quote made at `now`
- * is in the last one; a quote 30 days old to the millisecond is in the one before. Quotes too old or dated in the
- * future are in none, and are counted apart.
+ * A lane's quotes as consecutive 30-day buckets that end now, from their counts in any order. A quote made now is in the
+ * last one; a quote 30 days old to the millisecond is in the one before. Quotes too old or dated in the future are in
+ * none, and are counted apart.
  *
  * @example // quotes 1 and 40 days old, the older one won
  * // { buckets: [{ quotes: 1, wins: 1, losses: 0 }, { quotes: 1, wins: 0, losses: 0 }], older: 0, future: 0 }
  */
-export function bucketQuotes(
-  quotes: readonly { readonly quotedAt: number; readonly outcome: 'won' | 'lost' | 'pending' }[],
-  now: number,
-): BucketedQuotes {
+export function laneBuckets(
+  counts: readonly Pick<HistoryCount, 'bucket' | 'won' | 'lost' | 'pending'>[],
+): LaneBuckets {
   const newestFirst: { quotes: number; wins: number; losses: number }[] = []
   let older = 0
   let future = 0
-  for (const { quotedAt, outcome } of quotes) {
-    const age = Math.floor((now - quotedAt) / (BUCKET_DAYS * DAY_MS))
-    if (age < 0) future += 1
-    else if (age >= BUCKETS_MAX) older += 1
+  for (const { bucket: age, won, lost, pending } of counts) {
+    const quotes = won + lost + pending
+    if (quotes === 0) continue
+    if (age < 0) future += quotes
+    else if (age >= BUCKETS_MAX) older += quotes
     else {
       while (newestFirst.length <= age) newestFirst.push({ quotes: 0, wins: 0, losses: 0 })
       const bucket = newestFirst[age]
       if (bucket === undefined) continue
-      bucket.quotes += 1
-      if (outcome === 'won') bucket.wins += 1
-      if (outcome === 'lost') bucket.losses += 1
+      bucket.quotes += quotes
+      bucket.wins += won
+      bucket.losses += lost
     }
   }
   return { buckets: newestFirst.reverse(), older, future }

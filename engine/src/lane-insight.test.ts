@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome, PastQuote } from './history.ts'
-import { describeLane, type LaneQuestion } from './lane-insight.ts'
+import { countHistory } from './history-counts.ts'
+import { countMiles, describeLane, type LaneQuestion, rescaledAverage } from './lane-insight.ts'
 
 const NOW = Date.UTC(2026, 5, 15, 12)
 const DAY = 86_400_000
@@ -17,9 +18,8 @@ const past = (daysAgo: number, outcome: Outcome = 'won', rateCents = 200_000): P
 
 const describeQuotes = (quotes: PastQuote[], rest: Partial<LaneQuestion> = {}) =>
   describeLane({
-    quotes,
+    counts: countHistory(quotes, NOW),
     parent: { wins: 0, decided: 0 },
-    now: NOW,
     askedScope: 'equipment',
     usedScope: 'equipment',
     avgRateCents: null,
@@ -74,7 +74,6 @@ describe('describeLane', () => {
       decided: 12,
       olderQuotes: 0,
       futureQuotes: 0,
-      outliers: [],
     })
     expect(insight.evidence.buckets.map((bucket) => bucket.quotes)).toEqual([2, 3, 4, 6])
     expect(insight.summary).toBe(
@@ -187,12 +186,6 @@ describe('bad history', () => {
     expect(insight.summary).not.toMatch(/NaN|null|undefined|Infinity/)
   })
 
-  it('points at a rate 100 times the others', () => {
-    const insight = describeQuotes([...some(5, 3, 3), past(6, 'lost', 20_000_000)])
-    expect(insight.evidence.outliers.map((outlier) => outlier.rateCents)).toEqual([20_000_000])
-    expect(insight.history.totalQuotes).toBe(7)
-  })
-
   it('any history gives finite numbers and one whole sentence', () => {
     const quote = fc
       .tuple(
@@ -214,6 +207,50 @@ describe('bad history', () => {
         },
       ),
       { numRuns: 500 },
+    )
+  })
+})
+
+describe('rescaledAverage', () => {
+  const haulLog = (miles: number | null) => Math.log(miles ?? 400)
+
+  it('scales each rate to the miles asked for, unknown miles as the curve has them', () => {
+    const loads = [
+      { rateCents: 100_000, miles: 100 },
+      { rateCents: 300_000, miles: 200 },
+      { rateCents: 0, miles: 200 },
+      { rateCents: 500_000, miles: null },
+    ]
+    expect(rescaledAverage(countMiles(loads), 200, haulLog)).toBeCloseTo((200_000 + 300_000 + 250_000) / 3, 6)
+  })
+
+  it('is nothing where no quote carries a rate', () => {
+    expect(rescaledAverage(countMiles([{ rateCents: 0, miles: 100 }]), 200, haulLog)).toBeNull()
+    expect(rescaledAverage([], 200, haulLog)).toBeNull()
+  })
+
+  it('is the mean of the scaled rates, and the same to the last bit in any order', () => {
+    const load = fc.record({
+      rateCents: fc.integer({ min: 0, max: 999_999 }),
+      miles: fc.oneof(
+        fc.constant(null),
+        fc.integer({ min: 0, max: 12 }).map((tens) => 5 + tens * 10.3),
+      ),
+    })
+    const shuffled = fc
+      .array(load, { maxLength: 40 })
+      .chain((loads) => fc.tuple(fc.constant(loads), fc.shuffledSubarray(loads, { minLength: loads.length })))
+    fc.assert(
+      fc.property(shuffled, fc.integer({ min: 1, max: 3000 }), ([loads, others], miles) => {
+        const found = rescaledAverage(countMiles(loads), miles, haulLog)
+        expect(rescaledAverage(countMiles(others), miles, haulLog)).toBe(found)
+        const scaled = loads
+          .filter((one) => one.rateCents > 0)
+          .map((one) => one.rateCents * Math.exp(haulLog(miles) - haulLog(one.miles)))
+        const mean = scaled.reduce((sum, cents) => sum + cents, 0) / scaled.length
+        if (found === null) expect(scaled).toEqual([])
+        else expect(Math.abs(found / mean - 1)).toBeLessThan(1e-12)
+      }),
     )
   })
 })

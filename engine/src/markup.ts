@@ -1,9 +1,7 @@
-import { type Confidence, confidence, decidedToNextConfidence } from './confidence.ts'
-import { isDecided, type PastQuote } from './history.ts'
-import { type Outlier, outliers } from './outliers.ts'
-import { rateBand } from './rate-band.ts'
+import { type Confidence, decidedToNextConfidence } from './confidence.ts'
+import type { LaneRates } from './lane-rates.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
-import { type SuggestedRate, suggestedRate } from './suggested-rate.ts'
+import type { SuggestedRate } from './suggested-rate.ts'
 import { verdict } from './verdict.ts'
 import { type WinProbability, type WinProbabilityMethod, winProbability } from './win-probability.ts'
 
@@ -48,12 +46,11 @@ export interface MarkupEvidence {
   readonly pooled: boolean
   readonly reference: { readonly source: 'market_rate' | 'median'; readonly cents: number } | null
   readonly suggestion: Omit<SuggestedRate, 'rateCents'>
-  readonly outliers: readonly Outlier[]
 }
 
 /**
  * Win probability, confidence, markup, suggested rate, rate band and a sentence for an offer on one lane, from the
- * tenant's own quotes of that city pair (and equipment, when one is asked for).
+ * tenant's own quotes of that city pair (and equipment, when one is asked for), prepared with `laneRates`.
  *
  * With quotes but none decided (or none decided with a rate above zero) every number is null and the sentence says so.
  * The caller answers "not found" for a lane without any quote; an empty history here gives the same nulls.
@@ -62,22 +59,18 @@ export interface MarkupEvidence {
  * // { winProbability: 0.9, confidence: 'medium', markupPct: -1.2, suggestedRateCents: 191000,
  * //   rateBand: { floorCents: 180000, medianCents: 202500, ceilingCents: 225000 }, ... }
  */
-export function adviseMarkup(history: readonly PastQuote[], offer: Offer): MarkupAdvice {
+export function adviseMarkup(lane: LaneRates, offer: Offer): MarkupAdvice {
   const { proposedRateCents, method } = offer
-  const win = winProbability(history, proposedRateCents, method)
-  const { rateCents: suggestedRateCents, ...suggestion } = suggestedRate(history)
-  const band = win.decided === 0 ? null : rateBand(history)
+  const { confidence, decided, suggestion } = lane
+  const win = winProbability(lane, proposedRateCents, method)
+  const band = decided === 0 ? null : lane.band
   const reference = band === null ? null : referenceOf(offer.marketRateCents, band.medianCents)
   const markup = reference === null ? null : markupPct(proposedRateCents, reference.cents)
-  const level = confidence(win.decided)
-  const priced = history.filter((quote) => quote.rateCents > 0)
-  const countOf = (outcome: PastQuote['outcome']) =>
-    priced.filter((quote) => quote.outcome === outcome).length
   return {
     winProbability: win.probability,
-    confidence: level,
+    confidence,
     markupPct: markup,
-    suggestedRateCents,
+    suggestedRateCents: suggestion.rateCents,
     rateBand: band ?? { floorCents: null, medianCents: null, ceilingCents: null },
     verdict: verdict({
       proposedRateCents,
@@ -85,19 +78,19 @@ export function adviseMarkup(history: readonly PastQuote[], offer: Offer): Marku
       markupPct: markup,
       method,
       win,
-      confidence: level,
-      suggestedRateCents,
-      quoteCount: history.length,
-      decidedCount: history.filter(isDecided).length,
+      confidence,
+      suggestedRateCents: suggestion.rateCents,
+      quoteCount: lane.quotes,
+      decidedCount: lane.answered,
     }),
     evidence: {
-      quotes: history.length,
-      unpriced: history.length - priced.length,
-      wins: countOf('won'),
-      losses: countOf('lost'),
-      pending: countOf('pending'),
-      decided: win.decided,
-      decidedToNextConfidence: decidedToNextConfidence(win.decided),
+      quotes: lane.quotes,
+      unpriced: lane.unpriced,
+      wins: lane.wins,
+      losses: lane.losses,
+      pending: lane.pending,
+      decided,
+      decidedToNextConfidence: decidedToNextConfidence(decided),
       method,
       flags: win.flags,
       winsAtOrBelow: win.winsAtOrBelow,
@@ -105,8 +98,12 @@ export function adviseMarkup(history: readonly PastQuote[], offer: Offer): Marku
       rawShare: win.rawShare,
       pooled: win.pooled,
       reference,
-      suggestion,
-      outliers: outliers(history),
+      suggestion: {
+        basis: suggestion.basis,
+        winsUsed: suggestion.winsUsed,
+        cappedByCents: suggestion.cappedByCents,
+        lossesIgnored: suggestion.lossesIgnored,
+      },
     },
   }
 }

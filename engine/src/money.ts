@@ -43,10 +43,15 @@ export function dollarsIfKnown(cents: number | null): number | null {
 export function formatDollars(cents: number): string {
   const wholeCents = roundToCent(cents)
   const size = Math.abs(wholeCents)
-  const dollars = String(Math.floor(size / 100)).replace(/\B(?=(\d{3})+$)/g, ',')
+  let dollars = Math.floor(size / 100)
+  let thousands = ''
+  while (dollars >= 1000) {
+    thousands = `,${String(dollars % 1000).padStart(3, '0')}${thousands}`
+    dollars = Math.floor(dollars / 1000)
+  }
   const rest = size % 100
   const fraction = rest === 0 ? '' : `.${String(rest).padStart(2, '0')}`
-  return `${wholeCents < 0 ? '-' : ''}$${dollars}${fraction}`
+  return `${wholeCents < 0 ? '-' : ''}$${dollars}${thousands}${fraction}`
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { PastQuote } from './history.ts'
+import type { RateCount } from './lane-rates.ts'
 import { roundToCent } from './money.ts'
-import { median } from './statistics/median.ts'
+import { groupOfNth } from './statistics/group-of-nth.ts'
 
 /** The lowest, middle and highest rate quoted on a lane, in cents. */
 export interface RateBand {
@@ -10,22 +10,24 @@ export interface RateBand {
 }
 
 /**
- * The band of the rates that count over all quotes of a lane, decided or not. A rate of zero is no price and is left
- * out; with no rate left the answer is null. The median is rounded to a cent, so that a markup computed from the
- * number shown is the markup shown.
+ * The band of the rates that count over all quotes of a lane, decided or not, from their counts, cheapest first. A rate
+ * of zero is no price and is left out; with no rate left the answer is null. The median (of an even number the mean of
+ * the middle two) is rounded to a cent, so that a markup computed from the number shown is the markup shown.
  *
- * @example rateBand([{ rateCents: 180000, ... }, { rateCents: 200001, ... }])
+ * @example rateBand([{ rateCents: 180000, won: 1, ... }, { rateCents: 200001, lost: 1, ... }])
  * // { floorCents: 180000, medianCents: 190001, ceilingCents: 200001 }
  */
-export function rateBand(history: readonly PastQuote[]): RateBand | null {
-  const rates = history.map((quote) => quote.rateCents).filter((rateCents) => rateCents > 0)
-  const middle = median(rates)
-  if (middle === null) return null
-  let floorCents = Number.POSITIVE_INFINITY
-  let ceilingCents = 0
-  for (const rateCents of rates) {
-    floorCents = Math.min(floorCents, rateCents)
-    ceilingCents = Math.max(ceilingCents, rateCents)
+export function rateBand(counts: readonly RateCount[]): RateBand | null {
+  const quotesOf = (count: RateCount) => count.won + count.lost + count.pending
+  const priced = counts.filter((count) => count.rateCents > 0 && quotesOf(count) > 0)
+  const quotes = priced.reduce((sum, count) => sum + quotesOf(count), 0)
+  const lower = groupOfNth(priced, quotesOf, Math.ceil(quotes / 2) - 1)
+  const upper = groupOfNth(priced, quotesOf, Math.floor(quotes / 2))
+  const [lowest, highest] = [priced.at(0), priced.at(-1)]
+  if (!lower || !upper || !lowest || !highest) return null
+  return {
+    floorCents: lowest.rateCents,
+    medianCents: roundToCent((lower.rateCents + upper.rateCents) / 2),
+    ceilingCents: highest.rateCents,
   }
-  return { floorCents, medianCents: roundToCent(middle), ceilingCents }
 }

@@ -1,7 +1,6 @@
-import type { PastQuote } from './history.ts'
+import type { RateCount } from './lane-rates.ts'
 import { roundToCent } from './money.ts'
-import { lowerMedian } from './statistics/lower-median.ts'
-import { mean } from './statistics/mean.ts'
+import { groupOfNth } from './statistics/group-of-nth.ts'
 
 export type SuggestedRateBasis = 'below_lowest_loss' | 'average_win' | 'capped_below_lowest_loss'
 
@@ -21,50 +20,52 @@ export interface SuggestedRate {
 export const LOSS_CUSHION_PERCENT = 2
 
 /**
- * The rate the lane's history recommends: the average of the winning rates, kept 2 % below the lowest losing rate. A
- * loss below the lower median win is ignored, because a price that low was not the reason. With no wins it is 2 % below
- * the lowest loss. Quotes with a rate of zero do not count.
+ * The rate the lane's history recommends, from its counts by rate, cheapest first: the average of the winning rates,
+ * kept 2 % below the lowest losing rate. A loss below the lower median win is ignored, because a price that low was not
+ * the reason. With no wins it is 2 % below the lowest loss. Quotes with a rate of zero do not count.
  *
  * @example // 2000W 2100W 2200W 2110L 2300L
  * // 206780 cents: the average 2100 is held to 2110 less 2 %
  */
-export function suggestedRate(history: readonly PastQuote[]): SuggestedRate {
-  const wins = ratesOf(history, 'won')
-  const losses = ratesOf(history, 'lost')
-  const averageWin = mean(wins)
-  const typicalWin = lowerMedian(wins)
-  if (averageWin === null || typicalWin === null) {
-    const lowestLoss = lowest(losses)
+export function suggestedRate(counts: readonly RateCount[]): SuggestedRate {
+  const won = counts.filter((count) => count.rateCents > 0 && count.won > 0)
+  const lost = counts.filter((count) => count.rateCents > 0 && count.lost > 0)
+  const winsUsed = won.reduce((sum, count) => sum + count.won, 0)
+  // The lower of the middle two when their number is even: a rate somebody really paid.
+  const typicalWin = groupOfNth(won, (count) => count.won, Math.ceil(winsUsed / 2) - 1)
+  if (typicalWin === undefined) {
+    const lowestLossCents = lost[0]?.rateCents ?? null
     return {
-      rateCents: lowestLoss === null ? null : roundToCent(lessCushion(lowestLoss)),
-      basis: lowestLoss === null ? null : 'below_lowest_loss',
+      rateCents: lowestLossCents === null ? null : roundToCent(lessCushion(lowestLossCents)),
+      basis: lowestLossCents === null ? null : 'below_lowest_loss',
       winsUsed: 0,
-      cappedByCents: lowestLoss,
+      cappedByCents: lowestLossCents,
       lossesIgnored: 0,
     }
   }
-  const comparable = losses.filter((rateCents) => rateCents >= typicalWin)
-  const lowestLoss = lowest(comparable)
-  const counts = { winsUsed: wins.length, lossesIgnored: losses.length - comparable.length }
-  if (lowestLoss !== null && lessCushion(lowestLoss) < averageWin) {
+  // Whole cents: their sum is exact, whatever the order.
+  const averageWinCents = won.reduce((sum, count) => sum + count.rateCents * count.won, 0) / winsUsed
+  const lowestLoss = lost.find((count) => count.rateCents >= typicalWin.rateCents)
+  const lossesIgnored = lost.reduce(
+    (sum, count) => sum + (count.rateCents < typicalWin.rateCents ? count.lost : 0),
+    0,
+  )
+  if (lowestLoss !== undefined && lessCushion(lowestLoss.rateCents) < averageWinCents) {
     return {
-      rateCents: roundToCent(lessCushion(lowestLoss)),
+      rateCents: roundToCent(lessCushion(lowestLoss.rateCents)),
       basis: 'capped_below_lowest_loss',
-      cappedByCents: lowestLoss,
-      ...counts,
+      cappedByCents: lowestLoss.rateCents,
+      winsUsed,
+      lossesIgnored,
     }
   }
-  return { rateCents: roundToCent(averageWin), basis: 'average_win', cappedByCents: null, ...counts }
-}
-
-function ratesOf(history: readonly PastQuote[], outcome: 'won' | 'lost'): number[] {
-  return history
-    .filter((quote) => quote.outcome === outcome && quote.rateCents > 0)
-    .map((quote) => quote.rateCents)
-}
-
-function lowest(rates: readonly number[]): number | null {
-  return rates.length === 0 ? null : rates.reduce((a, b) => Math.min(a, b))
+  return {
+    rateCents: roundToCent(averageWinCents),
+    basis: 'average_win',
+    cappedByCents: null,
+    winsUsed,
+    lossesIgnored,
+  }
 }
 
 function lessCushion(rateCents: number): number {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { laneHistory, WORKED_EXAMPLE } from '../testing/lane-history.ts'
+import { laneHistory, ratesOf, WORKED_EXAMPLE } from '../testing/lane-history.ts'
 import type { PastQuote } from './history.ts'
 import { revealedShare, type WinProbabilityMethod, winProbability } from './win-probability.ts'
 
 const METHODS: WinProbabilityMethod[] = ['at_or_below', 'literal', 'revealed']
 const probabilityAt = (history: PastQuote[], dollars: number, method: WinProbabilityMethod = 'at_or_below') =>
-  winProbability(history, Math.round(dollars * 100), method).probability
+  winProbability(ratesOf(history), Math.round(dollars * 100), method).probability
 
 describe('the worked example', () => {
   it.each([
@@ -23,11 +23,11 @@ describe('the worked example', () => {
   ])('at $%d: %d at or below, %d literal, %d revealed', (dollars, atOrBelow, literal, revealed) => {
     expect(probabilityAt(WORKED_EXAMPLE, dollars)).toBeCloseTo(atOrBelow, 6)
     expect(probabilityAt(WORKED_EXAMPLE, dollars, 'literal')).toBeCloseTo(literal, 6)
-    expect(revealedShare(WORKED_EXAMPLE, Math.round(dollars * 100))).toBeCloseTo(revealed, 6)
+    expect(revealedShare(ratesOf(WORKED_EXAMPLE), Math.round(dollars * 100))).toBeCloseTo(revealed, 6)
   })
 
   it('shows the counts behind the number', () => {
-    expect(winProbability(WORKED_EXAMPLE, 200000, 'at_or_below')).toEqual({
+    expect(winProbability(ratesOf(WORKED_EXAMPLE), 200000, 'at_or_below')).toEqual({
       probability: 0.9,
       flags: [],
       winsAtOrBelow: 4,
@@ -36,7 +36,7 @@ describe('the worked example', () => {
       pooled: true,
       decided: 10,
     })
-    expect(winProbability(WORKED_EXAMPLE, 210000, 'at_or_below').pooled).toBe(false)
+    expect(winProbability(ratesOf(WORKED_EXAMPLE), 210000, 'at_or_below').pooled).toBe(false)
   })
 
   it('holds the revealed reading away from 0 and 1', () => {
@@ -50,7 +50,7 @@ it('pools rates that won more often than cheaper ones', () => {
   const raw = [0, 0.5, 0.666667, 0.5, 0.6]
   const pooled = [0.666667, 0.666667, 0.666667, 0.625, 0.6]
   for (const [at, rate] of [1000, 1100, 1200, 1300, 1400].entries()) {
-    const answer = winProbability(history, rate * 100, 'at_or_below')
+    const answer = winProbability(ratesOf(history), rate * 100, 'at_or_below')
     expect(answer.rawShare).toBeCloseTo(raw[at] ?? -1, 6)
     expect(answer.probability).toBeCloseTo(pooled[at] ?? -1, 6)
     expect(answer.pooled).toBe(raw[at] !== pooled[at])
@@ -59,22 +59,26 @@ it('pools rates that won more often than cheaper ones', () => {
 
 describe('the edges', () => {
   it('counts a quote exactly 2 % dearer as comparable, and one a cent dearer not', () => {
-    expect(winProbability(laneHistory('1020W 2000L'), 100000, 'at_or_below').decidedAtOrBelow).toBe(1)
-    expect(winProbability(laneHistory('1020.01W 2000L'), 100000, 'at_or_below').decidedAtOrBelow).toBe(0)
+    expect(winProbability(ratesOf(laneHistory('1020W 2000L')), 100000, 'at_or_below').decidedAtOrBelow).toBe(
+      1,
+    )
+    expect(
+      winProbability(ratesOf(laneHistory('1020.01W 2000L')), 100000, 'at_or_below').decidedAtOrBelow,
+    ).toBe(0)
     // In floating point 110 * 1.02 is more than 112.2, and 1.1 * 1.02 of other pairs less: whole numbers decide.
     for (let cents = 50; cents <= 1_000_000; cents += 50 * 37) {
       const history = [
         { ...laneHistory('1W')[0], rateCents: (cents * 102) / 100 },
         ...laneHistory('99999L'),
       ] as PastQuote[]
-      expect(winProbability(history, cents, 'at_or_below').decidedAtOrBelow).toBe(1)
+      expect(winProbability(ratesOf(history), cents, 'at_or_below').decidedAtOrBelow).toBe(1)
     }
   })
 
   it('is null when nothing is decided', () => {
     for (const method of METHODS) {
       for (const quotes of ['', '2000P', '0W 0L', '0W 2000P']) {
-        expect(winProbability(laneHistory(quotes), 200000, method)).toEqual({
+        expect(winProbability(ratesOf(laneHistory(quotes)), 200000, method)).toEqual({
           probability: null,
           flags: [],
           winsAtOrBelow: 0,
@@ -96,19 +100,19 @@ describe('the edges', () => {
 
   it('counts an undecided quote towards the ceiling only', () => {
     const history = laneHistory('2000W 2500P')
-    expect(winProbability(history, 240000, 'at_or_below').flags).toEqual([])
-    expect(winProbability(history, 250001, 'at_or_below').flags).toEqual(['above_ceiling'])
+    expect(winProbability(ratesOf(history), 240000, 'at_or_below').flags).toEqual([])
+    expect(winProbability(ratesOf(history), 250001, 'at_or_below').flags).toEqual(['above_ceiling'])
   })
 
   it('answers the pessimistic floor above the ceiling, even where everything was won', () => {
     for (const method of METHODS) {
-      const answer = winProbability(laneHistory('2000W 2000W 2000W'), 200001, method)
+      const answer = winProbability(ratesOf(laneHistory('2000W 2000W 2000W')), 200001, method)
       expect([answer.probability, answer.flags]).toEqual([0.125, ['above_ceiling']])
     }
   })
 
   it('flags an offer below every decided rate and answers for the lowest', () => {
-    const answer = winProbability(laneHistory('2000W 2100L'), 100000, 'at_or_below')
+    const answer = winProbability(ratesOf(laneHistory('2000W 2100L')), 100000, 'at_or_below')
     expect(answer.flags).toEqual(['below_floor'])
     expect(answer.probability).toBeCloseTo(1 - 0.5 / 3, 12)
     expect([answer.decidedAtOrBelow, answer.rawShare]).toEqual([0, null])
@@ -116,7 +120,7 @@ describe('the edges', () => {
 
   it('falls back on the plain share of wins where no quote speaks in the revealed reading', () => {
     const history = laneHistory('1800W 1850W 2200L 2300L 2400L')
-    expect(revealedShare(history, 200000)).toBeNull()
+    expect(revealedShare(ratesOf(history), 200000)).toBeNull()
     expect(probabilityAt(history, 2000, 'revealed')).toBe(0.4)
   })
 })
@@ -152,7 +156,7 @@ describe('laws', () => {
   it('a probability stays within 0 and 1 and is a number whenever something is decided', () => {
     fc.assert(
       fc.property(history, offerCents, method, (quotes, offer, reading) => {
-        const { probability, decided, rawShare } = winProbability(quotes, offer, reading)
+        const { probability, decided, rawShare } = winProbability(ratesOf(quotes), offer, reading)
         expect(probability === null).toBe(decided === 0)
         for (const share of [probability, rawShare]) {
           if (share !== null) expect(share >= 0 && share <= 1).toBe(true)
@@ -168,7 +172,9 @@ describe('laws', () => {
     )
     fc.assert(
       fc.property(shuffled, offerCents, method, ([quotes, other], offer, reading) => {
-        expect(winProbability(other, offer, reading)).toEqual(winProbability(quotes, offer, reading))
+        expect(winProbability(ratesOf(other), offer, reading)).toEqual(
+          winProbability(ratesOf(quotes), offer, reading),
+        )
       }),
     )
   })
@@ -182,8 +188,8 @@ describe('laws', () => {
         fc.integer({ min: 2, max: 1000 }),
         (quotes, offer, reading, factor) => {
           const scaled = quotes.map((past) => ({ ...past, rateCents: past.rateCents * factor }))
-          expect(winProbability(scaled, offer * factor, reading)).toEqual(
-            winProbability(quotes, offer, reading),
+          expect(winProbability(ratesOf(scaled), offer * factor, reading)).toEqual(
+            winProbability(ratesOf(quotes), offer, reading),
           )
         },
       ),
@@ -195,10 +201,11 @@ describe('laws', () => {
     for (const quotes of fc.sample(history, { numRuns: 1000, seed: 7 })) {
       const priced = quotes.filter((past) => past.rateCents > 0).map((past) => past.rateCents)
       const top = Math.max(1, ...priced.map((cents) => Math.min(cents, 300_000))) * 1.1
+      const lane = ratesOf(quotes)
       let before = 1
       for (let step = 1; step <= 200; step += 1) {
         const offer = Math.max(1, Math.round((top * step) / 200))
-        const { probability } = winProbability(quotes, offer, 'at_or_below')
+        const { probability } = winProbability(lane, offer, 'at_or_below')
         if (probability === null) continue
         if (probability > before) rises += 1
         before = probability
@@ -211,7 +218,8 @@ describe('laws', () => {
     fc.assert(
       fc.property(history, offerCents, offerCents, (quotes, one, other) => {
         const [low, high] = [Math.min(one, other), Math.max(one, other)]
-        const at = (offer: number, reading: WinProbabilityMethod) => winProbability(quotes, offer, reading)
+        const at = (offer: number, reading: WinProbabilityMethod) =>
+          winProbability(ratesOf(quotes), offer, reading)
         const [cheap, dear] = [at(low, 'revealed').probability, at(high, 'revealed').probability]
         if (cheap !== null && dear !== null) expect(dear).toBeLessThanOrEqual(cheap)
         const literal = [at(low, 'literal'), at(high, 'literal')]

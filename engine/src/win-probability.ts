@@ -1,5 +1,4 @@
-import { isDecided, type PastQuote } from './history.ts'
-import { nonIncreasingFit } from './statistics/isotonic.ts'
+import type { LaneRates } from './lane-rates.ts'
 
 /**
  * How "historical wins at comparable or lower rates divided by total decided quotes" is read.
@@ -39,65 +38,66 @@ export const WITHHELD_QUOTES = 0.5
  * The share of quotes won, as the lane's own history has it, for an offer of `proposedRateCents` (above 0). It is a
  * count over the past, not a forecast.
  *
- * Decided quotes with a rate above 0 are grouped by equal rate, cheapest first. The share won at each rate is pooled
+ * The lane's decided quotes with a rate above 0 are grouped by equal rate, cheapest first (`laneRates`). The share won at each rate is pooled
  * with its neighbours until it no longer rises (pool adjacent violators), and C is its running mean: the pooled share
  * won at this rate or lower. With n decided quotes, C is held within f and 1 - f, f = 0.5 / (n + 1). Above the highest
  * rate ever quoted (decided or not) the answer is f, the pessimistic floor, flagged `above_ceiling`; below the lowest
- * decided rate it is C of the lowest, flagged `below_floor`.
+ * decided rate it is C of the lowest, flagged `below_floor`. The rates are searched, not walked through.
  *
  * @example // 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 2000, at_or_below
  * // 0.9: four of the five were won, pooled with the 2050 win above
  */
 export function winProbability(
-  history: readonly PastQuote[],
+  lane: LaneRates,
   proposedRateCents: number,
   method: WinProbabilityMethod,
 ): WinProbability {
-  const groups = groupByRate(history)
-  const decided = groups.reduce((sum, group) => sum + group.decided, 0)
-  if (decided === 0) {
-    return {
-      probability: null,
-      flags: [],
-      winsAtOrBelow: 0,
-      decidedAtOrBelow: 0,
-      rawShare: null,
-      pooled: false,
-      decided: 0,
-    }
-  }
-  const comparable = groups.filter((group) => isComparable(group.rateCents, proposedRateCents))
-  const winsAtOrBelow = comparable.reduce((sum, group) => sum + group.wins, 0)
-  const decidedAtOrBelow = comparable.reduce((sum, group) => sum + group.decided, 0)
-  const counts = {
-    winsAtOrBelow,
-    decidedAtOrBelow,
-    rawShare: decidedAtOrBelow === 0 ? null : winsAtOrBelow / decidedAtOrBelow,
-    decided,
-  }
+  const { decided } = lane
+  if (decided === 0 || lane.band === null) return NOTHING_DECIDED
+  // Whole cents times whole percent: no rounding error decides what is comparable.
+  const comparable = ratesUpTo(lane.ratesCents, 100, proposedRateCents * (100 + COMPARABLE_TOLERANCE_PERCENT))
+  const winsAtOrBelow = lane.winsOfCheapest[comparable] ?? 0
+  const decidedAtOrBelow = lane.decidedOfCheapest[comparable] ?? 0
+  const rawShare = decidedAtOrBelow === 0 ? null : winsAtOrBelow / decidedAtOrBelow
   const floor = WITHHELD_QUOTES / (decided + 1)
-  if (history.every((quote) => proposedRateCents > quote.rateCents)) {
-    return { probability: floor, flags: ['above_ceiling'], ...counts, pooled: false }
+  let flags: readonly WinProbabilityFlag[] = comparable === 0 ? BELOW_FLOOR : NO_FLAGS
+  let probability = floor
+  let pooled = false
+  if (proposedRateCents > lane.band.ceilingCents) flags = ABOVE_CEILING
+  else if (method === 'at_or_below') {
+    // Below every decided rate the cheapest one stands in.
+    const at = Math.max(1, comparable)
+    const share = lane.pooledShares[at - 1] ?? 0
+    const raw = (lane.winsOfCheapest[at] ?? 0) / (lane.decidedOfCheapest[at] ?? 1)
+    probability = within(floor, share)
+    pooled = Math.abs(share - raw) > 1e-12
+  } else if (method === 'literal') {
+    // Not held above the floor: the literal reading says that a rate cheaper than every quote has won nothing.
+    probability = winsAtOrBelow / decided
+  } else {
+    // Between the dearest win and the cheapest loss no quote speaks; the plain share of wins stands in.
+    probability = within(floor, revealedShare(lane, proposedRateCents) ?? lane.wins / decided)
   }
-  const flags: WinProbabilityFlag[] = comparable.length === 0 ? ['below_floor'] : []
-  const clamp = (share: number) => Math.min(1 - floor, Math.max(floor, share))
-  switch (method) {
-    case 'at_or_below': {
-      const at = Math.max(1, comparable.length)
-      const share = pooledShareAtOrBelow(groups)[at - 1] ?? 0
-      const raw = counts.rawShare ?? (groups[0]?.wins ?? 0) / (groups[0]?.decided ?? 1)
-      return { probability: clamp(share), flags, ...counts, pooled: Math.abs(share - raw) > 1e-12 }
-    }
-    case 'literal':
-      // Not held above the floor: the literal reading says that a rate cheaper than every quote has won nothing.
-      return { probability: winsAtOrBelow / decided, flags, ...counts, pooled: false }
-    case 'revealed': {
-      // Between the dearest win and the cheapest loss no quote speaks; the plain share of wins stands in.
-      const wins = groups.reduce((sum, group) => sum + group.wins, 0)
-      const share = revealedShare(history, proposedRateCents) ?? wins / decided
-      return { probability: clamp(share), flags, ...counts, pooled: false }
-    }
-  }
+  return { probability, flags, winsAtOrBelow, decidedAtOrBelow, rawShare, pooled, decided }
+}
+
+const NO_FLAGS: readonly WinProbabilityFlag[] = []
+const BELOW_FLOOR: readonly WinProbabilityFlag[] = ['below_floor']
+const ABOVE_CEILING: readonly WinProbabilityFlag[] = ['above_ceiling']
+
+const NOTHING_DECIDED: WinProbability = {
+  probability: null,
+  flags: NO_FLAGS,
+  winsAtOrBelow: 0,
+  decidedAtOrBelow: 0,
+  rawShare: null,
+  pooled: false,
+  decided: 0,
+}
+
+/** A share held away from 0 and 1. */
+function within(floor: number, share: number): number {
+  return Math.min(1 - floor, Math.max(floor, share))
 }
 
 /**
@@ -107,59 +107,23 @@ export function winProbability(
  * @example // 1900W 2000L 2050W, offer 2000
  * // 0.5: the 2050 win speaks for it, the 2000 loss against it
  */
-export function revealedShare(history: readonly PastQuote[], proposedRateCents: number): number | null {
-  let winsAtOrAbove = 0
-  let lossesAtOrBelow = 0
-  for (const { outcome, rateCents } of history) {
-    if (rateCents <= 0) continue
-    if (outcome === 'won' && rateCents >= proposedRateCents) winsAtOrAbove += 1
-    if (outcome === 'lost' && rateCents <= proposedRateCents) lossesAtOrBelow += 1
-  }
+export function revealedShare(lane: LaneRates, proposedRateCents: number): number | null {
+  const upTo = ratesUpTo(lane.ratesCents, 1, proposedRateCents)
+  const below = ratesUpTo(lane.ratesCents, 1, proposedRateCents - 1)
+  const winsAtOrAbove = lane.wins - (lane.winsOfCheapest[below] ?? 0)
+  const lossesAtOrBelow = (lane.decidedOfCheapest[upTo] ?? 0) - (lane.winsOfCheapest[upTo] ?? 0)
   const telling = winsAtOrAbove + lossesAtOrBelow
   return telling === 0 ? null : winsAtOrAbove / telling
 }
 
-/** Whether a past rate is at most 2 % above the offer. Whole cents times whole percent: no rounding error decides. */
-function isComparable(rateCents: number, proposedRateCents: number): boolean {
-  return rateCents * 100 <= proposedRateCents * (100 + COMPARABLE_TOLERANCE_PERCENT)
-}
-
-interface RateGroup {
-  readonly rateCents: number
-  decided: number
-  wins: number
-}
-
-/** Decided quotes by equal rate, cheapest first. */
-function groupByRate(history: readonly PastQuote[]): RateGroup[] {
-  const groups = new Map<number, RateGroup>()
-  for (const quote of history) {
-    if (!isDecided(quote) || quote.rateCents <= 0) continue
-    let group = groups.get(quote.rateCents)
-    if (group === undefined) {
-      group = { rateCents: quote.rateCents, decided: 0, wins: 0 }
-      groups.set(quote.rateCents, group)
-    }
-    group.decided += 1
-    if (quote.outcome === 'won') group.wins += 1
+/** How many of the rates, cheapest first, are at most `limit` when multiplied by `factor`. */
+function ratesUpTo(ratesCents: readonly number[], factor: number, limit: number): number {
+  let low = 0
+  let high = ratesCents.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ratesCents[middle] ?? 0) * factor <= limit) low = middle + 1
+    else high = middle
   }
-  return [...groups.values()].sort((a, b) => a.rateCents - b.rateCents)
-}
-
-/** For each rate, the pooled share won at it or lower. */
-function pooledShareAtOrBelow(groups: readonly RateGroup[]): number[] {
-  const fitted = nonIncreasingFit(
-    groups.map((group) => group.wins / group.decided),
-    groups.map((group) => group.decided),
-  )
-  let wins = 0
-  let decided = 0
-  let lowest = 1
-  return groups.map((group, at) => {
-    wins += (fitted[at] ?? 0) * group.decided
-    decided += group.decided
-    // The running mean of a falling sequence falls; the minimum only stops the last bit of a sum from rising.
-    lowest = Math.min(lowest, wins / decided)
-    return lowest
-  })
+  return low
 }

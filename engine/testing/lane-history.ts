@@ -1,4 +1,5 @@
 import type { Outcome, PastQuote } from '#engine/history.ts'
+import { countRates, type LaneRates, laneRates } from '#engine/lane-rates.ts'
 
 const OUTCOME_OF_LETTER: Readonly<Record<string, Outcome>> = { W: 'won', L: 'lost', P: 'pending' }
 
@@ -23,6 +24,11 @@ export function laneHistory(text: string): PastQuote[] {
         miles: null,
       }
     })
+}
+
+/** A lane's past as `adviseMarkup` takes it. */
+export function ratesOf(history: readonly Pick<PastQuote, 'rateCents' | 'outcome'>[]): LaneRates {
+  return laneRates(countRates(history))
 }
 
 /** Ten quotes of one lane that is mostly won below $2,000 and mostly lost above: the worked example of the model. */

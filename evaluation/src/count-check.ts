@@ -1,4 +1,5 @@
 import type { PastQuote } from '#engine/history.ts'
+import { countRates, laneRates } from '#engine/lane-rates.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 import { winProbability } from '#engine/win-probability.ts'
 import { normal } from './simulation.ts'
@@ -17,9 +18,10 @@ export function countRises(seed: number): number {
       const outcome = answer < 0.4 ? 'won' : answer < 0.85 ? 'lost' : 'pending'
       return { laneId: i + 1, rateCents, costCents: null, outcome, quotedAt: i, miles: null }
     })
+    const rates = laneRates(countRates(history))
     let last = 1
     for (let i = 0; i < PRICES; i++) {
-      const here = winProbability(history, Math.round(120_000 * 1.007 ** i), 'at_or_below').probability
+      const here = winProbability(rates, Math.round(120_000 * 1.007 ** i), 'at_or_below').probability
       if (here === null) break
       if (here > last + 1e-12) rises++
       last = here

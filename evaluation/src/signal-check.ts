@@ -1,5 +1,6 @@
-import { bucketQuotes, type LaneBucket } from '#engine/buckets.ts'
+import { type LaneBucket, laneBuckets } from '#engine/buckets.ts'
 import type { LaneQuote } from '#engine/estimate/estimator.ts'
+import { countHistory } from '#engine/history-counts.ts'
 import { laneScores, par } from '#engine/scores.ts'
 import { type LaneSignals, laneSignals } from '#engine/signals.ts'
 
@@ -67,7 +68,7 @@ export function checkSignals(quotes: readonly LaneQuote[]): SignalCheck {
     for (const all of lanes.values()) {
       const past = all.filter((quote) => quote.quotedAt <= now)
       if (past.length === 0) continue
-      const { buckets } = bucketQuotes(past, now)
+      const { buckets } = laneBuckets(countHistory(past, now))
       const standard = par(tenant, count(past))
       const signals = laneSignals(laneScores(buckets, standard))
       const next = count(all.filter((quote) => quote.quotedAt > now && quote.quotedAt <= now + MONTH))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import fastify, {
@@ -13,6 +13,7 @@ import fastify, {
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import {
+  answerStallSecondsMax,
   bodyBytesMax,
   headerBytesMax,
   headersArrivalSecondsMax,
@@ -23,9 +24,10 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
-import { auditEndpoint } from './endpoints/audit.ts'
+import { auditEndpoints } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
@@ -61,7 +63,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,
-  auditEndpoint,
+  ...auditEndpoints,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
   laneRecordEndpoint,
@@ -83,10 +85,26 @@ const standardHeaders = {
   Vary: 'Authorization',
 } as const
 
+const serverOptions = {
+  requestTimeout: uploadArrivalSecondsMax * 1000,
+  keepAliveTimeout: keepAliveSeconds * 1000,
+  headersTimeout: headersArrivalSecondsMax * 1000,
+  connectionsCheckingInterval: 1000,
+  maxHeaderSize: headerBytesMax,
+  // A missing Host is refused by the first hook, in the words of every other refusal.
+  requireHostHeader: false,
+} as const
+
 /** The service as a function of its parts: every route, and every error in one place. */
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const isProxy = trustedProxies(parts.config.trustProxy)
+  let fromMemory: AnswerFromMemory = () => false
   const app = fastify({
+    // What is remembered is answered before the framework is asked: it costs more than such an answer.
+    serverFactory: (handler) =>
+      createServer(serverOptions, (request, response) => {
+        if (!fromMemory(request, response)) handler(request, response)
+      }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
@@ -94,17 +112,9 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     bodyLimit: bodyBytesMax,
     // A path parameter may be as long as the address: an odd lane_ref is "no lane", not "no route".
     routerOptions: { maxParamLength: uriBytesMax },
-    requestTimeout: uploadArrivalSecondsMax * 1000,
-    keepAliveTimeout: keepAliveSeconds * 1000,
+    requestTimeout: serverOptions.requestTimeout,
     // While stopping, requests on open connections are answered; the connection is closed behind them.
     return503OnClosing: false,
-    http: {
-      headersTimeout: headersArrivalSecondsMax * 1000,
-      connectionsCheckingInterval: 1000,
-      maxHeaderSize: headerBytesMax,
-      // A missing Host is refused by the first hook, in the words of every other refusal.
-      requireHostHeader: false,
-    },
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
       answerProblem(fromFramework(error, bodyBytesMax), request, reply, parts)
@@ -121,11 +131,16 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw problem('malformed-request', 'The header Host is missing.', { headers: { Connection: 'close' } })
     }
+    refuseDoubtfulFraming(request.raw)
     if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
     }
     // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
     if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
+  })
+  // From here to its end an answer waits for its reader, who may never read. Node's own time-outs are for what arrives.
+  app.addHook('onSend', async ({ raw }) => {
+    raw.socket.setTimeout?.(answerStallSecondsMax * 1000)
   })
   app.addHook('onResponse', async (request, reply) => {
     parts.log.info(
@@ -152,8 +167,13 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
-    callers: callers(parts.database, parts.tokens, parts.secretKeys, parts.log),
+    callers: callers(parts),
   }
+  fromMemory = answerFromMemory(servedEndpoints, parts, gates.callers, {
+    isProxy,
+    isLeaving: () => app.isLeaving(),
+    standardHeaders,
+  })
   for (const served of servedEndpoints) serveEndpoint(app, served, parts, gates)
   const unserved = allEndpoints.filter(
     ({ name }) => !servedEndpoints.some(({ endpoint }) => endpoint.name === name),
@@ -167,6 +187,23 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   endSockets(app)
   answerEarly(app)
   return app
+}
+
+/**
+ * What Node reads and others may read otherwise, so that two parties see two requests: a version that has no such form,
+ * chunks in HTTP/1.0, and a coding besides chunks, which Node would leave in the body (RFC 9112, 6.1).
+ */
+function refuseDoubtfulFraming({ httpVersion, headers }: IncomingMessage): void {
+  const coding = headers['transfer-encoding']
+  const fits =
+    httpVersion === '1.1'
+      ? coding === undefined || coding.toLowerCase() === 'chunked'
+      : httpVersion === '1.0' && coding === undefined
+  if (!fits) {
+    throw problem('malformed-request', 'The request is not well-formed HTTP/1.1.', {
+      headers: { Connection: 'close' },
+    })
+  }
 }
 
 /** An absolute address (as proxies are sent) is routed by its path alone. */
@@ -236,9 +273,23 @@ function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyR
   }
   reply
     .code(answer.status)
-    .headers({ ...standardHeaders, 'Request-Id': request.id, ...answer.headers })
+    .headers({
+      ...standardHeaders,
+      'Request-Id': request.id,
+      ...answer.headers,
+      ...(leavesMuchUnread(request) ? { Connection: 'close' } : {}),
+    })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
+}
+
+/**
+ * A body that is refused before it is read would still have to be taken off its connection. A small one is there
+ * already; of one that is large, or does not say how large it is, the connection ends instead.
+ */
+function leavesMuchUnread({ raw, headers }: FastifyRequest): boolean {
+  const isOpenEnded = headers['transfer-encoding'] !== undefined
+  return !raw.complete && (isOpenEnded || Number(headers['content-length'] ?? 0) > bodyBytesMax)
 }
 
 /** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */

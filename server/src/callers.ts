@@ -6,14 +6,16 @@ import {
   liveSigningSecrets,
   recordSecretUse,
   recordTokenUse,
+  type SigningSecretRow,
   wasIssued,
 } from './database/credentials.ts'
-import { type Database, DatabaseUnavailable, type TenantId, tenantId } from './database/open-database.ts'
+import { readTenantStanding } from './database/histories.ts'
+import { DatabaseUnavailable, type TenantId, tenantId } from './database/open-database.ts'
 import { behindRequests, spendPatience } from './database/patience.ts'
 import { findSession } from './database/people.ts'
-import type { Log, PersonCaller, ServiceCaller } from './endpoints/call.ts'
-import { type SecretKeys, unsealWithAny } from './security/sealed-secret.ts'
-import { bearerToken, invalidToken, type TokenClaims, type Tokens } from './security/token.ts'
+import type { Parts, PersonCaller, ServiceCaller } from './endpoints/call.ts'
+import { unsealWithAny } from './security/sealed-secret.ts'
+import { bearerToken, invalidToken, type TokenClaims } from './security/token.ts'
 import { turns } from './security/turns.ts'
 
 export const sessionCookie = '__Host-lanewise'
@@ -21,9 +23,8 @@ export const sessionCookie = '__Host-lanewise'
 export const dashboardRequestHeader = 'x-lanewise-request'
 
 export interface LiveSecret {
-  readonly secretId: number
+  readonly row: SigningSecretRow
   readonly plaintext: string
-  readonly lastUsedAt: Date | null
 }
 
 /** What is done on the way to a caller. */
@@ -42,6 +43,16 @@ export interface Callers {
     network: string,
     watch: CallerWatch,
   ): Promise<ServiceCaller & { scope: string }>
+  /**
+   * As service, at once and without a database; null where it must be asked, or told that the token was used.
+   *
+   * @throws Problem as service does
+   */
+  serviceFromMemory(
+    authorization: string | undefined,
+    now: number,
+    network: string,
+  ): { readonly caller: ServiceCaller; readonly jti: string } | null
   person(
     request: FastifyRequest,
     now: number,
@@ -50,6 +61,40 @@ export interface Callers {
   ): Promise<PersonCaller>
   liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]>
   secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
+}
+
+/** A service token that works, as it is remembered. */
+interface LiveToken {
+  readonly tokenId: number
+  readonly userId: number
+  readonly scope: string
+  /** Epoch milliseconds. */
+  lastUsedAt: number | null
+  lastUsedFrom: string | null
+}
+
+const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
+/** What somebody changes by hand, past the versions, counts after this at the latest. */
+const credentialHoldsMs = 60_000
+/** About what a token or a sealed secret takes. */
+const credentialBytes = 500
+
+function liveToken(row: NonNullable<Awaited<ReturnType<typeof findLiveServiceToken>>>): LiveToken {
+  return {
+    tokenId: row.token_id,
+    userId: row.user_id,
+    scope: row.scope,
+    lastUsedAt: row.last_used_at?.getTime() ?? null,
+    lastUsedFrom: row.last_used_from,
+  }
+}
+
+function serviceCaller(tenant: TenantId, { userId, tokenId, scope }: LiveToken) {
+  return { kind: 'service' as const, tenant, userId, tokenId, scope }
+}
+
+function isStale({ lastUsedAt, lastUsedFrom }: LiveToken, now: number, network: string): boolean {
+  return lastUsedAt === null || now - lastUsedAt >= lastUsedGrainMs || lastUsedFrom !== network
 }
 
 /** "Last used" is for people who clean up keys; a minute is exact enough and saves a write a request. */
@@ -68,13 +113,16 @@ export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
 }
 
-export function callers(database: Database, tokens: Tokens, secretKeys: SecretKeys, log: Log): Callers {
+export function callers({
+  database,
+  tokens,
+  secretKeys,
+  memory,
+  log,
+}: Pick<Parts, 'database' | 'tokens' | 'secretKeys' | 'memory' | 'log'>): Callers {
   const inBackground = (work: () => Promise<unknown>) => {
     behindRequests(work).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
   }
-  const stale = (lastUsedAt: Date | null, now: number) =>
-    lastUsedAt === null || now - lastUsedAt.getTime() >= lastUsedGrainMs
-
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
     watch.signedBy(tenantId(claims.tenant_id), claims)
 
@@ -89,22 +137,46 @@ export function callers(database: Database, tokens: Tokens, secretKeys: SecretKe
     async service(authorization, now, network, watch) {
       const claims = tokens.verify('service', bearerToken(authorization), now, told(watch))
       const tenant = tenantId(claims.tenant_id)
-      const live = await inTurn(tenant, async () => {
-        watch.refuseSpent(tenant)
-        return database.inTenant(tenant, async (transaction) => {
-          const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
-          if (found !== null) return found
-          throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
-        })
-      })
-      if (stale(live.last_used_at, now) || live.last_used_from !== network) {
+      const live = await memory.recall(tenant, tokenName(claims), now, () =>
+        inTurn(tenant, async () => {
+          watch.refuseSpent(tenant)
+          return database.inTenant(tenant, async (transaction) => {
+            const { versions } = await readTenantStanding(transaction, tenant)
+            const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
+            if (found === null) {
+              throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
+            }
+            return {
+              value: liveToken(found),
+              versions: { access: versions.access },
+              until: Math.min(
+                found.expires_at.getTime() + tokenLeewaySeconds * 1000,
+                now + credentialHoldsMs,
+              ),
+              bytes: credentialBytes,
+            }
+          })
+        }),
+      )
+      if (isStale(live, now, network)) {
+        // Said before it is written: those who come meanwhile need not write it, too.
+        live.lastUsedAt = now
+        live.lastUsedFrom = network
         inBackground(() =>
           database.inTenant(tenant, (transaction) =>
-            recordTokenUse(transaction, tenant, live.token_id, new Date(now), network),
+            recordTokenUse(transaction, tenant, live.tokenId, new Date(now), network),
           ),
         )
       }
-      return { kind: 'service', tenant, userId: live.user_id, tokenId: live.token_id, scope: live.scope }
+      return serviceCaller(tenant, live)
+    },
+
+    serviceFromMemory(authorization, now, network) {
+      const claims = tokens.verify('service', bearerToken(authorization), now)
+      const tenant = tenantId(claims.tenant_id)
+      const live = memory.peek<LiveToken>(tenant, tokenName(claims), now)
+      if (live === undefined || isStale(live, now, network)) return null
+      return { caller: serviceCaller(tenant, live), jti: claims.jti }
     },
 
     async person(request, now, cookieAllowed, watch) {
@@ -138,23 +210,33 @@ export function callers(database: Database, tokens: Tokens, secretKeys: SecretKe
     },
 
     async liveSecrets(tenant, now) {
-      const rows = await database.inTenant(tenant, (transaction) =>
-        liveSigningSecrets(transaction, tenant, new Date(now)),
+      const rows = await memory.recall(tenant, 'signing secrets', now, () =>
+        database.inTenant(tenant, async (transaction) => {
+          const { versions } = await readTenantStanding(transaction, tenant)
+          const secrets = await liveSigningSecrets(transaction, tenant, new Date(now))
+          return {
+            value: secrets,
+            versions: { access: versions.access },
+            until: now + credentialHoldsMs,
+            bytes: credentialBytes * secrets.length,
+          }
+        }),
       )
+      // They stay sealed while they are remembered, and what has run out meanwhile is no secret any more.
       return rows.flatMap((row) => {
+        if (row.expires_at !== null && row.expires_at.getTime() <= now) return []
         const plaintext = unsealWithAny(secretKeys, secretPlace(tenant, row.secret_id), row.sealed)
         if (plaintext === null) log.error({ tenant, secret: row.secret_id }, 'a sealed secret does not open')
-        return plaintext === null
-          ? []
-          : [{ secretId: row.secret_id, plaintext, lastUsedAt: row.last_used_at }]
+        return plaintext === null ? [] : [{ row, plaintext }]
       })
     },
 
-    secretUsed(tenant, secret, now) {
-      if (!stale(secret.lastUsedAt, now)) return
+    secretUsed(tenant, { row }, now) {
+      if (row.last_used_at !== null && now - row.last_used_at.getTime() < lastUsedGrainMs) return
+      row.last_used_at = new Date(now)
       inBackground(() =>
         database.inTenant(tenant, (transaction) =>
-          recordSecretUse(transaction, tenant, secret.secretId, new Date(now)),
+          recordSecretUse(transaction, tenant, row.secret_id, new Date(now)),
         ),
       )
     },

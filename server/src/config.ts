@@ -20,6 +20,8 @@ export interface Config {
   readonly staleWrites: 'reject' | 'apply'
   /** Make a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
+  /** What prepared lanes, tokens and secrets may take in a process; all of it can be read again. */
+  readonly memoryMegabytes: number
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -66,6 +68,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
   if (!(port >= 0 && port <= 65_535))
     problems.push(`PORT must be a number from 0 to 65535; it is "${portText}".`)
+
+  const memoryText = value('MEMORY_MEGABYTES') ?? '128'
+  const memoryMegabytes = /^\d{1,5}$/.test(memoryText) ? Number(memoryText) : Number.NaN
+  if (!(memoryMegabytes >= 1)) {
+    problems.push(
+      `MEMORY_MEGABYTES must be a number from 1 to 99999, for prepared lanes; it is "${memoryText}".`,
+    )
+  }
 
   const databaseUrl = postgresUrl('DATABASE_URL')
   const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
@@ -115,6 +125,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
+    memoryMegabytes,
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

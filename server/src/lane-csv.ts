@@ -1,5 +1,5 @@
-import Papa from 'papaparse'
 import type { Lane } from '#contract/lane.ts'
+import { csvHead, csvLines } from './csv-lines.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 
@@ -38,17 +38,10 @@ const columns: readonly (readonly [header: string, cell: (lane: Lane) => string 
   ['Updated at', (lane) => lane.updated_at],
 ]
 
-/** What a spreadsheet would run as a formula. A negative amount is a number and stays one. */
-const formula = /^(?!-\d+(\.\d+)?$)[=+\-@\t\r]/
-
-const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
-
-/** The mark by which Excel knows UTF-8, and the line of column names. */
-export const laneCsvHead = `\uFEFF${Papa.unparse([columns.map(([header]) => header)], form)}\r\n`
+/** The mark of UTF-8 and the line of column names. */
+export const laneCsvHead = csvHead(columns.map(([header]) => header))
 
 /** A line a lane: dollars with two decimals, times in ISO 8601, nothing where nothing is known. */
 export function laneCsvLines(lanes: readonly Lane[]): string {
-  if (lanes.length === 0) return ''
-  const rows = lanes.map((lane) => columns.map(([, cell]) => cell(lane)))
-  return `${Papa.unparse(rows, form)}\r\n`
+  return csvLines(lanes.map((lane) => columns.map(([, cell]) => cell(lane))))
 }

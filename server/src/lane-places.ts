@@ -56,10 +56,12 @@ export function readEquipment(text: string, at: At, errors: FieldError[]): strin
 }
 
 /** The lane that a read asks about: both ends, and the code of the equipment when one is named. */
-interface AskedLane {
-  readonly origin: Place
-  readonly destination: Place
+export interface AskedLane {
+  readonly origin: KnownPlace
+  readonly destination: KnownPlace
   readonly equipmentCode: string | null
+  /** Both ends as they were read. */
+  readonly places: { readonly origin: Place; readonly destination: Place }
 }
 
 /**
@@ -73,12 +75,43 @@ export function readAskedLane(query: {
   readonly equipment?: string
 }): AskedLane {
   const errors: FieldError[] = []
-  const origin = readPlaceAt(query.origin, { parameter: 'origin' }, errors)
-  const destination = readPlaceAt(query.destination, { parameter: 'destination' }, errors)
+  const origin = readAskedPlace(query.origin, { parameter: 'origin' }, errors)
+  const destination = readAskedPlace(query.destination, { parameter: 'destination' }, errors)
   const code =
     query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
   if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
-  return { origin, destination, equipmentCode: code }
+  return {
+    origin: origin.known,
+    destination: destination.known,
+    equipmentCode: code,
+    places: { origin: origin.place, destination: destination.place },
+  }
+}
+
+interface AskedPlace {
+  readonly place: Place
+  readonly known: KnownPlace
+}
+
+/** Places by the text they were asked by: the same few thousand cities are asked about all day long. */
+const askedPlaces = new Map<string, AskedPlace>()
+/** Some ten megabytes of them. */
+const askedPlacesMax = 50_000
+
+function readAskedPlace(text: string, at: At, errors: FieldError[]): AskedPlace | null {
+  const asked = askedPlaces.get(text)
+  if (asked !== undefined) return asked
+  const place = readPlaceAt(text, at, errors)
+  if (place === null) return null
+  const read = { place, known: knownOrFolded(place) }
+  if (askedPlaces.size >= askedPlacesMax) askedPlaces.clear()
+  askedPlaces.set(text, read)
+  return read
+}
+
+/** One text for each lane that can be asked about. @example 'dallas|TX > atlanta|GA V' */
+export function laneName({ origin, destination, equipmentCode }: AskedLane): string {
+  return `${origin.key} > ${destination.key} ${equipmentCode ?? ''}`
 }
 
 type LanePlaces = ReadLanePlaces & Pick<NewLane, 'origin' | 'destination'>

@@ -9,6 +9,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Sends everybody away in peace: what is asked is still answered, and no connection is kept. Then `close` may come. */
     leave(): Promise<void>
+    /** Whether that has begun. */
+    isLeaving(): boolean
   }
 }
 
@@ -33,6 +35,7 @@ export function leaveInPeace(app: FastifyInstance): void {
       })
     }
   })
+  app.decorate('isLeaving', () => leaving)
   app.decorate('leave', async () => {
     if (leaving || open.size === 0) return
     leaving = true

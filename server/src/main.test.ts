@@ -114,9 +114,8 @@ describe('wrong configuration', () => {
 })
 
 describe('kill -9', () => {
-  const crashes = Number(process.env.CRASHES ?? 4)
-
-  test(`loses no acknowledged update in ${crashes} kills under writers`, async () => {
+  // Under writers, again and again, it is a proof: proofs/kills.ts.
+  test('leaves the database running; the next start takes it over, with every acknowledged update', async () => {
     const secrets = /service token\s+(\S+)[\s\S]*signing secret\s+(\S+)/.exec(service.printed())
     const integration = { token: secrets?.[1] ?? '', secret: secrets?.[2] ?? '' }
     const [, email, password] = /sign-in\s+(\S+)\s+(\S+)/.exec(service.printed()) ?? []
@@ -126,55 +125,23 @@ describe('kill -9', () => {
       token: owner,
       body: {
         customer_name: 'Crash Test Foods',
-        lanes: Array.from({ length: 8 }, () => ({
-          origin: 'Dallas, TX',
-          destination: 'Atlanta, GA',
-          equipment: 'V',
-          quoted_rate: 2000,
-        })),
+        lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
       },
     })
-    const refs: string[] = made.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref)
-    const acknowledged = new Map<string, number>()
-    const sent = new Map<string, number>()
-    let value = 1000
-    let acknowledgements = 0
-
-    for (let crash = 0; crash < crashes; crash++) {
-      let killed = false
-      const writers = refs.map(async (ref) => {
-        while (!killed) {
-          const amount = value++
-          const bytes = JSON.stringify({ lane_ref: ref, customer_rate: amount, truck_cost: amount - 100 })
-          sent.set(ref, amount)
-          const answer = await fetch(`${service.url}/api/integrations/tms/shipment-update`, {
-            method: 'POST',
-            headers: signedHeaders(integration, bytes, Math.floor(Date.now() / 1000)),
-            body: bytes,
-          }).catch(() => null)
-          if (answer?.status === 200) {
-            acknowledged.set(ref, amount)
-            acknowledgements++
-          } else if (answer?.status === 429) {
-            await new Promise((resolve) => setTimeout(resolve, 100))
-          }
-        }
-      })
-      await new Promise((resolve) => setTimeout(resolve, 1_200))
-      killed = true
-      await service.end('SIGKILL')
-      await Promise.all(writers)
-      service = await runService(dataDirectory)
-      for (const ref of refs) {
-        const lane = await call(asApp(service), 'GET', `/api/lanes/${ref}`, { token: owner })
-        // The last acknowledged value, or one sent after it whose answer was cut off; and never half an update.
-        const held = lane.body.customer_rate as number | null
-        expect(held ?? 0).toBeGreaterThanOrEqual(acknowledged.get(ref) ?? 0)
-        expect(held ?? 0).toBeLessThanOrEqual(sent.get(ref) ?? 0)
-        if (held !== null) expect(lane.body.truck_cost).toBe(held - 100)
-      }
-    }
-    expect(acknowledgements).toBeGreaterThan(crashes * 5)
+    const ref = made.body.lanes[0].lane_ref as string
+    const bytes = JSON.stringify({ lane_ref: ref, customer_rate: 2100, truck_cost: 2000 })
+    const answer = await fetch(`${service.url}/api/integrations/tms/shipment-update`, {
+      method: 'POST',
+      headers: signedHeaders(integration, bytes, Math.floor(Date.now() / 1000)),
+      body: bytes,
+    })
+    expect(answer.status).toBe(200)
+    await service.end('SIGKILL')
+    const place = findPlace(dataDirectory)
+    expect(place === null ? [] : clusterProcesses(place.cluster)).not.toEqual([])
+    service = await runService(dataDirectory)
+    const lane = await call(asApp(service), 'GET', `/api/lanes/${ref}`, { token: owner })
+    expect(lane.body).toMatchObject({ customer_rate: 2100, truck_cost: 2000 })
     expect(service.printed()).not.toContain('Shown once')
   }, 120_000)
 })

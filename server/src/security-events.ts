@@ -1,4 +1,4 @@
-import type { AuditKind } from '#contract/audit.ts'
+import type { AuditKind } from '#contract/audit-kinds.ts'
 import { type AuditEvent, appendAudit } from './database/audit-log.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
 

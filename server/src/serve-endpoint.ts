@@ -27,7 +27,7 @@ import {
 } from './endpoints/call.ts'
 import { asProblem } from './error-answer.ts'
 import { callerNetwork } from './security/caller-network.ts'
-import type { RateLimit } from './security/rate-limit.ts'
+import type { Admission, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
 import { sendCsv } from './send-csv.ts'
@@ -100,7 +100,7 @@ export function serveEndpoint(
         params: readTextual(endpoint.params, shapes.params, {
           ...(request.params as Record<string, string>),
         }),
-        query: readQuery(endpoint, shapes.query, request, ignored.query),
+        query: readQuery(endpoint, shapes.query, request.raw.url ?? '', ignored.query),
         body: (endpoint.bodyKind === 'csv'
           ? bodyBytes
           : readBody(endpoint, shapes.body, bodyBytes, ignored.body)) as never,
@@ -125,10 +125,7 @@ export function serveEndpoint(
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
-      if (endpoint.cacheSeconds !== undefined) {
-        reply.header('Cache-Control', `private, max-age=${endpoint.cacheSeconds}`)
-      }
-      return reply.code(endpoint.status).type('application/json; charset=utf-8').send(JSON.stringify(body))
+      return reply.code(endpoint.status).headers(answerHeaders(endpoint)).send(JSON.stringify(body))
     },
   })
 
@@ -179,21 +176,17 @@ export function serveEndpoint(
   }
 
   function takeFromTenantLimit(tenant: number, reply: FastifyReply): void {
-    const { admitted: allowed, remaining, retryAfterMs } = parts.tenantLimit.admit(tenant, parts.monotonic())
-    const policy = `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`
-    const wait = Math.max(1, Math.ceil(retryAfterMs / 1000))
-    reply.headers({
-      'RateLimit-Policy': policy,
-      RateLimit: `"tenant";r=${remaining};t=${wait}`,
-      'X-RateLimit-Limit': String(tenantRequestsPerWindowMax),
-      'X-RateLimit-Remaining': String(remaining),
-      'X-RateLimit-Reset': String(wait),
-    })
-    if (!allowed) {
+    const admission = parts.tenantLimit.admit(tenant, parts.monotonic())
+    const headers = limitHeaders(admission)
+    reply.headers(headers)
+    if (!admission.admitted) {
       throw problem(
         'quota-exceeded',
         `Your brokerage has made ${tenantRequestsPerWindowMax} requests within a second; wait and send this one again.`,
-        { headers: { 'Retry-After': String(wait) }, members: { 'violated-policies': ['tenant'] } },
+        {
+          headers: { 'Retry-After': headers['X-RateLimit-Reset'] },
+          members: { 'violated-policies': ['tenant'] },
+        },
       )
     }
   }
@@ -217,6 +210,26 @@ export function serveEndpoint(
       timestampSeconds: Number(timestamp),
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
+  }
+}
+
+/** What an answer says of the tenant's limit, in the words of the standard to be and in the older ones. */
+export function limitHeaders({ remaining, retryAfterMs }: Pick<Admission, 'remaining' | 'retryAfterMs'>) {
+  const wait = String(Math.max(1, Math.ceil(retryAfterMs / 1000)))
+  return {
+    'RateLimit-Policy': `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
+    RateLimit: `"tenant";r=${remaining};t=${wait}`,
+    'X-RateLimit-Limit': String(tenantRequestsPerWindowMax),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': wait,
+  }
+}
+
+/** What an answer of the endpoint says of itself. */
+export function answerHeaders({ cacheSeconds }: Endpoint): Record<string, string> {
+  return {
+    ...(cacheSeconds === undefined ? {} : { 'Cache-Control': `private, max-age=${cacheSeconds}` }),
+    'Content-Type': 'application/json; charset=utf-8',
   }
 }
 
@@ -347,9 +360,10 @@ function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Reco
   return values
 }
 
-function readQuery(endpoint: Endpoint, check: Shape | null, request: FastifyRequest, ignored: string[]) {
+/** The parameters of an address as an endpoint knows them. Names that it does not know are put into `ignored`. */
+export function readQuery(endpoint: Endpoint, check: Shape | null, url: string, ignored: string[]) {
   const known: Record<string, string> = {}
-  for (const [name, value] of sentParameters(request.raw.url ?? '')) {
+  for (const [name, value] of sentParameters(url)) {
     if (check?.names.has(name) !== true) {
       ignored.push(name)
       continue

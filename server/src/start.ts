@@ -22,7 +22,9 @@ import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed
 import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
+import { tenantMemory } from './tenant-memory.ts'
 import { tenantModels } from './tenant-models.ts'
+import { tenantWatch } from './tenant-watch.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -82,6 +84,9 @@ export async function startService(
     const imports = importRunner({ database, clock, log: logger })
     const backtests = backtestRunner({ database, clock, log: logger })
     const calls = callLog({ database, clock, log: logger })
+    const monotonic = () => performance.now()
+    const watch = tenantWatch({ database, monotonic, log: logger })
+    undo.push(() => watch.stop())
     const parts: Parts = {
       config,
       database,
@@ -89,6 +94,7 @@ export async function startService(
       secretKeys,
       signInBackOff: signInBackOff(),
       models: tenantModels(),
+      memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
       tenantLimit: tenantLimit(),
       signatureCheckLimit: signatureCheckLimit(),
       calls,
@@ -96,7 +102,7 @@ export async function startService(
       imports,
       backtests,
       clock,
-      monotonic: () => performance.now(),
+      monotonic,
       log: logger,
     }
     // Read once before the first caller waits: half a second of parsing would hold up everybody.

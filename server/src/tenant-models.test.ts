@@ -72,5 +72,5 @@ test('whoever waits for a model that could not be made makes it', async () => {
   })
   await expect(first).rejects.toThrow('The connection was lost.')
   expect((await second).quotes).toHaveLength(1)
-  expect(read).toEqual(['tenant_facts', 'tenant_facts', 'lanes'])
+  expect(read).toEqual(['tenants', 'tenants', 'lanes'])
 })

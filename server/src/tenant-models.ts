@@ -2,7 +2,7 @@ import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
 import { type CostModel, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { regionOf } from '#engine/regions.ts'
-import { factsVersion, readTenantQuotes, type TenantQuote } from './database/histories.ts'
+import { readTenantQuotes, readTenantStanding, type TenantQuote } from './database/histories.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
 
 /**
@@ -26,6 +26,11 @@ export const reachDays = 600
 export const quotesMax = 100_000
 /** Quotes of all prepared tenants together: about 300 bytes each. */
 const quotesKeptMax = 400_000
+
+/** When a model of now is old, whatever becomes of its facts: at the end of its day (UTC). Epoch milliseconds. */
+export function modelHoldsUntil(now: number): number {
+  return (Math.floor(now / dayMs) + 1) * dayMs
+}
 
 /** What a lane's model is called: the folded places and the equipment, and the scopes it can borrow from. */
 export function laneIdentity(lane: {
@@ -88,7 +93,7 @@ export function tenantModels(): TenantModels {
   async function of(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<TenantModel> {
     const day = Math.floor(now / dayMs)
     // The version first: facts that change between the two reads are found out by the next look.
-    const version = await factsVersion(transaction, tenant)
+    const { facts: version } = (await readTenantStanding(transaction, tenant)).versions
     const isSame = (other: { version: number; day: number }) => other.version === version && other.day === day
     const before = kept.get(tenant)
     if (before !== undefined && isSame(before)) {

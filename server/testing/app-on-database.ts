@@ -14,7 +14,9 @@ import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sea
 import { signInBackOff } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
+import { tenantMemory } from '#server/tenant-memory.ts'
 import { tenantModels } from '#server/tenant-models.ts'
+import { tenantWatch } from '#server/tenant-watch.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
 /** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
@@ -87,13 +89,16 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     close: async () => {},
   }
   const clock = () => app.now
+  const config = { ...readConfig({}), ...options.config }
+  const watch = tenantWatch({ database, monotonic: () => performance.now(), log: logger })
   const parts: Parts = {
-    config: { ...readConfig({}), ...options.config },
+    config,
     database,
     tokens: app.tokens,
     secretKeys: keys,
     signInBackOff: signInBackOff(),
     models: tenantModels(),
+    memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
     tenantLimit: tenantLimit(),
     signatureCheckLimit: signatureCheckLimit(),
     calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
@@ -125,6 +130,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       await app.refusals.drain()
       await parts.imports.drain()
       await parts.backtests.drain()
+      await watch.stop()
       await opened.close()
     },
   })

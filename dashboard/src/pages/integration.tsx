@@ -1,8 +1,6 @@
-import { Anchor, Tabs } from '@mantine/core'
+import { Tabs } from '@mantine/core'
 import { IconCode, IconKey, IconListSearch, IconSignature } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { pagePaths } from '#contract/pages.ts'
 import { type HeldCredentials, nothingHeld, useIntegrationAddress } from '../parts/integration-address.ts'
 import { IntegrationDebugger } from '../parts/integration-debugger.tsx'
 import { IntegrationLog } from '../parts/integration-log.tsx'
@@ -10,8 +8,8 @@ import { IntegrationSecrets } from '../parts/integration-secrets.tsx'
 import { IntegrationSnippets } from '../parts/integration-snippets.tsx'
 import { IntegrationTokens } from '../parts/integration-tokens.tsx'
 import { Page } from '../parts/page.tsx'
-import { Nothing } from '../parts/states.tsx'
-import { useMay, useSession } from '../session.tsx'
+import { RoleTooLow } from '../parts/role-too-low.tsx'
+import { useMay } from '../session.tsx'
 
 const tabs = [
   { name: 'credentials', label: 'Credentials', icon: IconKey },
@@ -25,22 +23,8 @@ export default function IntegrationPage() {
   const mayConnect = useMay('admin')
   return (
     <Page title="Integration" hint="Connect your TMS, load board or quoting tool.">
-      {mayConnect ? <Connecting /> : <RoleTooLow />}
+      {mayConnect ? <Connecting /> : <RoleTooLow>Only admins and owners connect other systems.</RoleTooLow>}
     </Page>
-  )
-}
-
-function RoleTooLow() {
-  const { user } = useSession()
-  return (
-    <Nothing title="Your role does not allow this">
-      Only admins and owners connect other systems; your role is {user.role}. An owner or admin of your
-      brokerage can change it on the{' '}
-      <Anchor component={Link} to={pagePaths.team}>
-        Team page
-      </Anchor>
-      .
-    </Nothing>
   )
 }
 

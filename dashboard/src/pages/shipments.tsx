@@ -1,10 +1,10 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer } from '../answers.ts'
 import { addressOfCall } from '../call.ts'
 import { useAddress } from '../parts/address.ts'
+import { ExportLink } from '../parts/export-link.tsx'
 import { FilterRow, PlaceFilters, SearchFilter, WhoFilters } from '../parts/money-filters.tsx'
 import { Page } from '../parts/page.tsx'
 import { PageTurner } from '../parts/page-turner.tsx'
@@ -46,7 +46,10 @@ export default function Shipments() {
       title="Shipments"
       hint={`Booked lanes. A shipment counts in the period in which it was quoted; days are days in ${viewerZone()}.`}
       actions={
-        <ExportLink href={addressOfCall('export-shipments', selection)} rows={data?.totals.shipments} />
+        <ExportLink
+          href={addressOfCall('export-shipments', selection)}
+          isEmpty={(data?.totals.shipments ?? 0) === 0}
+        />
       }
     >
       <Stack gap="sm">
@@ -115,23 +118,5 @@ export default function Shipments() {
         known yet.
       </Text>
     </Page>
-  )
-}
-
-/** All shipments of the selection as a file, however many pages they fill. */
-function ExportLink({ href, rows }: { href: string; rows: number | undefined }) {
-  const label = 'Export CSV'
-  const icon = <IconDownload size={16} aria-hidden />
-  if (rows === undefined || rows === 0) {
-    return (
-      <Button variant="default" leftSection={icon} disabled title="There is nothing to export yet">
-        {label}
-      </Button>
-    )
-  }
-  return (
-    <Button component="a" href={href} download variant="default" leftSection={icon}>
-      {label}
-    </Button>
   )
 }

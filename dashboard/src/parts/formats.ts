@@ -78,6 +78,15 @@ const secondFormat = new Intl.DateTimeFormat(locale, {
   minute: '2-digit',
   second: '2-digit',
 })
+const zonedFormat = new Intl.DateTimeFormat(locale, {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+})
 const monthFormat = new Intl.DateTimeFormat(locale, { year: 'numeric', month: 'short', timeZone: 'UTC' })
 
 type KnownTime = string | number | null | undefined
@@ -99,6 +108,11 @@ export function moment(at: KnownTime): string {
 
 export function exactMoment(at: KnownTime): string {
   return at === null || at === undefined ? none : secondFormat.format(new Date(at))
+}
+
+/** To the second, with the zone it is told in. @example zonedMoment('2026-03-05T18:20:07Z') // 'Mar 5, 2026, 12:20:07 PM CST' */
+export function zonedMoment(at: KnownTime): string {
+  return at === null || at === undefined ? none : zonedFormat.format(new Date(at))
 }
 
 /** @example month('2026-03') // 'Mar 2026' */

@@ -97,21 +97,27 @@ export function WhoFilters(filters: FiltersProps) {
     <>
       <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
       <EquipmentInput label="Equipment" {...equipment} error={filters.error?.fieldError('equipment')} />
-      <RepFilter {...filters} />
+      <PersonFilter {...filters} name="quoted_by" label="Rep" />
     </>
   )
 }
 
-function RepFilter({ search, change }: FiltersProps) {
+/** Only what a person did. */
+export function PersonFilter({
+  name,
+  label,
+  search,
+  change,
+}: Pick<FiltersProps, 'search' | 'change'> & { name: string; label: string }) {
   const users = useAnswer('list-users', {}, { staleMs: 300_000 })
-  const chosen = search.quoted_by ?? ''
-  const known = (users.data?.users ?? []).map(({ id, name }) => ({ value: String(id), label: name }))
+  const chosen = search[name] ?? ''
+  const known = (users.data?.users ?? []).map((user) => ({ value: String(user.id), label: user.name }))
   const isMissing = chosen !== '' && !known.some(({ value }) => value === chosen)
   return (
     <NativeSelect
-      label="Rep"
+      label={label}
       value={chosen}
-      onChange={(event) => change({ quoted_by: event.currentTarget.value })}
+      onChange={(event) => change({ [name]: event.currentTarget.value })}
       data={[
         { value: '', label: 'Anyone' },
         ...known,

@@ -21,7 +21,8 @@ export function PageTurner({
   change: (words: AddressWords) => void
   nextCursor: string | null
   rows: number
-  total: number
+  /** Of the whole selection; null where nobody has counted them. */
+  total: number | null
   one: string
   many?: string
 }) {
@@ -42,7 +43,11 @@ export function PageTurner({
   return (
     <Group justify="space-between" gap="xs">
       <Text size="sm" c="dimmed" aria-live="polite">
-        {rows === total ? counted(total, one, many) : `Page ${page}: ${rows} of ${counted(total, one, many)}`}
+        {total === null
+          ? `Page ${page}: ${counted(rows, one, many)}`
+          : rows === total
+            ? counted(total, one, many)
+            : `Page ${page}: ${rows} of ${counted(total, one, many)}`}
       </Text>
       {(page > 1 || nextCursor !== null) && (
         <Group gap="xs" role="group" aria-label="Pages of the list">

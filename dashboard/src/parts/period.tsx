@@ -27,17 +27,19 @@ export function PeriodInput({
   period,
   words,
   onChange,
+  label = 'Quoted in',
 }: {
   period: Period
   words: PeriodWords
   onChange: (words: { period: string; from: string; to: string }) => void
+  label?: string
 }) {
   const wrong = isBackwards(period) ? 'The last day lies before the first' : null
   const days = { from: words.from ?? '', to: words.to ?? '' }
   return (
     <>
       <NativeSelect
-        label="Quoted in"
+        label={label}
         value={period.choice}
         onChange={(event) =>
           onChange({

@@ -1,5 +1,6 @@
 import type { LaneQuote } from '../estimate/estimator.ts'
 import { isDecided } from '../history.ts'
+import { countRates, laneRates } from '../lane-rates.ts'
 import { winProbability } from '../win-probability.ts'
 import type { Forecast } from './measures.ts'
 import { byDay } from './walk-forward.ts'
@@ -40,8 +41,9 @@ export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: nu
         ((lane?.won ?? 0) * decay + OVERALL_WEIGHT * overall) /
         ((lane?.decided ?? 0) * decay + OVERALL_WEIGHT)
       const recent = (lane?.past ?? []).filter((past) => past.quotedAt >= (day - COUNT_DAYS) * DAY)
+      const rates = laneRates(countRates(recent))
       const count = (method: 'literal' | 'at_or_below') =>
-        winProbability(recent, quote.rateCents, method).probability ?? overall
+        winProbability(rates, quote.rateCents, method).probability ?? overall
       out.overall.push({ ...outcome, p: overall })
       out.laneRate.push({ ...outcome, p: laneRate })
       out.literal.push({ ...outcome, p: count('literal') })

@@ -1,30 +1,39 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { groupOfNth } from './group-of-nth.ts'
 import { nonIncreasingFit } from './isotonic.ts'
-import { lowerMedian } from './lower-median.ts'
-import { mean } from './mean.ts'
 import { median } from './median.ts'
 import { normalCdf } from './normal-cdf.ts'
 import { percentOf } from './percent-of.ts'
 import { roundHalfAway } from './round-half-away.ts'
 
-describe('mean, median and lower median', () => {
-  it('answer null for no values', () => {
-    expect([mean([]), median([]), lowerMedian([])]).toEqual([null, null, null])
+describe('median', () => {
+  it('answers null for no values, and one value for itself', () => {
+    expect(median([])).toBeNull()
+    expect(median([7])).toBe(7)
   })
 
-  it('agree on one value', () => {
-    expect([mean([7]), median([7]), lowerMedian([7])]).toEqual([7, 7, 7])
-  })
-
-  it('do not need sorted values, and leave them as they were', () => {
+  it('does not need sorted values, and leaves them as they were', () => {
     const values = [2200, 1800, 10_000, 900]
-    expect([mean(values), median(values), lowerMedian(values)]).toEqual([3725, 2000, 1800])
+    expect(median(values)).toBe(2000)
     expect(values).toEqual([2200, 1800, 10_000, 900])
   })
 
-  it('sort as numbers, not as text', () => {
+  it('sorts as numbers, not as text', () => {
     expect(median([9, 10, 100])).toBe(10)
+  })
+})
+
+describe('groupOfNth', () => {
+  it('finds where the nth lies, past empty groups, and nothing beyond the last', () => {
+    const groups = [
+      { name: 'a', size: 2 },
+      { name: 'b', size: 0 },
+      { name: 'c', size: 1 },
+    ]
+    const nameOf = (nth: number) => groupOfNth(groups, (group) => group.size, nth)?.name
+    expect([0, 1, 2, 3].map(nameOf)).toEqual(['a', 'a', 'c', undefined])
+    expect(groupOfNth([], () => 1, 0)).toBeUndefined()
   })
 })
 

@@ -1,5 +1,5 @@
 import { problem } from '#contract/errors.ts'
-import { factsVersion } from '../database/histories.ts'
+import { readTenantStanding } from '../database/histories.ts'
 import type { TenantId } from '../database/open-database.ts'
 import { behindRequests } from '../database/patience.ts'
 import { findTenant } from '../database/people.ts'
@@ -48,7 +48,7 @@ export function backtestRunner(
   const madeFrom = (tenant: TenantId, now: number) =>
     database.inTenant(tenant, async (transaction) => {
       // The version first: what changes while the quotes are read is found out by the next look.
-      const version = await factsVersion(transaction, tenant)
+      const { facts: version } = (await readTenantStanding(transaction, tenant)).versions
       const row = await findTenant(transaction, tenant)
       return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
     })

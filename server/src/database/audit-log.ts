@@ -87,9 +87,14 @@ export async function appendAudit(
 }
 
 export interface AuditFilter {
-  readonly kind?: string
+  /** Rows of one of these kinds. */
+  readonly kinds?: readonly string[]
   /** Rows that this person did or that were done to them. */
   readonly userId?: number
+  /** Rows of this time or after. */
+  readonly from?: Date
+  /** Rows before this time. */
+  readonly to?: Date
 }
 
 /** Rows newest first, from before the number `before`. Ask for one more than a page to know whether there is another. */
@@ -115,15 +120,32 @@ export async function listAudit(
     .selectAll('entry')
     .select(['actor.name as user_name', 'subject.name as subject_name', 'token.name as token_name'])
     .where('entry.tenant_id', '=', tenant)
-  const { kind, userId } = filter
-  if (kind !== undefined) query = query.where('entry.kind', '=', kind)
+  const { kinds, userId, from, to } = filter
+  if (kinds !== undefined) {
+    // A list may be empty: nothing is of a kind and of another subject.
+    query = query.where('entry.kind', '=', sql<string>`any(${[...kinds]}::text[])`)
+  }
   if (userId !== undefined) {
     query = query.where((entry) =>
       entry.or([entry('entry.user_id', '=', userId), entry('entry.subject_user_id', '=', userId)]),
     )
   }
+  if (from !== undefined) query = query.where('entry.at', '>=', from)
+  if (to !== undefined) query = query.where('entry.at', '<', to)
   if (page.before !== null) query = query.where('entry.entry_number', '<', page.before)
   return query.orderBy('entry.entry_number', 'desc').limit(page.limit).execute()
+}
+
+/** The newest row of the tenant's chain; null before the first. */
+export async function newestAudit(transaction: TenantTransaction, tenant: TenantId) {
+  const row = await transaction
+    .selectFrom('audit_log')
+    .select(['entry_number', 'at', 'hash'])
+    .where('tenant_id', '=', tenant)
+    .orderBy('entry_number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
 }
 
 export type ListedAuditRow = Awaited<ReturnType<typeof listAudit>>[number]

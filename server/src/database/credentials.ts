@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { TenantId, TenantTransaction } from './open-database.ts'
+import { accessChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 import { nextTenantNumber } from './people.ts'
 import type { Tables } from './tables.ts'
 
@@ -72,6 +72,7 @@ export async function revokeServiceToken(
     .executeTakeFirst()
   if (found === undefined) return null
   if (found.revoked_at !== null) return { row: found, revoked: false }
+  accessChanged(transaction)
   await transaction
     .updateTable('service_tokens')
     .set({ revoked_at: now })
@@ -117,6 +118,7 @@ export async function handOverTokens(
   from: number,
   to: number,
 ): Promise<void> {
+  accessChanged(transaction)
   await transaction
     .updateTable('service_tokens')
     .set({ user_id: to })
@@ -142,7 +144,14 @@ export async function findLiveServiceToken(
           .onRef('users.user_id', '=', 'service_tokens.user_id'),
       )
       .innerJoin('tenants', 'tenants.tenant_id', 'service_tokens.tenant_id')
-      .select(['token_id', 'service_tokens.user_id', 'scope', 'users.role', 'last_used_at', 'last_used_from'])
+      .select([
+        'token_id',
+        'service_tokens.user_id',
+        'scope',
+        'service_tokens.expires_at',
+        'last_used_at',
+        'last_used_from',
+      ])
       .where('service_tokens.tenant_id', '=', tenant)
       .where('jti', '=', jti)
       .where('revoked_at', 'is', null)
@@ -190,6 +199,7 @@ export async function insertSigningSecret(
   secret: { name: string; userId: number; now: Date; sealedFor: (secretId: number) => Buffer },
 ): Promise<SigningSecretRow> {
   const secretId = await nextTenantNumber(transaction, tenant, 'secret')
+  accessChanged(transaction)
   return transaction
     .insertInto('signing_secrets')
     .values({
@@ -257,6 +267,7 @@ export async function expireSigningSecret(
   secretId: number,
   expiresAt: Date,
 ): Promise<void> {
+  accessChanged(transaction)
   await transaction
     .updateTable('signing_secrets')
     .set({ expires_at: expiresAt })
@@ -280,6 +291,7 @@ export async function revokeSigningSecret(
     .executeTakeFirst()
   if (found === undefined) return null
   if (found.revoked_at !== null) return { row: found, revoked: false }
+  accessChanged(transaction)
   await transaction
     .updateTable('signing_secrets')
     .set({ revoked_at: now })
@@ -327,6 +339,7 @@ export async function sealAnew(
   secretId: number,
   sealed: Buffer,
 ): Promise<void> {
+  accessChanged(transaction)
   await transaction
     .updateTable('signing_secrets')
     .set({ sealed })

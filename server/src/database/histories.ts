@@ -1,6 +1,11 @@
 import { sql } from 'kysely'
-import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
-import type { TenantId, TenantTransaction } from './open-database.ts'
+import { BUCKET_DAYS } from '#engine/buckets.ts'
+import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import type { HistoryCount } from '#engine/history-counts.ts'
+import type { MilesCount } from '#engine/lane-insight.ts'
+import type { RateCount } from '#engine/lane-rates.ts'
+import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import type { TenantId, TenantTransaction, TenantVersions } from './open-database.ts'
 
 /** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
 export interface HistoryOf {
@@ -58,20 +63,9 @@ export interface HistoryQuote extends PastQuote {
   readonly destinationKey: string
 }
 
-/** The newest quotes of a scope that are read: more would take the database past its time-out, and hold up other answers. */
-const historyQuotesMax = 100_000
-
-/** The newest quotes of a lane or a wider scope, at most `max`, oldest first, each with the rate and the cost that count. */
-export async function readHistory(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  of: HistoryOf,
-  max: number = historyQuotesMax,
-): Promise<HistoryQuote[]> {
-  let query = transaction
-    .selectFrom('lanes')
-    .select([...quoteColumns, 'lane_ref as laneRef'])
-    .where('tenant_id', '=', tenant)
+/** The lanes of a scope, in a query that says what is asked of them. */
+function lanesOf(transaction: TenantTransaction, tenant: TenantId, of: HistoryOf) {
+  let query = transaction.selectFrom('lanes').where('tenant_id', '=', tenant)
   if (of.corridor !== undefined) {
     query = query
       .where('origin_key', '=', of.corridor.originKey)
@@ -88,23 +82,143 @@ export async function readHistory(
       .where('destination_market', '=', of.markets.destination)
   }
   if (of.equipmentCode !== undefined) query = query.where('equipment_code', '=', of.equipmentCode)
-  const rows = await query.orderBy('created_at', 'desc').orderBy('lane_id', 'desc').limit(max).execute()
+  return query
+}
+
+/** The newest quotes of a scope that are read: more would take the database past its time-out, and hold up other answers. */
+const historyQuotesMax = 100_000
+
+/** The newest quotes of a lane or a wider scope, at most `max`, oldest first, each with the rate and the cost that count. */
+export async function readHistory(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  of: HistoryOf,
+  max: number = historyQuotesMax,
+): Promise<HistoryQuote[]> {
+  const rows = await lanesOf(transaction, tenant, of)
+    .select([...quoteColumns, 'lane_ref as laneRef'])
+    .orderBy('created_at', 'desc')
+    .orderBy('lane_id', 'desc')
+    .limit(max)
+    .execute()
   return rows.reverse().map(counted)
 }
 
-/** Wins and decided quotes of a whole tenant: what a lane is compared with. */
-export async function tenantTotals(
+/** rateThatCounts, as the database says it. */
+const rate = sql<number>`coalesce(customer_rate_cents, quoted_rate_cents)`
+const countOf = (outcome: Outcome) =>
+  sql<number>`count(*) filter (where outcome = ${sql.lit(outcome)})`.as(outcome)
+
+/** How often each rate of a scope was won, lost and not decided: all that advice on a rate is made of. */
+export async function readRateCounts(
   transaction: TenantTransaction,
   tenant: TenantId,
-): Promise<{ wins: number; decided: number }> {
-  return transaction
-    .selectFrom('lanes')
+  of: HistoryOf,
+): Promise<RateCount[]> {
+  return lanesOf(transaction, tenant, of)
+    .select([rate.as('rateCents'), countOf('won'), countOf('lost'), countOf('pending')])
+    .groupBy(rate)
+    .execute()
+}
+
+/** The first of the 30-day buckets that the database counts from: long before any quote, for it rounds towards it. */
+const bucketsBefore = 10_000
+const bucketMs = BUCKET_DAYS * 86_400_000
+
+/** The quotes of a scope counted by 30-day bucket and calendar month: all that lane insight is made of. */
+export async function readHistoryCounts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  of: HistoryOf,
+  now: number,
+): Promise<HistoryCount[]> {
+  // A bucket ends at now and holds it; the database's hold their beginning, so they begin a millisecond later.
+  const end = now + 1
+  const bucket = sql<Date>`date_bin('30 days', created_at, ${new Date(end - bucketsBefore * bucketMs)}::timestamptz)`
+  const month = sql<Date>`date_trunc('month', created_at, 'UTC')`
+  const rows = await lanesOf(transaction, tenant, of)
     .select([
-      sql<number>`count(*) filter (where outcome = 'won')`.as('wins'),
-      sql<number>`count(*) filter (where outcome <> 'pending')`.as('decided'),
+      bucket.as('begins'),
+      month.as('month'),
+      countOf('won'),
+      countOf('lost'),
+      countOf('pending'),
+      sql<number>`count(*) filter (where ${rate} > 0)`.as('priced'),
+      sql<number>`coalesce(sum(${rate}), 0)::bigint`.as('rateSumCents'),
+      sql<Date>`min(created_at)`.as('oldest'),
     ])
-    .where('tenant_id', '=', tenant)
+    .groupBy([sql`1`, sql`2`])
+    .execute()
+  return rows.map(({ begins, month: first, oldest, ...counts }) => ({
+    ...counts,
+    bucket: Math.max(-1, Math.round((end - begins.getTime()) / bucketMs) - 1),
+    month: first.getUTCFullYear() * 12 + first.getUTCMonth(),
+    oldestAt: oldest.getTime(),
+  }))
+}
+
+/** The rates of a scope by miles: what an average over lanes of other lengths is made of. */
+export async function readMilesCounts(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  of: HistoryOf,
+): Promise<MilesCount[]> {
+  return lanesOf(transaction, tenant, of)
+    .select([
+      'miles',
+      sql<number>`count(*)`.as('priced'),
+      sql<number>`sum(${rate})::bigint`.as('rateSumCents'),
+    ])
+    .where(rate, '>', 0)
+    .groupBy('miles')
+    .execute()
+}
+
+/** On how many city pairs the decided quotes of a scope lie. */
+export async function countDecidedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  of: HistoryOf,
+): Promise<number> {
+  const { lanes } = await lanesOf(transaction, tenant, of)
+    .select(sql<number>`count(distinct (origin_key, destination_key))`.as('lanes'))
+    .where('outcome', '<>', 'pending')
     .executeTakeFirstOrThrow()
+  return lanes
+}
+
+/** What every answer about a tenant's lanes starts from. */
+export interface TenantStanding {
+  /** At least the versions at which whatever is read after it in the same transaction stands. */
+  readonly versions: TenantVersions
+  /** Over all lanes: what a lane is compared with. */
+  readonly totals: { readonly wins: number; readonly decided: number }
+  readonly method: WinProbabilityMethod
+}
+
+/** Reads the versions first: facts that change between this and what is read next are found out by the next look. */
+export async function readTenantStanding(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<TenantStanding> {
+  const row = await transaction
+    .selectFrom('tenants')
+    .leftJoin('tenant_facts', 'tenant_facts.tenant_id', 'tenants.tenant_id')
+    .select([
+      'facts_version',
+      'access_version',
+      'won_quotes',
+      'decided_quotes',
+      'win_probability_method as method',
+    ])
+    .where('tenants.tenant_id', '=', tenant)
+    .executeTakeFirst()
+  // A tenant that changed nothing yet has no row of facts; one that there is not has nothing at all.
+  return {
+    versions: { facts: row?.facts_version ?? 0, access: row?.access_version ?? 0 },
+    totals: { wins: row?.won_quotes ?? 0, decided: row?.decided_quotes ?? 0 },
+    method: row?.method ?? 'at_or_below',
+  }
 }
 
 /** A quote with the lane it was for, as models of a whole tenant take it. */
@@ -116,16 +230,6 @@ export interface TenantQuote extends PastQuote {
   readonly equipmentCode: string
   /** AP alone, without the estimate. */
   readonly truckCostCents: number | null
-}
-
-/** The version of a tenant's facts: it moves on with every committed change of its lanes. */
-export async function factsVersion(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
-  const row = await transaction
-    .selectFrom('tenant_facts')
-    .select('facts_version')
-    .where('tenant_id', '=', tenant)
-    .executeTakeFirst()
-  return row?.facts_version ?? 0
 }
 
 /** Quotes read by one statement: a busy machine reads as many well within a statement's time-out. */

@@ -332,12 +332,11 @@ async function removeLanes(
   importId: number,
   after: number,
 ): Promise<{ removed: number; kept: number; last: number | null }> {
-  factsChanged(transaction)
   await lockImports(transaction, tenant)
   // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
   const lanes = await transaction
     .selectFrom('lanes')
-    .select(['lane_id', 'request_id'])
+    .select(['lane_id', 'request_id', 'outcome'])
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)
     .where('lane_id', '>', after)
@@ -371,6 +370,7 @@ async function removeLanes(
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
   const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
+  factsChanged(transaction, { before: gone.map((lane) => lane.outcome), after: [] })
   // An imported request has one lane, and a request that was quoted again is kept: these are empty now.
   await sql`
     delete from lanes where tenant_id = ${tenant} and lane_id = any(${gone.map((lane) => lane.lane_id)}::bigint[])

@@ -67,12 +67,7 @@ export async function changeLane(
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).length > 0
   if (!changed && next.signed_at === undefined) return lane
-  const updated = await updateLane(
-    transaction,
-    tenant,
-    lane.lane_id,
-    changed ? { ...next, updated_at: now } : next,
-  )
+  const updated = await updateLane(transaction, tenant, lane, changed ? { ...next, updated_at: now } : next)
   if (!changed) return updated
   const { last } = await transaction
     .selectFrom('lane_changes')

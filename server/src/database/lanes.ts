@@ -86,7 +86,6 @@ export async function insertQuoteRequests(
   identifiers: Database['identifiers'],
   requests: readonly NewQuoteRequest[],
 ): Promise<LaneRow[]> {
-  factsChanged(transaction)
   const requestNumbers = await nextNumbers(transaction, 'request_number', requests.length)
   const laneNumbers = await nextNumbers(
     transaction,
@@ -140,6 +139,7 @@ export async function insertQuoteRequests(
         .execute()),
     )
   }
+  factsChanged(transaction, { before: [], after: inserted.map((lane) => lane.outcome) })
   return inserted
 }
 
@@ -211,20 +211,22 @@ export async function lockLane(
   return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
 }
 
+/** Writes values of a lane that is locked, so that it is still as it was read. */
 export async function updateLane(
   transaction: TenantTransaction,
   tenant: TenantId,
-  laneId: number,
+  lane: Pick<LaneRow, 'lane_id' | 'outcome'>,
   values: LaneValues,
 ): Promise<LaneRow> {
-  factsChanged(transaction)
-  return transaction
+  const updated = await transaction
     .updateTable('lanes')
     .set(values)
     .where('tenant_id', '=', tenant)
-    .where('lane_id', '=', laneId)
+    .where('lane_id', '=', lane.lane_id)
     .returningAll()
     .executeTakeFirstOrThrow()
+  factsChanged(transaction, { before: [lane.outcome], after: [updated.outcome] })
+  return updated
 }
 
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
@@ -247,7 +249,7 @@ export async function insertRequote(
     createdAt: Date
   },
 ): Promise<LaneRow> {
-  factsChanged(transaction)
+  factsChanged(transaction, { before: [], after: [emptyBooking.outcome] })
   // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
   await transaction
     .selectFrom('quote_requests')

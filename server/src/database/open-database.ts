@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+import type { Outcome } from '#engine/history.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, spendPatience, withPatience } from './patience.ts'
 import type { Tables } from './tables.ts'
@@ -19,13 +20,58 @@ export function tenantId(verified: number): TenantId {
 /** A transaction of one tenant: what every function of this folder takes first. */
 export type TenantTransaction = Kysely<Tables>
 
-/** Transactions that have changed a tenant's lanes: the version of its facts moves on as they commit. */
-const changedFacts = new WeakSet<TenantTransaction>()
-
-/** Says that this transaction changes what advice is made of. Whoever writes lanes calls it. */
-export function factsChanged(transaction: TenantTransaction): void {
-  changedFacts.add(transaction)
+/** What a transaction has changed of its tenant: the versions move on, and the counts with them, as it commits. */
+interface Moves {
+  facts: 0 | 1
+  access: 0 | 1
+  wonQuotes: number
+  decidedQuotes: number
 }
+
+const moves = new WeakMap<TenantTransaction, Moves>()
+
+function movesOf(transaction: TenantTransaction): Moves {
+  const known = moves.get(transaction) ?? { facts: 0, access: 0, wonQuotes: 0, decidedQuotes: 0 }
+  moves.set(transaction, known)
+  return known
+}
+
+/**
+ * Says that this transaction changes what advice is made of: quotes that were there before and are no more, or are
+ * otherwise now, and those that are there after it. Whoever writes lanes calls it, with their outcomes.
+ */
+export function factsChanged(
+  transaction: TenantTransaction,
+  outcomes: { readonly before: readonly Outcome[]; readonly after: readonly Outcome[] },
+): void {
+  const mine = movesOf(transaction)
+  mine.facts = 1
+  const count = (quotes: readonly Outcome[], by: 1 | -1) => {
+    for (const outcome of quotes) {
+      if (outcome === 'won') mine.wonQuotes += by
+      if (outcome !== 'pending') mine.decidedQuotes += by
+    }
+  }
+  count(outcomes.before, -1)
+  count(outcomes.after, 1)
+}
+
+/**
+ * Says that this transaction changes who may call or how a tenant is answered: its tokens, secrets, people, status or
+ * settings. Whoever writes those calls it, so that no process goes on with what it remembers.
+ */
+export function accessChanged(transaction: TenantTransaction): void {
+  movesOf(transaction).access = 1
+}
+
+/** How often a tenant's facts and its access have changed: what was read at one version holds until the next. */
+export interface TenantVersions {
+  readonly facts: number
+  readonly access: number
+}
+
+/** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
+export type VersionsListener = (tenant: TenantId, versions: TenantVersions | null) => void
 
 /** The newest row of a tenant's audit log. */
 export interface AuditHead {
@@ -48,6 +94,13 @@ export interface Database {
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
+  /**
+   * The tenants that were moved on by transactions that were not to be seen at `since`, and what to ask with next. With
+   * null only the latter.
+   */
+  changedTenants(since: string | null): Promise<{ next: string; tenants: [TenantId, TenantVersions][] }>
+  /** Tells of every commit of this process that moves a tenant on, before whoever asked for it hears of it. */
+  onVersionsMoved(listener: VersionsListener): void
   /** Answers within the patience of one request or throws DatabaseUnavailable. */
   ping(): Promise<{ databaseNow: Date }>
   /** The newest rows of the audit logs that were appended to through here since this was last asked. */
@@ -79,6 +132,8 @@ const statementTimeoutMs = 2_000
 const answerTimeoutMs = 2_500
 /** Waiting for a free connection, or making a new one: a busy machine needs some hundred milliseconds for the latter. */
 const poolWaitMs = 1_000
+/** A look at what changed takes a millisecond; one that does not come back soon is as good as none. */
+const watchTimeoutMs = 800
 /** Under the statement time-out, so that a wait for a lock is told apart from a slow statement. */
 const lockTimeoutMs = 1_500
 
@@ -117,8 +172,24 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   pool.on('connect', (client) => client.on('error', () => {}))
   const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
   let auditHeads = new Map<TenantId, AuditHead>()
+  const listeners: VersionsListener[] = []
+  const tell: VersionsListener = (tenant, versions) => {
+    for (const listener of listeners) listener(tenant, versions)
+  }
+  // A question that is asked many times a second has a connection of its own: it does not wait behind requests.
+  const watching = new pg.Pool({
+    ...options.connection,
+    max: 1,
+    connectionTimeoutMillis: poolWaitMs,
+    query_timeout: watchTimeoutMs,
+    statement_timeout: watchTimeoutMs,
+    application_name: 'lanewise watch',
+    types,
+  })
+  watching.on('error', (error) => options.onIdleError?.(error))
 
   async function inTransaction<T>(
+    tenant: TenantId | null,
     opening: string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
@@ -127,6 +198,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     })
     let broken = false
     let committing = false
+    let moving = false
+    let versions: TenantVersions | null = null
     try {
       await ask(client, opening)
       let queries = queryBuilders.get(client)
@@ -134,15 +207,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         queries = queriesOn(client)
         queryBuilders.set(client, queries)
       }
-      changedFacts.delete(queries)
+      moves.delete(queries)
       movedAudits.delete(queries)
       const result = await work(queries)
-      if (changedFacts.has(queries)) await moveFactsVersion(queries)
+      const moved = moves.get(queries)
+      if (moved !== undefined && tenant !== null) {
+        versions = await moveVersions(queries, tenant, moved)
+        moving = true
+      }
       committing = true
       const { command } = await ask(client, 'commit')
       // A statement failed and the work went on regardless: PostgreSQL answers such a commit with a rollback, not an error.
       if (command !== 'COMMIT')
         throw new Error('The transaction was rolled back: a statement in it had failed.')
+      if (moving && tenant !== null) tell(tenant, versions)
       const head = movedAudits.get(queries)
       // Rows are written in order, but the words "it is committed" may arrive in another.
       if (head !== undefined && head.entry > (auditHeads.get(head.tenant)?.entry ?? 0)) {
@@ -151,6 +229,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return result
     } catch (error) {
       broken = isConnectionLost(error)
+      if (moving && committing && tenant !== null) tell(tenant, null)
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing)
     } finally {
@@ -161,12 +240,31 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, 'identifiers'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      return inTransaction(`begin; select set_config('app.tenant_id', '${Number(tenant)}', true)`, work)
+      const opening = `begin; select set_config('app.tenant_id', '${Number(tenant)}', true)`
+      return inTransaction(tenant, opening, work)
     },
-    outsideTenants: (work) => inTransaction('begin', work),
+    outsideTenants: (work) => inTransaction(null, 'begin', work),
+    async changedTenants(since) {
+      try {
+        const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [since])
+        return {
+          next: rows[0]?.next ?? '',
+          tenants: rows.flatMap(({ tenant_id, facts, access }) =>
+            tenant_id === null
+              ? []
+              : [[tenantId(tenant_id), { facts, access }] satisfies [TenantId, TenantVersions]],
+          ),
+        }
+      } catch (error) {
+        throw new DatabaseUnavailable(error)
+      }
+    },
+    onVersionsMoved: (listener) => {
+      listeners.push(listener)
+    },
     async ping() {
       return withPatience(new Patience(), () =>
-        inTransaction('begin read only', async (transaction) => {
+        inTransaction(null, 'begin read only', async (transaction) => {
           const { rows } = await sqlNow(transaction)
           const row = rows[0]
           if (row === undefined) throw new DatabaseUnavailable('no row')
@@ -179,19 +277,49 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       auditHeads = new Map()
       return heads
     },
-    close: () => pool.end(),
+    close: async () => {
+      await Promise.all([pool.end(), watching.end()])
+    },
   }
   const key = await database.outsideTenants(installationKey)
   return { ...database, identifiers: identifiers(key) }
 }
 
-/** The last statement of a transaction that changed lanes: writers of one tenant hold its row only while they commit. */
-async function moveFactsVersion(transaction: TenantTransaction): Promise<void> {
-  await sql`
-    insert into tenant_facts (tenant_id, facts_version)
-    values (current_setting('app.tenant_id')::integer, 1)
-    on conflict (tenant_id) do update set facts_version = tenant_facts.facts_version + 1
+interface ChangedRow {
+  readonly next: string
+  readonly tenant_id: number | null
+  readonly facts: number
+  readonly access: number
+}
+
+// The function is stable: it looks with the snapshot of this statement, whose oldest running transaction is asked from next.
+const changedTenantsQuery = `
+  select pg_snapshot_xmin(pg_current_snapshot())::text as next,
+         tenant_id, facts_version as facts, access_version as access
+  from (select) as once
+  left join lateral changed_tenants($1::text::xid8) on true
+`
+
+/** The last statement of a transaction that changed something: writers of one tenant hold its row only while they commit. */
+async function moveVersions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { facts, access, wonQuotes, decidedQuotes }: Moves,
+): Promise<TenantVersions> {
+  const { rows } = await sql<TenantVersions>`
+    insert into tenant_facts as known (tenant_id, facts_version, access_version, won_quotes, decided_quotes)
+    values (${tenant}, ${facts}, ${access}, ${wonQuotes}, ${decidedQuotes})
+    on conflict (tenant_id) do update set
+      facts_version = known.facts_version + ${facts}::bigint,
+      access_version = known.access_version + ${access}::bigint,
+      won_quotes = known.won_quotes + ${wonQuotes}::bigint,
+      decided_quotes = known.decided_quotes + ${decidedQuotes}::bigint,
+      changed_in = pg_current_xact_id()
+    returning facts_version as facts, access_version as access
   `.execute(transaction)
+  const [versions] = rows
+  if (versions === undefined) throw new Error('The versions of a tenant did not move.')
+  return versions
 }
 
 /** A connection of the pool, within a patience that may be shorter than the pool's own. */

@@ -1,7 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import { type Database, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
+import {
+  accessChanged,
+  type Database,
+  type TenantId,
+  type TenantTransaction,
+  tenantId,
+} from './open-database.ts'
 import type { Tables } from './tables.ts'
 
 export type UserRow = Selectable<Tables['users']>
@@ -145,6 +151,7 @@ export async function updateTenant(
       .where('tenant_id', '=', tenant)
       .executeTakeFirstOrThrow()
   }
+  accessChanged(transaction)
   return transaction
     .updateTable('tenants')
     .set(values)
@@ -159,6 +166,7 @@ export async function setTenantStatus(
   tenant: TenantId,
   status: TenantRow['status'],
 ): Promise<boolean> {
+  accessChanged(transaction)
   const { numUpdatedRows } = await transaction
     .updateTable('tenants')
     .set({ status })
@@ -230,6 +238,7 @@ export async function updateUser(
     }
   >,
 ): Promise<UserRow> {
+  accessChanged(transaction)
   return transaction
     .updateTable('users')
     .set(values)

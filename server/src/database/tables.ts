@@ -21,7 +21,13 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
-  tenant_facts: { tenant_id: number; facts_version: number }
+  tenant_facts: {
+    tenant_id: number
+    facts_version: number
+    access_version: number
+    won_quotes: number
+    decided_quotes: number
+  }
 }
 
 /** Times are epoch milliseconds in the program and timestamptz in the database; see open-database. */

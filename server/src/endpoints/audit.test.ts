@@ -1,6 +1,7 @@
+import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AuditKind, auditKinds } from '#contract/audit.ts'
+import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract/audit-kinds.ts'
 import { resetPassword } from '#server/reset-password.ts'
 import { changeTenantStatus } from '#server/tenant-status.ts'
 import {
@@ -360,6 +361,119 @@ describe('200', () => {
     expect(await walk(`&user_id=${member.id}`)).toEqual([3, 2])
   })
 
+  test('by subject and by time, to which a kind and a person narrow it further', async () => {
+    const tenant = await makeTenant(app)
+    const member = await makePerson(app, tenant, 'member')
+    app.now += minute
+    const later = new Date(app.now).toISOString()
+    await signIn(tenant.email, 'wrong password here')
+    await makeServiceToken(app, tenant.owner)
+    await byOwner(tenant, 'PATCH', `/api/users/${member.id}`, { role: 'viewer' })
+    await app.refusals.settle()
+    const kinds = async (query: string) => {
+      const { status, body } = await byOwner(tenant, 'GET', `${path}?${query}`)
+      expect([query, status]).toEqual([query, 200])
+      return body.events.map((event: { kind: string }) => event.kind).sort()
+    }
+    const subjects = {
+      'sign-in': ['signed-up'],
+      people: ['invitation-accepted', 'person-invited', 'role-changed'],
+      credentials: ['token-created'],
+      brokerage: [],
+      refusals: ['sign-in-failed'],
+    }
+    for (const [group, expected] of Object.entries(subjects)) {
+      expect([group, await kinds(`group=${group}`)]).toEqual([group, expected])
+    }
+    expect(await kinds(`from=${later}`)).toEqual(['role-changed', 'sign-in-failed', 'token-created'])
+    expect(await kinds(`to=${later}`)).toEqual(['invitation-accepted', 'person-invited', 'signed-up'])
+    expect(await kinds(`from=${later}&to=${later}`)).toEqual([])
+    expect(await kinds(`group=people&from=${later}&user_id=${member.id}`)).toEqual(['role-changed'])
+    expect(await kinds('group=people&kind=role-changed')).toEqual(['role-changed'])
+    expect(await kinds('group=people&kind=token-created')).toEqual([])
+  })
+
+  test('every kind is of one subject', () => {
+    expect(new Set(auditKinds).size).toBe(auditKinds.length)
+    expect(Object.keys(auditKindsOf)).toEqual([...auditGroups])
+  })
+
+  test('the newest row is told whatever is asked for, and nothing of an answer is newer', async () => {
+    const tenant = await makeTenant(app)
+    await makeServiceToken(app, tenant.owner)
+    const rows = await logOf(tenant)
+    const newest = {
+      event_id: 2,
+      at: new Date(app.now).toISOString(),
+      hash: Buffer.from(rows[1]?.hash as Buffer).toString('hex'),
+    }
+    for (const query of ['', '?kind=signed-up', '?group=brokerage', '?limit=1']) {
+      expect((await byOwner(tenant, 'GET', path + query)).body.newest).toEqual(newest)
+    }
+    expect((await byOwner(tenant, 'GET', path)).body.events[0].hash).toBe(newest.hash)
+  })
+
+  test('a file holds the selection, each event once, and no cell is a formula', async () => {
+    const tenant = await makeTenant(app)
+    for (const name of ['=1+1', '@sum', 'Café "Süd"']) {
+      await byOwner(tenant, 'POST', '/api/users', {
+        name,
+        email: `${crypto.randomUUID()}@example.com`,
+        role: 'viewer',
+      })
+    }
+    await makeServiceToken(app, tenant.owner)
+    const exported = async (query = '') => {
+      const { status, headers, body } = await byOwner(tenant, 'GET', `${path}/export${query}`)
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
+      expect(headers.get('content-disposition')).toMatch(/"lanewise-audit-log-\d{4}-\d\d-\d\d\.csv"$/)
+      return Papa.parse<Record<string, string>>(body.replace(/^\uFEFF/, ''), {
+        header: true,
+        skipEmptyLines: true,
+      }).data
+    }
+    const rows = await exported()
+    expect(rows.map(({ Event }) => Event)).toEqual(['5', '4', '3', '2', '1'])
+    expect(rows.map((row) => row['Done to'])).toEqual(['', 'Café "Süd"', "'@sum", "'=1+1", ''])
+    const { body } = await byOwner(tenant, 'GET', path)
+    const [newest] = body.events
+    expect(rows[0]).toEqual({
+      Event: '5',
+      At: newest.at,
+      Kind: 'token-created',
+      'Done by': 'Olive Quay',
+      'Done by, id': '1',
+      'Done to': '',
+      'Done to, id': '',
+      'Service token': '',
+      'Service token, id': '',
+      Times: '1',
+      'From address': '127.0.0.1',
+      Further: JSON.stringify(newest.about),
+      'Request id': newest.request_id,
+      Hash: newest.hash,
+    })
+    expect((await exported('?group=people')).map(({ Event }) => Event)).toEqual(['4', '3', '2'])
+    expect(await exported('?group=brokerage')).toEqual([])
+  })
+
+  test('a file longer than a piece has no gap', async () => {
+    const tenant = await makeTenant(app)
+    await inTenant(tenant, (client) =>
+      client.query(
+        `insert into audit_log select tenant_id, n, at, kind, user_id, token_id, subject_user_id, about, count, network, request_id, hash
+         from audit_log, generate_series(2, 2500) as n where entry_number = 1`,
+      ),
+    )
+    const { body } = await byOwner(tenant, 'GET', `${path}/export`)
+    const numbers = body
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((line: string) => Number(line.split(',')[0]))
+    expect(numbers).toEqual(Array.from({ length: 2500 }, (_, index) => 2500 - index))
+  })
+
   test('a row that somebody wrote over by hand is shown as it stands', async () => {
     const tenant = await makeTenant(app)
     await inTenant(tenant, (client) => client.query("update audit_log set about = '{never happened'"))
@@ -374,14 +488,25 @@ describe('403, 404 and 422', () => {
     for (const role of ['viewer', 'member'] as const) {
       const { token } = await makePerson(app, tenant, role)
       expect((await call(app, 'GET', path, { token })).status).toBe(403)
+      expect((await call(app, 'GET', `${path}/export`, { token })).status).toBe(403)
     }
     const { body } = await byOwner(other, 'GET', path)
     expect(body.events).toHaveLength(1)
+    expect((await byOwner(other, 'GET', `${path}/export`)).body.trim().split('\r\n')).toHaveLength(2)
   })
 
   test('an unknown kind, and a cursor that nobody handed out', async () => {
     const tenant = await makeTenant(app)
-    for (const query of ['kind=nothing', 'cursor=x', 'cursor=WyJhIl0', 'user_id=0', 'limit=0']) {
+    for (const query of [
+      'kind=nothing',
+      'cursor=x',
+      'cursor=WyJhIl0',
+      'user_id=0',
+      'limit=0',
+      'group=all',
+      'from=yesterday',
+      'to=13',
+    ]) {
       expect([query, (await byOwner(tenant, 'GET', `${path}?${query}`)).status]).toEqual([query, 422])
     }
   })

@@ -1,7 +1,12 @@
-import { listAuditEvents } from '#contract/audit.ts'
+import { exportAuditEvents, listAuditEvents } from '#contract/audit.ts'
+import { type AuditKind, auditKinds, auditKindsOf } from '#contract/audit-kinds.ts'
+import type { QueryOf } from '#contract/endpoint.ts'
+import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { type ListedAuditRow, listAudit } from '../database/audit-log.ts'
-import { type ServedEndpoint, serve } from './call.ts'
+import { auditCsvHead, auditCsvLines } from '../audit-csv.ts'
+import { type AuditFilter, type ListedAuditRow, listAudit, newestAudit } from '../database/audit-log.ts'
+import type { Database, TenantId } from '../database/open-database.ts'
+import { type CsvFile, type ServedEndpoint, serve } from './call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 
 const named = (id: number | null, name: string | null) => (id === null ? null : { id, name })
@@ -22,6 +27,12 @@ function eventAnswer(row: ListedAuditRow) {
   }
 }
 
+const newestAnswer = (row: Pick<ListedAuditRow, 'entry_number' | 'at' | 'hash'>) => ({
+  event_id: row.entry_number,
+  at: row.at.toISOString(),
+  hash: row.hash.toString('hex'),
+})
+
 /** What somebody wrote over by hand is shown as it stands: the log goes on being readable. */
 function readAbout(text: string): Record<string, unknown> {
   try {
@@ -38,23 +49,61 @@ function readCursor(text: string | undefined): number | null {
   throw wrongCursor()
 }
 
-export const auditEndpoint: ServedEndpoint = serve(
-  listAuditEvents,
-  async ({ caller, query }, { database }) => {
-    const limit = query.limit ?? pageSizeDefault
-    const filter = {
-      ...(query.kind === undefined ? {} : { kind: query.kind }),
-      ...(query.user_id === undefined ? {} : { userId: query.user_id }),
-    }
-    const before = readCursor(query.cursor)
-    const rows = await database.inTenant(caller.tenant, (transaction) =>
-      listAudit(transaction, caller.tenant, filter, { before, limit: limit + 1 }),
+function auditFilter(query: QueryOf<typeof exportAuditEvents>): AuditFilter {
+  const { kind, group } = query
+  const inGroup: readonly AuditKind[] = group === undefined ? auditKinds : auditKindsOf[group]
+  const moment = (text: string | undefined) => (text === undefined ? null : readTime(text))
+  const [from, to] = [moment(query.from), moment(query.to)]
+  return {
+    ...(kind === undefined && group === undefined
+      ? {}
+      : { kinds: inGroup.filter((one) => kind === undefined || one === kind) }),
+    ...(query.user_id === undefined ? {} : { userId: query.user_id }),
+    ...(from === null ? {} : { from: new Date(from) }),
+    ...(to === null ? {} : { to: new Date(to) }),
+  }
+}
+
+/** Rows read and written at a time: an export holds no more of them, however many there are. */
+const exportedAtOnce = 1_000
+
+/** A selection of the log as CSV, newest first; each piece is a transaction of its own. */
+async function* csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
+  let head = auditCsvHead
+  let before: number | null = null
+  for (;;) {
+    const rows: ListedAuditRow[] = await database.inTenant(tenant, (transaction) =>
+      listAudit(transaction, tenant, filter, { before, limit: exportedAtOnce }),
     )
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    return {
-      events: page.map(eventAnswer),
-      next_cursor: rows.length > limit && last !== undefined ? cursorText([last.entry_number]) : null,
-    }
-  },
-)
+    yield head + auditCsvLines(rows)
+    const last = rows.at(-1)
+    if (rows.length < exportedAtOnce || last === undefined) return
+    head = ''
+    before = last.entry_number
+  }
+}
+
+export const auditEndpoints: ServedEndpoint[] = [
+  serve(listAuditEvents, async ({ caller, query }, { database }) => {
+    const limit = query.limit ?? pageSizeDefault
+    const filter = auditFilter(query)
+    const before = readCursor(query.cursor)
+    return database.inTenant(caller.tenant, async (transaction) => {
+      const rows = await listAudit(transaction, caller.tenant, filter, { before, limit: limit + 1 })
+      // Asked last: no row of the page is newer than the newest.
+      const newest = await newestAudit(transaction, caller.tenant)
+      const page = rows.slice(0, limit)
+      const last = page.at(-1)
+      return {
+        events: page.map(eventAnswer),
+        next_cursor: rows.length > limit && last !== undefined ? cursorText([last.entry_number]) : null,
+        newest: newest === null ? null : newestAnswer(newest),
+      }
+    })
+  }),
+
+  serve(exportAuditEvents, async ({ caller, query, now }, { database }) => ({
+    fileName: `lanewise-audit-log-${new Date(now).toISOString().slice(0, 10)}.csv`,
+    text: csvOf(database, caller.tenant, auditFilter(query)),
+  })),
+]

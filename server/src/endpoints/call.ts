@@ -7,6 +7,7 @@ import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInBackOff } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
+import type { TenantMemory } from '../tenant-memory.ts'
 import type { TenantModels } from '../tenant-models.ts'
 
 /** What the program is made of. Handed to every endpoint, so that nothing is reached for. */
@@ -19,6 +20,7 @@ export interface Parts {
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
   readonly models: TenantModels
+  readonly memory: TenantMemory
   /** The interface's limit, over all integration endpoints of this process; keyed by tenant. */
   readonly tenantLimit: RateLimit
   readonly signatureCheckLimit: RateLimit
@@ -189,12 +191,26 @@ type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
 /** An endpoint's code: parse, fetch, decide, store, answer. */
 export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
+/** The answer of a read where all that it needs is remembered, at once; null where the database must be asked. */
+export type FromMemory<E extends Endpoint> = (call: Call<E>, parts: Parts) => AnswerOf<E> | null
+
 export interface ServedEndpoint {
   readonly endpoint: Endpoint
   readonly handler: (call: never, parts: Parts) => Promise<unknown>
+  readonly fromMemory?: (call: never, parts: Parts) => unknown
 }
 
 /** Ties an endpoint's contract to its code. */
-export function serve<E extends Endpoint>(endpoint: E, handler: Handler<E>): ServedEndpoint {
-  return { endpoint, handler: handler as ServedEndpoint['handler'] }
+export function serve<E extends Endpoint>(
+  endpoint: E,
+  handler: Handler<E>,
+  fromMemory?: FromMemory<E>,
+): ServedEndpoint {
+  return {
+    endpoint,
+    handler: handler as ServedEndpoint['handler'],
+    ...(fromMemory === undefined
+      ? {}
+      : { fromMemory: fromMemory as NonNullable<ServedEndpoint['fromMemory']> }),
+  }
 }

@@ -313,6 +313,14 @@ describe('422', () => {
     expect(body.errors[0]).toMatchObject({ parameter: 'map', code: 'map' })
   })
 
+  it('names the header in which a name has a NUL, and keeps nothing', async () => {
+    const tenant = await makeTenant(app)
+    const { status, body } = await send(tenant, `${header.trimEnd()}\0\n`)
+    expect(status).toBe(422)
+    expect(body.errors[0]).toMatchObject({ code: 'header', detail: expect.stringContaining('NUL') })
+    expect((await call(app, 'GET', '/api/imports', { token: tenant.owner })).body.imports).toEqual([])
+  })
+
   it('names the line and column of bytes that are not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from(header),

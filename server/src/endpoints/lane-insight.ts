@@ -1,23 +1,26 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
-import { isDecided, type PastQuote } from '#engine/history.ts'
-import { describeLane } from '#engine/lane-insight.ts'
+import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
+import { describeLane, type LaneInsight, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
+import { outliers } from '#engine/outliers.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
-import { isEnough, type LaneScope, scopesFor } from '#engine/scopes.ts'
-import { mean } from '#engine/statistics/mean.ts'
-import { type HistoryOf, readHistory, tenantTotals } from '../database/histories.ts'
+import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
+import {
+  countDecidedLanes,
+  type HistoryOf,
+  readHistory,
+  readHistoryCounts,
+  readMilesCounts,
+  readTenantStanding,
+} from '../database/histories.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { type KnownPlace, knownOrFolded, lanePlaces, readAskedLane } from '../lane-places.ts'
+import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
+import type { Remembered } from '../tenant-memory.ts'
+import { modelHoldsUntil, type TenantModels } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
-
-interface AskedLane {
-  readonly origin: KnownPlace
-  readonly destination: KnownPlace
-  readonly equipmentCode: string | null
-}
 
 function statesOf(region: string): string[] {
   return (STATES_OF_REGION[region] ?? '').split(' ')
@@ -48,81 +51,101 @@ function historyOf(scope: LaneScope, { origin, destination, equipmentCode }: Ask
   }
 }
 
-/** The first scope with enough behind it, most trusted first, and what each level before it held. */
-async function firstEnough(transaction: TenantTransaction, tenant: TenantId, asked: AskedLane) {
-  const levels: { scope: LaneScope; quotes: number; decided: number; lanes: number; enough: boolean }[] = []
-  for (const scope of scopesFor(asked.equipmentCode !== null)) {
-    const of = historyOf(scope, asked)
-    if (of === null) continue
-    const quotes = await readHistory(transaction, tenant, of)
-    const decided = quotes.filter(isDecided)
-    const counts = {
-      quotes: quotes.length,
-      decided: decided.length,
-      lanes: new Set(decided.map((quote) => `${quote.originKey}>${quote.destinationKey}`)).size,
-    }
-    const enough = isEnough(scope, counts)
-    levels.push({ scope, ...counts, enough })
-    if (enough) return { scope, quotes, levels }
-  }
-  return null
-}
-
 /** The lane's own quotes, whose rates need no scaling. */
 function isOwnLane(scope: LaneScope): boolean {
   return scope === 'equipment' || scope === 'corridor'
 }
 
-/**
- * The average rate of a wider scope, in cents, each rate scaled to the asked lane's miles by the tenant's length-of-haul
- * curve: dollars of other mileages would be wrong, not merely wide. Null (the plain mean) where the miles are unknown.
- */
-function rescaledAverage(
-  quotes: readonly PastQuote[],
-  miles: number | null,
-  haulLog: (miles: number | null) => number,
-): number | null {
-  if (miles === null) return null
-  return mean(
-    quotes
-      .filter((quote) => quote.rateCents > 0)
-      .map((quote) => quote.rateCents * Math.exp(haulLog(miles) - haulLog(quote.miles))),
-  )
+type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean }
+
+/** The scope that a lane's insight is taken from: the first with enough behind it, most trusted first. */
+interface FoundScope {
+  readonly scope: LaneScope
+  readonly of: HistoryOf
+  readonly counts: readonly HistoryCount[]
+  /** What it and each level before it held. */
+  readonly levels: readonly Level[]
 }
 
-/** The one loop of lane insight: for each scope, most trusted first, fetch its history; enough? describe it. */
-async function insightIntoLane(
-  { caller, query, now }: ReadCall<typeof laneInsight>,
-  { database, models }: Parts,
-): Promise<AnswerOf<typeof laneInsight>> {
-  const { origin, destination, equipmentCode } = readAskedLane(query)
+async function firstEnough(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: AskedLane,
+  now: number,
+): Promise<FoundScope | null> {
+  const levels: Level[] = []
+  for (const scope of scopesFor(asked.equipmentCode !== null)) {
+    const of = historyOf(scope, asked)
+    if (of === null) continue
+    const counts = await readHistoryCounts(transaction, tenant, of, now)
+    const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
+    const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
+    // A corridor is one city pair; of wider scopes the database knows.
+    const lanes = isOwnLane(scope) ? Math.min(1, decided) : await countDecidedLanes(transaction, tenant, of)
+    const level = { scope, quotes, decided, lanes }
+    const enough = isEnough(scope, level)
+    levels.push({ ...level, enough })
+    if (enough) return { scope, of, counts, levels }
+  }
+  return null
+}
 
-  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
-  const asked = { origin: knownOrFolded(origin), destination: knownOrFolded(destination), equipmentCode }
-  const answer = await database.inTenant(caller.tenant, async (transaction) => {
-    const found = await firstEnough(transaction, caller.tenant, asked)
-    if (found === null) return null
-    const haulLog = isOwnLane(found.scope)
+/** What is known about a lane, null when there is nothing at any level. It is the same for everybody who asks meanwhile. */
+type Known = (LaneInsight & { readonly levels: readonly Level[]; readonly of: HistoryOf }) | null
+
+async function readInsight(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: AskedLane,
+  { now, models }: { now: number; models: TenantModels },
+): Promise<Remembered<Known>> {
+  const { versions, totals } = await readTenantStanding(transaction, tenant)
+  const found = await firstEnough(transaction, tenant, asked, now)
+  const never = Number.POSITIVE_INFINITY
+  if (found === null) return { value: null, versions, until: never, bytes: 0 }
+  const { scope, of, counts, levels } = found
+  const miles = milesOf(asked)
+  // Where the miles are unknown the plain mean stands in.
+  const avgRateCents =
+    isOwnLane(scope) || miles === null
       ? null
-      : (await models.of(transaction, caller.tenant, now)).estimator.haulLog
-    return { ...found, haulLog, totals: await tenantTotals(transaction, caller.tenant) }
-  })
-  if (answer === null) return { found: false as const, query: echo }
-
-  const miles = lanePlaces(origin, destination, null).miles ?? null
+      : rescaledAverage(
+          await readMilesCounts(transaction, tenant, of),
+          miles,
+          (await models.of(transaction, tenant, now)).estimator.haulLog,
+        )
   const insight = describeLane({
-    quotes: answer.quotes,
-    parent: answer.totals,
-    now,
-    askedScope: equipmentCode === null ? 'corridor' : 'equipment',
-    usedScope: answer.scope,
-    avgRateCents: answer.haulLog === null ? null : rescaledAverage(answer.quotes, miles, answer.haulLog),
+    counts,
+    parent: totals,
+    askedScope: asked.equipmentCode === null ? 'corridor' : 'equipment',
+    usedScope: scope,
+    avgRateCents,
   })
-  const { history } = insight
+  const until = Math.min(countsHoldUntil(counts, now), avgRateCents === null ? never : modelHoldsUntil(now))
+  return { value: { ...insight, levels, of }, versions, until, bytes: insightBytes }
+}
+
+/** About what an insight takes: its numbers, its sentence, and its buckets. */
+const insightBytes = 2_500
+
+function milesOf({ places }: AskedLane): number | null {
+  return lanePlaces(places.origin, places.destination, null).miles ?? null
+}
+
+const nameOf = (asked: AskedLane) => `insight ${laneName(asked)}`
+
+function answer(
+  { query }: Pick<ReadCall<typeof laneInsight>, 'query'>,
+  known: Known,
+  evidence?: Record<string, unknown>,
+): AnswerOf<typeof laneInsight> {
+  const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
+  if (known === null) return { found: false as const, query: echo }
+  const { scope, history, scores, signals, summary } = known
   return {
     found: true as const,
     query: echo,
-    scope: insight.scope,
+    scope,
     history: {
       total_quotes: history.totalQuotes,
       wins: history.wins,
@@ -131,21 +154,63 @@ async function insightIntoLane(
       months_active: history.monthsActive,
       avg_rate_usd: dollarsFromCents(history.avgRateCents),
     },
-    scores: insight.scores,
-    signals: insight.signals,
-    summary: insight.summary,
-    ...(query.include === undefined
-      ? {}
-      : {
-          evidence: answeredEvidence({
-            ...insight.evidence,
-            levels: answer.levels,
-            miles,
-            shortHaul: miles !== null && miles < shortHaulMiles,
-          }) as Record<string, unknown>,
-        }),
+    scores,
+    signals,
+    summary,
+    ...(evidence === undefined ? {} : { evidence }),
   }
 }
 
-export const laneInsightEndpoint = serve(laneInsight, insightIntoLane)
+/** With the counts behind the numbers, and the quotes that stand out: those are read for each question. */
+async function insightWithEvidence(
+  call: ReadCall<typeof laneInsight>,
+  { database, models }: Parts,
+): Promise<AnswerOf<typeof laneInsight>> {
+  const { caller, query, now } = call
+  const asked = readAskedLane(query)
+  const { known, quotes } = await database.inTenant(caller.tenant, async (transaction) => {
+    const { value } = await readInsight(transaction, caller.tenant, asked, { now, models })
+    return {
+      known: value,
+      quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
+    }
+  })
+  if (known === null) return answer(call, null)
+  const miles = milesOf(asked)
+  const evidence = answeredEvidence({
+    ...known.evidence,
+    outliers: outliers(quotes),
+    levels: known.levels,
+    miles,
+    shortHaul: miles !== null && miles < shortHaulMiles,
+  })
+  return answer(call, known, evidence as Record<string, unknown>)
+}
+
+async function insightIntoLane(
+  call: ReadCall<typeof laneInsight>,
+  parts: Parts,
+): Promise<AnswerOf<typeof laneInsight>> {
+  const { caller, query, now } = call
+  if (query.include !== undefined) return insightWithEvidence(call, parts)
+  const asked = readAskedLane(query)
+  const known = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
+    parts.database.inTenant(caller.tenant, (transaction) =>
+      readInsight(transaction, caller.tenant, asked, { now, models: parts.models }),
+    ),
+  )
+  return answer(call, known)
+}
+
+function insightFromMemory(
+  call: ReadCall<typeof laneInsight>,
+  parts: Parts,
+): AnswerOf<typeof laneInsight> | null {
+  const { caller, query, now } = call
+  if (query.include !== undefined) return null
+  const known = parts.memory.peek<Known>(caller.tenant, nameOf(readAskedLane(query)), now)
+  return known === undefined ? null : answer(call, known)
+}
+
+export const laneInsightEndpoint = serve(laneInsight, insightIntoLane, insightFromMemory)
 export const laneAdviceEndpoint = serve(laneAdvice, insightIntoLane)

@@ -66,7 +66,10 @@ function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
 
 /** Everything that a page about a lane draws beside the advice: the exact city pair, as markup takes it. */
 export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { database }) => {
-  const { origin, destination, equipmentCode } = readAskedLane(query)
+  const {
+    equipmentCode,
+    places: { origin, destination },
+  } = readAskedLane(query)
 
   const places = lanePlaces(origin, destination, null)
   const corridor = { originKey: places.origin_key, destinationKey: places.destination_key }

@@ -2,51 +2,75 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { markup, quoteAdvice } from '#contract/markup.ts'
-import { adviseMarkup } from '#engine/markup.ts'
+import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
+import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
-import { readHistory } from '../database/histories.ts'
+import { outliers } from '#engine/outliers.ts'
+import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import {
+  type HistoryOf,
+  type HistoryQuote,
+  readHistory,
+  readRateCounts,
+  readTenantStanding,
+} from '../database/histories.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { findTenant } from '../database/people.ts'
-import { knownOrFolded, readAskedLane } from '../lane-places.ts'
+import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
+import type { Remembered } from '../tenant-memory.ts'
+import type { TenantModel } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
 
-/** The extras that need the model of the whole tenant. */
-const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
+/** A lane prepared for any rate, and how the brokerage wants its win probability read. */
+interface PricedLane {
+  readonly rates: LaneRates
+  readonly method: WinProbabilityMethod
+}
 
 /** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
-async function adviceOnRate(
-  { caller, query, now }: ReadCall<typeof markup>,
-  { database, models }: Parts,
-): Promise<AnswerOf<typeof markup>> {
-  const { origin, destination, equipmentCode } = readAskedLane(query)
-  const include = new Set((query.include ?? '').split(',').map((part) => part.trim()) as MarkupExtra[])
+function historyOf({ origin, destination, equipmentCode }: AskedLane): HistoryOf {
+  return {
+    corridor: { originKey: origin.key, destinationKey: destination.key },
+    ...(equipmentCode === null ? {} : { equipmentCode }),
+  }
+}
 
-  const { history, tenant, model } = await database.inTenant(caller.tenant, async (transaction) => ({
-    history: await readHistory(transaction, caller.tenant, {
-      corridor: { originKey: knownOrFolded(origin).key, destinationKey: knownOrFolded(destination).key },
-      ...(equipmentCode === null ? {} : { equipmentCode }),
-    }),
-    tenant: await findTenant(transaction, caller.tenant),
-    model: [...include].some((extra) => estimated.has(extra))
-      ? await models.of(transaction, caller.tenant, now)
-      : null,
-  }))
+async function readPricedLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: AskedLane,
+): Promise<Remembered<PricedLane>> {
+  const { versions, method } = await readTenantStanding(transaction, tenant)
+  const rates = laneRates(await readRateCounts(transaction, tenant, historyOf(asked)))
+  return {
+    value: { rates, method },
+    versions,
+    until: Number.POSITIVE_INFINITY,
+    bytes: pricedLaneBytes + rates.ratesCents.length * rateBytes,
+  }
+}
 
-  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
-  const offer = { origin, destination, equipmentCode, proposedRateCents }
-  const estimate =
-    model === null || tenant === null
-      ? null
-      : estimatedOffer(model, offer, history, { floors: floorsOf(tenant), now })
-  const extras =
-    estimate === null
-      ? {}
-      : {
-          ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
-          ...(include.has('curve') ? { curve: estimate.curve } : {}),
-          ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
-        }
+/** About what a prepared lane takes, and each of its rates: four numbers in lists. */
+const pricedLaneBytes = 700
+const rateBytes = 40
+
+const nameOf = (asked: AskedLane) => `rates ${laneName(asked)}`
+
+/** What is said beside the advice when it is asked for with `include`. */
+interface Extras {
+  readonly members: Readonly<Record<string, unknown>>
+  readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
+}
+
+const noExtras: Extras = { members: {} }
+
+function answer(
+  { query }: Pick<ReadCall<typeof markup>, 'query'>,
+  { rates, method }: PricedLane,
+  { members, evidence }: Extras = noExtras,
+): AnswerOf<typeof markup> {
   const echo = {
     origin: query.origin,
     destination: query.destination,
@@ -54,15 +78,13 @@ async function adviceOnRate(
     proposed_rate: query.proposed_rate,
     market_rate: query.market_rate ?? null,
   }
-  if (history.length === 0)
-    return { found: false as const, query: echo, confidence: 'none' as const, ...extras }
-
-  const advice = adviseMarkup(history, {
-    proposedRateCents,
+  if (rates.quotes === 0)
+    return { found: false as const, query: echo, confidence: 'none' as const, ...members }
+  const advice = adviseMarkup(rates, {
+    proposedRateCents: centsFromDollars(query.proposed_rate) ?? 0,
     marketRateCents: query.market_rate === undefined ? null : centsFromDollars(query.market_rate),
-    method: tenant?.win_probability_method ?? 'at_or_below',
+    method,
   })
-  const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
   return {
     found: true as const,
     query: echo,
@@ -76,17 +98,88 @@ async function adviceOnRate(
       ceiling: dollarsIfKnown(advice.rateBand.ceilingCents),
     },
     verdict: advice.verdict,
-    ...extras,
-    ...(include.has('evidence')
-      ? {
-          evidence: {
-            ...(answeredEvidence(advice.evidence) as Record<string, unknown>),
-            ...evidenceQuotes(history, model, page),
-          },
-        }
-      : {}),
+    ...members,
+    ...(evidence === undefined ? {} : { evidence: evidence(advice) }),
   }
 }
 
-export const markupEndpoint = serve(markup, adviceOnRate)
+/** The extras that need the model of the whole tenant. */
+const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
+
+/** The extras are made of the quotes themselves, not of their counts: they are read for each question. */
+async function adviceWithExtras(
+  call: ReadCall<typeof markup>,
+  include: ReadonlySet<MarkupExtra>,
+  { database, models }: Parts,
+): Promise<AnswerOf<typeof markup>> {
+  const { caller, query, now } = call
+  const asked = readAskedLane(query)
+  const { lane, history, tenant, model } = await database.inTenant(caller.tenant, async (transaction) => ({
+    lane: await readPricedLane(transaction, caller.tenant, asked),
+    history: await readHistory(transaction, caller.tenant, historyOf(asked)),
+    tenant: await findTenant(transaction, caller.tenant),
+    model: [...include].some((extra) => estimated.has(extra))
+      ? await models.of(transaction, caller.tenant, now)
+      : null,
+  }))
+  const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
+  const { places, equipmentCode } = asked
+  const estimate =
+    model === null || tenant === null
+      ? null
+      : estimatedOffer(model, { ...places, equipmentCode, proposedRateCents }, history, {
+          floors: floorsOf(tenant),
+          now,
+        })
+  const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
+  return answer(call, lane.value, {
+    members:
+      estimate === null
+        ? {}
+        : {
+            ...(include.has('estimate') ? { estimate: estimate.estimate } : {}),
+            ...(include.has('curve') ? { curve: estimate.curve } : {}),
+            ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
+          },
+    ...(include.has('evidence')
+      ? { evidence: (advice: MarkupAdvice) => evidenceOf(advice, history, model, page) }
+      : {}),
+  })
+}
+
+function evidenceOf(
+  advice: MarkupAdvice,
+  history: readonly HistoryQuote[],
+  model: TenantModel | null,
+  page: { number: number; size: number },
+) {
+  return {
+    ...(answeredEvidence({ ...advice.evidence, outliers: outliers(history) }) as Record<string, unknown>),
+    ...evidenceQuotes(history, model, page),
+  }
+}
+
+async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
+  const { caller, query, now } = call
+  if (query.include !== undefined) {
+    const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
+    return adviceWithExtras(call, include, parts)
+  }
+  const asked = readAskedLane(query)
+  const lane = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
+    parts.database.inTenant(caller.tenant, (transaction) =>
+      readPricedLane(transaction, caller.tenant, asked),
+    ),
+  )
+  return answer(call, lane)
+}
+
+function adviceFromMemory(call: ReadCall<typeof markup>, parts: Parts): AnswerOf<typeof markup> | null {
+  const { caller, query, now } = call
+  if (query.include !== undefined) return null
+  const lane = parts.memory.peek<PricedLane>(caller.tenant, nameOf(readAskedLane(query)), now)
+  return lane === undefined ? null : answer(call, lane)
+}
+
+export const markupEndpoint = serve(markup, adviceOnRate, adviceFromMemory)
 export const quoteAdviceEndpoint = serve(quoteAdvice, adviceOnRate)

@@ -648,7 +648,7 @@ describe('422', () => {
           expect(kept).toBe(text)
         }
       }
-      for (const value of [1, true, [], {}, '', '   ']) {
+      for (const value of [1, true, [], {}, '', '   ', '\uFEFF\u200B', '\u3164', '\u200D \u00AD']) {
         expect((await push({ lane_ref: lane.lane_ref, [field]: value })).status).toBe(422)
       }
     },

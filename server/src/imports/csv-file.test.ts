@@ -97,6 +97,14 @@ describe('refusing a file', () => {
     expect(problemOf(Buffer.from('PK\u0003\u0004rest', 'latin1'))?.detail).toContain('workbook')
   })
 
+  it('refuses a header with a NUL, in UTF-16 without a mark or anywhere', () => {
+    const wanted = { code: 'header', row: 1, detail: expect.stringContaining('a NUL') as string }
+    expect(problemOf(Buffer.from('a,b\n', 'utf16le'))).toMatchObject(wanted)
+    expect(problemOf(Buffer.from('a,b\0\n1,2\n'))).toMatchObject(wanted)
+    expect(problemOf(Buffer.from('\na,b\0\n1,2\n'))).toMatchObject({ row: 2 })
+    expect(rowsOf('a,b\n1,\0\n')).toHaveLength(1)
+  })
+
   it('refuses an empty file', () => {
     expect(problemOf(Buffer.from(''))?.detail).toContain('it is empty')
     expect(problemOf(Buffer.from('\n\n'))?.detail).toContain('it is empty')

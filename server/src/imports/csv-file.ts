@@ -89,6 +89,14 @@ export function openCsv(bytes: Buffer): CsvFile {
   }
   const lines = (skipped === 0 ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
   if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
+  // Names of columns are kept, and no database keeps a NUL. In a value it costs that row alone.
+  if (header.some((name) => name.includes('\0'))) {
+    throw refused(
+      'header',
+      'The header must be text; it holds a NUL, as UTF-16 does. Save the file as "CSV UTF-8".',
+      lines,
+    )
+  }
   let used = 0
   for (let count = 0; count < lines && used < head.length; count++) {
     const end = head.indexOf(newline, used)

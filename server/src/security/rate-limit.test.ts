@@ -20,6 +20,20 @@ const arrivals = fc
   })
 
 describe('ten a second', () => {
+  test('a clock that was set back neither opens the limit nor keeps it shut', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000_000 }), (jumpMs) => {
+        const limit = slidingWindow(10, 1000)
+        for (let i = 0; i < 10; i++) expect(limit.admit('a', jumpMs).admitted).toBe(true)
+        expect(limit.remaining('a', 0)).toBe(0)
+        expect(limit.admit('a', 0).admitted).toBe(false)
+        expect(limit.admit('a', 999).admitted).toBe(false)
+        expect(limit.remaining('a', 1000)).toBe(10)
+        expect(limit.admit('a', 1000).admitted).toBe(true)
+      }),
+    )
+  })
+
   test('never more than ten are admitted in any window, whenever they arrive', () => {
     fc.assert(
       fc.property(arrivals, (times) => {

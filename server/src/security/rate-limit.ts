@@ -9,7 +9,8 @@ import {
  * calls are kept in a ring, and a call is admitted when the oldest of them has left the window. (A fixed window would
  * admit twice as many around its edge.) A refused call takes no place.
  *
- * The clock is a monotonic one, in milliseconds: setting the machine's clock neither opens nor closes the limit.
+ * The clock is a monotonic one, in milliseconds: setting the machine's clock neither opens nor closes the limit. Where it
+ * is not, a clock that was set back opens nothing, and what was admitted ahead of it counts for one window from then on.
  */
 export interface RateLimit {
   admit(key: string | number, now: number): Admission
@@ -43,7 +44,12 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
       ring = { times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY), next: 0 }
       rings.set(key, ring)
     }
+    comeBack(ring.times, now)
     return ring
+  }
+
+  function comeBack(times: Float64Array, now: number) {
+    for (let at = 0; at < times.length; at++) if ((times[at] ?? 0) > now) times[at] = now
   }
 
   function sweep(now: number) {
@@ -72,7 +78,9 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
     },
     remaining: (key, now) => {
       const ring = rings.get(key)
-      return ring === undefined ? max : count(ring.times, now)
+      if (ring === undefined) return max
+      comeBack(ring.times, now)
+      return count(ring.times, now)
     },
   }
 }

@@ -37,6 +37,16 @@ describe('one account', () => {
     expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute)).toBe(0)
   })
 
+  test('a clock that was set back by a day makes nobody wait for a day, and gives no guess for nothing', () => {
+    const backOff = signInBackOff()
+    const day = 24 * 60 * minute
+    for (let i = 0; i < 30; i++) backOff.failed('ana@example.com', 'one', day)
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 0)).toBe(15 * minute)
+    expect(backOff.waitMs('bo@example.com', 'one', 0)).toBeGreaterThan(0)
+    expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute)).toBe(0)
+    expect(backOff.waitMs('bo@example.com', 'one', 15 * minute)).toBe(0)
+  })
+
   test('a thousand guesses in an hour, from anywhere, are looked at fewer than 20 times', () => {
     expect(guesses(60 * minute, 3600, (n) => `net ${n}`)).toBeLessThan(20)
   })

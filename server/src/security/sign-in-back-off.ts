@@ -47,6 +47,8 @@ export function signInBackOff(): SignInBackOff {
       if (networks.remaining(network, now) <= ofNetwork) return attemptTakesMs
       const ofAccount = underWay.account.get(account) ?? 0
       const seen = accounts.get(account)
+      // A clock that was set back makes nobody wait for it to come there again.
+      if (seen !== undefined && seen.lastAt > now) seen.lastAt = now
       const waitMs = seen === undefined ? 0 : Math.max(0, seen.lastAt + delayMs(seen.failures) - now)
       const mayAllFail = ofAccount > 0 && (seen?.failures ?? 0) + ofAccount >= signInFailuresBeforeDelay
       return mayAllFail ? Math.max(waitMs, attemptTakesMs) : waitMs

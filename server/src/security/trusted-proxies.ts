@@ -39,3 +39,28 @@ export function trustedProxies(networks: readonly string[]): (address: string) =
     return version !== 0 && list.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
+
+/**
+ * The address a request comes from: of those it was forwarded for, counted from our end, the first that is no proxy of
+ * ours, or the farthest when all are. The framework's own word for it, where there is no framework yet.
+ */
+export function callerAddress(
+  {
+    socket,
+    headers,
+  }: {
+    readonly socket: { readonly remoteAddress?: string | undefined }
+    readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  },
+  isProxy: (address: string) => boolean,
+): string {
+  const nearest = socket.remoteAddress ?? ''
+  const forwarded = headers['x-forwarded-for']
+  if (forwarded === undefined || !isProxy(nearest)) return nearest
+  const farther = String(forwarded)
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '')
+    .reverse()
+  return farther.find((address) => !isProxy(address)) ?? farther.at(-1) ?? nearest
+}

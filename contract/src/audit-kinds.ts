@@ -1,0 +1,38 @@
+/** What is kept in the audit log, by subject: one row an event, or one for all refusals of a kind within a minute. */
+export const auditKindsOf = {
+  'sign-in': ['signed-up', 'signed-in', 'signed-out', 'password-changed', 'password-reset'],
+  people: ['person-invited', 'invitation-accepted', 'role-changed', 'person-removed'],
+  credentials: ['token-created', 'token-revoked', 'secret-created', 'secret-rotated', 'secret-revoked'],
+  brokerage: [
+    'settings-changed',
+    'change-rolled-back',
+    'import-undone',
+    'tenant-suspended',
+    'tenant-resumed',
+  ],
+  refusals: [
+    'sign-in-failed',
+    'sign-in-backed-off',
+    'role-refused',
+    'scope-refused',
+    'csrf-refused',
+    'signature-refused',
+    'expired-token-used',
+    'revoked-token-used',
+    'wrong-kind-token-used',
+    'unknown-token-used',
+  ],
+} as const
+
+/** A subject of the audit log. */
+export type AuditGroup = keyof typeof auditKindsOf
+export const auditGroups = [
+  'sign-in',
+  'people',
+  'credentials',
+  'brokerage',
+  'refusals',
+] as const satisfies readonly AuditGroup[]
+
+export type AuditKind = (typeof auditKindsOf)[AuditGroup][number]
+export const auditKinds: readonly AuditKind[] = auditGroups.flatMap((group) => auditKindsOf[group])

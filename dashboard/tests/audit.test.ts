@@ -1,0 +1,345 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readLoggedHeads, verifyAuditLogs } from '#server/verify-audit.ts'
+import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+const hostile = '<img src=x onerror="window.ran = 1"> signed in'
+
+let app: TestApp
+let browser: Browser
+let tenant: MadeTenant
+/** When the role was changed. */
+let changedAt: Date
+let sam: Awaited<ReturnType<typeof makePerson>>
+
+const byOwner = (of: MadeTenant, method: string, path: string, body?: unknown) =>
+  call(app, method, path, { token: of.owner, ...(body === undefined ? {} : { body }) })
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  tenant = await makeTenant(app)
+  sam = await makePerson(app, tenant, 'member')
+  // With another role they have to sign in anew.
+  expect((await call(app, 'GET', '/api/audit', { token: sam.token })).status).toBe(403)
+  await app.refusals.settle()
+  changedAt = new Date(app.now)
+  await byOwner(tenant, 'PATCH', `/api/users/${sam.id}`, { role: 'viewer' })
+  await makeServiceToken(app, tenant.owner)
+  await byOwner(tenant, 'PATCH', '/api/tenant', { floors: { margin_pct: 8 } })
+  await byOwner(tenant, 'POST', '/api/users', { name: hostile, email: 'h@example.com', role: 'viewer' })
+  await byOwner(tenant, 'POST', '/api/users', {
+    name: 'W'.repeat(90),
+    email: 'w@example.com',
+    role: 'viewer',
+  })
+  await app.refusals.settle()
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+/** A moment as somebody in Chicago reads it. */
+const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
+  new Intl.DateTimeFormat('en-US', {
+    timeZone: 'America/Chicago',
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    ...more,
+  }).format(at)
+const exactly = (at: Date) => inChicago(at, { second: '2-digit', timeZoneName: 'short' })
+/** The day some days from now, as a date field takes it. */
+const day = (daysLater: number) => new Date(app.now + daysLater * 86_400_000).toISOString().slice(0, 10)
+
+const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
+const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('cell') })
+/** The numbers of the events that are shown, from above. */
+const eventNumbers = (page: Page) =>
+  rows(page).evaluateAll((all) => all.map((row) => Number(row.querySelector('td:last-child')?.textContent)))
+const query = (page: Page) => new URL(page.url()).searchParams
+
+/** Works as somebody who may write to every table, inside a tenant's wall. */
+async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
+  const client = new pg.Client(app.testDatabase.owner)
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query("select set_config('app.tenant_id', $1, true)", [String(of.id)])
+    for (const statement of statements) await client.query(statement)
+    await client.query('commit')
+  } finally {
+    await client.end()
+  }
+}
+
+async function openLog(person: { email: string; password: string } = tenant, words = '', more = {}) {
+  const window = await openWindow(browser, app.url, { person, ...more })
+  await window.page.goto(`/audit${words}`)
+  await window.page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor()
+  return window
+}
+
+describe('the log', () => {
+  test('says who did what, when where the viewer is, and from which address', async () => {
+    const { page, troubles } = await openLog()
+    const row = rowOf(page, 'changed the role of')
+    await row.waitFor()
+    const text = (await row.innerText()).replaceAll(/\s+/g, ' ')
+    expect(text).toContain('Olive Quay changed the role of A member from member to viewer')
+    const [date, year, minute] = inChicago(changedAt).split(', ')
+    expect(text).toContain(`${minute} ${date}, ${year}`.replaceAll(/\s+/g, ' '))
+    expect(text).toContain('127.0.0.1')
+    const time = row.locator('time')
+    expect(await time.getAttribute('title')).toBe(exactly(changedAt))
+    expect(await time.getAttribute('datetime')).toBe(changedAt.toISOString())
+    expect(await rowOf(page, 'settings').innerText()).toContain('least margin % from none to 8.0%')
+    expect(troubles).toEqual([])
+  })
+
+  test('is newest first, and marks with a word what was refused', async () => {
+    const { page } = await openLog()
+    await rows(page).first().waitFor()
+    const numbers = await eventNumbers(page)
+    expect(numbers.length).toBeGreaterThan(8)
+    expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
+    expect(await rowOf(page, 'asked for what their role does not allow').innerText()).toContain('Refused')
+    expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Refused')
+  })
+
+  test('is narrowed by what, who and when, and the address keeps it', async () => {
+    const { page } = await openLog()
+    await rowOf(page, 'created the service token').waitFor()
+    await page.getByLabel('What happened').selectOption('Refused: all')
+    await rowOf(page, 'created the service token').waitFor({ state: 'detached' })
+    await rowOf(page, 'asked for what their role').waitFor()
+    expect(query(page).get('what')).toBe('refusals')
+    await page.getByLabel('What happened').selectOption('Role changed')
+    await rowOf(page, 'changed the role of').waitFor()
+    await rowOf(page, 'asked for what their role').waitFor({ state: 'detached' })
+    await page.reload()
+    await rowOf(page, 'changed the role of').waitFor()
+    expect(await rows(page).count()).toBe(1)
+    await page.getByLabel('Person').selectOption(hostile)
+    await page.getByText('No event fits the filters').waitFor()
+    await page.getByRole('button', { name: 'Show all events' }).click()
+    await rowOf(page, 'created the service token').waitFor()
+    expect([...query(page).keys()].filter((key) => key !== 'period')).toEqual([])
+    await page.getByLabel('Period').selectOption('From a day to a day')
+    await page.getByLabel('First day').fill(day(2))
+    await page.getByText('No such event in these days').waitFor()
+    await page.getByLabel('First day').fill(day(-2))
+    await rowOf(page, 'created the service token').waitFor()
+    await page.getByLabel('Last day').fill(day(-4))
+    await page.getByText('The last day lies before the first').waitFor()
+  })
+
+  test('leads from an event to all events of its person, by keyboard', async () => {
+    const { page } = await openLog()
+    const row = rowOf(page, 'changed the role of')
+    const summary = row.getByText('Details', { exact: true })
+    await summary.focus()
+    await page.keyboard.press('Enter')
+    await row.getByText(`${exactly(changedAt)} (${changedAt.toISOString()})`).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    const held = () => page.evaluate('document.activeElement.getAttribute("aria-label")')
+    expect(await held()).toBe('only their events: A member')
+    await page.keyboard.press('Enter')
+    await rowOf(page, 'created the service token').waitFor({ state: 'detached' })
+    expect(query(page).get('who')).toBe(String(sam.id))
+    // What they did, and what was done to them.
+    await rowOf(page, 'accepted the invitation').waitFor()
+    await rowOf(page, 'changed the role of').waitFor()
+  })
+
+  test('turns pages, and back', async () => {
+    const { page } = await openLog()
+    await page.route('**/api/audit?**', (route) => {
+      const url = new URL(route.request().url())
+      url.searchParams.set('limit', '3')
+      return route.continue({ url: url.href })
+    })
+    await page.goto('/audit?what=people')
+    await page.getByText('Page 1: 3 events').waitFor()
+    const first = await eventNumbers(page)
+    expect(first).toHaveLength(3)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('Page 2:').waitFor()
+    await expect.poll(async () => Math.max(...(await eventNumbers(page)))).toBeLessThan(Math.min(...first))
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await page.getByText('Page 1:').waitFor()
+    await expect.poll(() => eventNumbers(page)).toEqual(first)
+  })
+
+  test('is saved as a CSV file of the same selection', async () => {
+    const { page } = await openLog(tenant, '?what=role-changed')
+    await rowOf(page, 'changed the role of').waitFor()
+    const saved = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export CSV' }).click()
+    const lines = (await readFile(await (await saved).path(), 'utf8')).trim().split('\r\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain(`${changedAt.toISOString()},role-changed,Olive Quay,1,A member`)
+  })
+})
+
+describe('who may read it', () => {
+  test.each(['viewer', 'member'] as const)(
+    'a %s finds no way to it, and at its address is told why',
+    async (role) => {
+      const house = await makeTenant(app)
+      const person = await makePerson(app, house, role)
+      const { page, troubles } = await openWindow(browser, app.url, { person })
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+      await page.goto('/team')
+      await page.getByRole('link', { name: 'Settings' }).waitFor()
+      expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+      await page.goto('/audit')
+      await page.getByText('Only admins and owners read the audit log.').waitFor()
+      await page.getByText(`Your role is ${role}`).waitFor()
+      await page.waitForLoadState('networkidle')
+      // Their visit is no refusal in the log: nothing was asked for.
+      expect(asked).not.toContain('/api/audit')
+      expect(await accessibilityProblems(page)).toEqual([])
+      expect(troubles).toEqual([])
+    },
+  )
+
+  test('an admin has it in the menu', async () => {
+    const admin = await makePerson(app, await makeTenant(app), 'admin')
+    const { page } = await openWindow(browser, app.url, { person: admin })
+    await page.goto('/team')
+    await page.getByRole('link', { name: 'Audit log' }).click()
+    await rowOf(page, 'accepted the invitation').waitFor()
+  })
+})
+
+describe('how it is checked', () => {
+  test('the line to note down is one that the verifier reads: a log that was cut and covered up is known by it', async () => {
+    const house = await makeTenant(app)
+    for (let made = 0; made < 3; made++) await makeServiceToken(app, house.owner)
+    const { page } = await openLog(house)
+    await page.getByText('npm run verify-audit', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Copy the line' }).click()
+    const folder = mkdtempSync(join(tmpdir(), 'lanewise-noted-'))
+    try {
+      const noted = join(folder, 'noted-lines.txt')
+      writeFileSync(noted, `noted on paper\n${await page.evaluate('navigator.clipboard.readText()')}\n`)
+      const verified = async (file?: string) => {
+        const heads = file === undefined ? new Map() : await readLoggedHeads(file)
+        const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
+        const config = { databaseUrl, migrationDatabaseUrl, dataDirectory: '/nowhere' }
+        const [log] = await verifyAuditLogs({ config, remark: () => {} }, { named: String(house.id), heads })
+        return log?.line.split(': ')[1]?.split(';')[0]
+      }
+      expect(await verified(noted)).toBe('5 rows, unbroken')
+      await tamper(
+        house,
+        'delete from audit_log where entry_number >= 4',
+        `update tenant_counters set last_number = 3 where counter = 'audit'`,
+      )
+      expect(await verified()).toBe('3 rows, unbroken')
+      expect(await verified(noted)).toBe('row 4 is missing, and all up to 5')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
+
+describe('texts that others chose', () => {
+  test('run no script and stay what they are, also where somebody wrote over a row by hand', async () => {
+    const house = await makeTenant(app)
+    await byOwner(house, 'POST', '/api/users', { name: hostile, email: 'x@example.com', role: 'viewer' })
+    await byOwner(house, 'PATCH', '/api/tenant', { floors: { margin_pct: 9 } })
+    await byOwner(house, 'PATCH', '/api/tenant', { name: hostile })
+    await makeServiceToken(app, house.owner)
+    await tamper(
+      house,
+      `update audit_log set about = '{"before":{"toString":1},"after":{"toString":{"a":1},"__proto__":2}}' where entry_number = 3`,
+      `update audit_log set kind = '<script>window.ran = 1</script>', about = 'not JSON' where entry_number = 5`,
+    )
+    const { page, troubles } = await openLog(house, '', { width: 390 })
+    await page.getByText(hostile, { exact: true }).first().waitFor()
+    await page.getByText('<script>window.ran = 1</script>', { exact: true }).first().waitFor()
+    for (const summary of await page.getByText('Details', { exact: true }).all()) await summary.click()
+    await page.getByText('{"text":"not JSON"}').waitFor()
+    expect(await page.evaluate('typeof globalThis.ran')).toBe('undefined')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(troubles).toEqual([])
+  })
+})
+
+describe('trouble', () => {
+  test('is told where the log would stand, with what to do', async () => {
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    let isDown = true
+    await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))
+    await page.goto('/audit')
+    await page.getByText('The audit log could not be loaded').waitFor()
+    expect(await page.getByRole('button', { name: 'Export CSV' }).isDisabled()).toBe(true)
+    isDown = false
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await rowOf(page, 'created the service token').waitFor()
+  })
+
+  test('a mark that nobody handed out is said to be wrong', async () => {
+    const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/audit?cursor=nonsense')
+    await page
+      .getByRole('alert')
+      .getByText(/cursor must be/)
+      .waitFor()
+  })
+
+  test('nothing moves when a slow answer comes', async () => {
+    const { page } = await openWindow(browser, app.url, { person: tenant })
+    await page.addInitScript(`
+      globalThis.moved = 0
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) globalThis.moved += entry.value
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    await page.route('**/api/audit*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      await route.continue()
+    })
+    await page.goto('/audit')
+    await page.getByRole('status', { name: 'Loading the audit log' }).waitFor()
+    await rowOf(page, 'created the service token').waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(Number(await page.evaluate('globalThis.moved'))).toBeLessThan(0.01)
+    // The same meter notices a page that does move.
+    await page.evaluate(`document.querySelector('h1').style.marginTop = '200px'`)
+    await expect.poll(async () => Number(await page.evaluate('globalThis.moved'))).toBeGreaterThan(0.05)
+  })
+})
+
+describe('everybody can read it', () => {
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+    const { page } = await openLog(tenant, '', { colorScheme, width })
+    await rowOf(page, 'created the service token').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await rowOf(page, 'changed the role of').getByText('Details', { exact: true }).click()
+    await rowOf(page, 'W'.repeat(90)).getByText('Details', { exact: true }).click()
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await page.goto('/audit?what=tenant-suspended')
+    await page.getByText('No event fits the filters').waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
+})

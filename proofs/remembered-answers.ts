@@ -1,0 +1,298 @@
+import { isDeepStrictEqual } from 'node:util'
+import { countHistory } from '#engine/history-counts.ts'
+import { describeLane } from '#engine/lane-insight.ts'
+import { countRates, laneRates } from '#engine/lane-rates.ts'
+import { adviseMarkup } from '#engine/markup.ts'
+import { readPlace } from '#engine/place.ts'
+import { readHistory, readTenantStanding } from '#server/database/histories.ts'
+import { type Database, tenantId } from '#server/database/open-database.ts'
+import { type AskedLane, knownOrFolded } from '#server/lane-places.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import {
+  between,
+  type Finding,
+  firstFaults,
+  oneOf,
+  type Proof,
+  type ProofOptions,
+  seeded,
+  shareOf,
+} from './proof.ts'
+import { proofDatabase } from './proof-database.ts'
+
+const insights = '/api/integrations/insights'
+const cities = ['Dallas, TX', 'Atlanta, GA', 'Macon, GA'] as const
+const stepsFull = 400
+/** A change elsewhere counts after a second at the latest. */
+const elsewhereMs = 1_000
+
+interface World {
+  readonly database: Database
+  readonly nodes: readonly [TestApp, TestApp]
+  readonly ours: Integration
+  readonly random: () => number
+  /** The lane_refs there are. Those of an import that was undone answer 404, which changes nothing. */
+  readonly refs: string[]
+  readonly imports: number[]
+}
+
+/** One change of the tenant's facts, through either process; what it answers does not matter. */
+async function change(world: World): Promise<string> {
+  const { nodes, ours, random, refs, imports } = world
+  const node = oneOf(random, nodes)
+  const token = ours.tenant.owner
+  const rate = between(random, 1_500, 2_500)
+  const ref = refs[between(random, 0, Math.max(0, refs.length - 1))]
+  const kind = refs.length < 4 ? 0 : between(random, 0, 6)
+  switch (kind) {
+    case 0: {
+      const lanes = Array.from({ length: between(random, 1, 3) }, () => ({
+        origin: oneOf(random, cities),
+        destination: oneOf(random, cities),
+        equipment: oneOf(random, ['V', 'R']),
+        quoted_rate: rate,
+      }))
+      const made = await call(node, 'POST', '/api/quote-requests', {
+        token,
+        body: { customer_name: 'Acme', lanes },
+      })
+      for (const { lane_ref } of made.body.lanes) refs.push(lane_ref)
+      return 'a quote request'
+    }
+    case 1:
+      await call(node, 'POST', `/api/lanes/${ref}/outcome`, {
+        token,
+        body: { outcome: oneOf(random, ['won', 'lost', 'pending']) },
+      })
+      return 'an outcome'
+    case 2: {
+      const again = await call(node, 'POST', `/api/lanes/${ref}/requote`, {
+        token,
+        body: { quoted_rate: rate },
+      })
+      if (again.status === 201) refs.push(again.body.lane_ref)
+      return 'a quote again'
+    }
+    case 3: {
+      const { body } = await call(node, 'GET', `/api/lanes/${ref}/changes`, { token })
+      const [newest] = body.changes ?? []
+      if (newest !== undefined) {
+        await call(node, 'POST', `/api/lanes/${ref}/rollback`, {
+          token,
+          body: { change_id: newest.change_id ?? newest.id },
+        })
+      }
+      return 'a rollback'
+    }
+    case 4: {
+      const rows = Array.from({ length: between(random, 1, 4) }, () => {
+        const outcome = oneOf(random, ['Won', 'Lost', 'Pending'])
+        return `"${oneOf(random, cities)}","${oneOf(random, cities)}",V,${rate + between(random, 0, 90)},2026-0${between(random, 1, 9)}-03,${outcome}\n`
+      })
+      const file = `Origin,Destination,Equipment,Rate,Quote Date,Status\n${rows.join('')}`
+      const sent = await fetch(`${node.url}/api/imports`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/csv' },
+        body: file,
+      })
+      const { import_id } = (await sent.json()) as { import_id: number }
+      for (;;) {
+        const { body } = await call(node, 'GET', `/api/imports/${import_id}`, { token })
+        if (body.status !== 'running') break
+        await new Promise((resume) => setTimeout(resume, 10))
+      }
+      imports.push(import_id)
+      return 'an import'
+    }
+    case 5: {
+      const importId = imports.pop()
+      if (importId !== undefined) await call(node, 'POST', `/api/imports/${importId}/undo`, { token })
+      return 'an import undone'
+    }
+    default: {
+      const bytes = JSON.stringify({ lane_ref: ref, customer_rate: rate, truck_cost: rate - 200 })
+      await fetch(`${node.url}/api/integrations/tms/shipment-update`, {
+        method: 'POST',
+        headers: signedHeaders(ours, bytes, Math.floor(node.now / 1000)),
+        body: bytes,
+      })
+      return 'a signed update'
+    }
+  }
+}
+
+const asked = (origin: string, destination: string, equipmentCode: string | null): AskedLane => {
+  const places = { origin: placeOf(origin), destination: placeOf(destination) }
+  return {
+    places,
+    origin: knownOrFolded(places.origin),
+    destination: knownOrFolded(places.destination),
+    equipmentCode,
+  }
+}
+
+function placeOf(text: string) {
+  const place = readPlace(text)
+  if (place === null) throw new Error(`${text} is no place.`)
+  return place
+}
+
+const ratesTried = [160_000, 199_999, 240_000]
+
+/** What the rows themselves say of a lane, one by one: counted and priced by the engine, with nothing remembered. */
+async function fromTheFacts(world: World, lane: AskedLane, now: number) {
+  const tenant = tenantId(world.ours.tenant.id)
+  return world.database.inTenant(tenant, async (transaction) => {
+    const { totals } = await readTenantStanding(transaction, tenant)
+    const all = await readHistory(transaction, tenant, {})
+    const counted = {
+      wins: all.filter(({ outcome }) => outcome === 'won').length,
+      decided: all.filter(({ outcome }) => outcome !== 'pending').length,
+    }
+    const history = all.filter(
+      ({ originKey, destinationKey, equipmentCode }) =>
+        originKey === lane.origin.key &&
+        destinationKey === lane.destination.key &&
+        (lane.equipmentCode === null || equipmentCode === lane.equipmentCode),
+    )
+    const rates = laneRates(countRates(history))
+    const advice = ratesTried.map((proposedRateCents) =>
+      history.length === 0
+        ? null
+        : adviseMarkup(rates, { proposedRateCents, marketRateCents: null, method: 'at_or_below' }),
+    )
+    const scope = lane.equipmentCode === null ? ('corridor' as const) : ('equipment' as const)
+    const insight =
+      history.length === 0
+        ? null
+        : describeLane({
+            counts: countHistory(history, now),
+            parent: counted,
+            askedScope: scope,
+            usedScope: scope,
+            avgRateCents: null,
+          })
+    return { totals, counted, advice, insight }
+  })
+}
+
+const dollars = (cents: number | null) => (cents === null ? null : Math.round(cents) / 100)
+
+/** The faults of one process: where its answers are not what the facts say, to the last digit. */
+async function look(world: World, node: TestApp, lane: [string, string, string | null]): Promise<string[]> {
+  const [origin, destination, equipment] = lane
+  const truth = await fromTheFacts(world, asked(...lane), node.now)
+  const faults: string[] = []
+  const differs = (what: string, said: unknown, is: unknown) => {
+    if (!isDeepStrictEqual(said, is))
+      faults.push(`${what}: ${JSON.stringify(said)}, and the facts say ${JSON.stringify(is)}`)
+  }
+  differs('the counts of the tenant', truth.totals, truth.counted)
+  const query = new URLSearchParams({ origin, destination, ...(equipment === null ? {} : { equipment }) })
+  const read = async (path: string) =>
+    (await call(node, 'GET', `${insights}/${path}`, { token: world.ours.token })).body
+  for (const [at, rateCents] of ratesTried.entries()) {
+    const body = await read(`markup?${query}&proposed_rate=${rateCents / 100}`)
+    const advice = truth.advice[at] ?? null
+    differs(
+      `markup of ${query} at ${rateCents}`,
+      [
+        body.found,
+        body.win_probability,
+        body.markup_pct,
+        body.suggested_rate,
+        body.rate_band?.median,
+        body.verdict,
+      ],
+      advice === null
+        ? [false, undefined, undefined, undefined, undefined, undefined]
+        : [
+            true,
+            advice.winProbability,
+            advice.markupPct,
+            dollars(advice.suggestedRateCents),
+            dollars(advice.rateBand.medianCents),
+            advice.verdict,
+          ],
+    )
+  }
+  const body = await read(`lane?${query}`)
+  if (truth.insight !== null) {
+    const { scope, scores, signals, summary, history } = truth.insight
+    differs(
+      `insight into ${query}`,
+      [body.scope, body.scores, body.signals, body.summary, body.history?.total_quotes, body.history?.wins],
+      [scope, { ...scores }, { ...signals }, summary, history.totalQuotes, history.wins],
+    )
+  }
+  return faults
+}
+
+async function remembered(
+  { seed, share, cluster, onProgress, signal }: ProofOptions,
+  wrapDatabase: (database: Database) => Database = (database) => database,
+): Promise<Finding> {
+  const random = seeded(seed)
+  const own = await proofDatabase(cluster)
+  const first = await appOn(own.forTests, { wrapDatabase })
+  const second = await appOn(own.forTests, { wrapDatabase, secretKeys: [first.secretKey], now: first.now })
+  const faults: string[] = []
+  let steps = 0
+  let compared = 0
+  try {
+    const world: World = {
+      database: first.database,
+      nodes: [first, second],
+      ours: await makeIntegration(first),
+      random,
+      refs: [],
+      imports: [],
+    }
+    const all = shareOf(stepsFull, share, 25)
+    while (steps < all && faults.length === 0 && !signal.aborted) {
+      const lane: [string, string, string | null] = [
+        oneOf(random, cities),
+        oneOf(random, cities),
+        oneOf(random, ['V', 'R', null]),
+      ]
+      // Remembered before the change, so that what is old could be answered after it.
+      for (const node of world.nodes) await look(world, node, lane)
+      const what = await change(world)
+      for (const node of world.nodes) {
+        const until = performance.now() + elsewhereMs
+        let found = await look(world, node, lane)
+        while (found.length > 0 && performance.now() < until) found = await look(world, node, lane)
+        compared++
+        faults.push(...found.map((fault) => `after ${what}, step ${steps}: ${fault}`))
+      }
+      steps++
+      if (steps % 25 === 0) onProgress(`${steps} of ${all} changes`)
+    }
+  } finally {
+    await second.close()
+    await first.close()
+    await own.drop()
+  }
+  return {
+    figure: `${steps} changes, ${compared} comparisons over two processes`,
+    faults: firstFaults(faults),
+  }
+}
+
+/** Nobody hears of any change. */
+const deaf = (database: Database): Database => ({
+  ...database,
+  onVersionsMoved: () => {},
+  changedTenants: async (since) => ({ ...(await database.changedTenants(since)), tenants: [] }),
+})
+
+export const rememberedAnswers: Proof = {
+  name: 'remembered',
+  claim:
+    'Whatever changes in whichever process, answers from memory are what the facts say, to the last digit, within a second',
+  fault: 'processes that hear of no change',
+  run: (options) => remembered(options),
+  // It ends at the first fault; a few changes may go by without one.
+  control: (options) => remembered({ ...options, share: 1 }, deaf),
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { underTenantLimit } from '#contract/endpoint.ts'
+import { Problem } from '#contract/errors.ts'
+import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
+import { shape } from '#contract/shape.ts'
+import type { Callers } from './callers.ts'
+import type { Parts, ServedEndpoint } from './endpoints/call.ts'
+import { callerNetwork } from './security/caller-network.ts'
+import { callerAddress } from './security/trusted-proxies.ts'
+import { answerHeaders, limitHeaders, readQuery } from './serve-endpoint.ts'
+
+/**
+ * Answers a read before the framework sees it, where everything that the answer needs is remembered: whose token it is,
+ * the lane, and that neither has changed. It gives exactly the answer that the ordinary way would give, or it does
+ * nothing at all and says so: whatever is refused, unusual or not remembered is for the ordinary way.
+ */
+export type AnswerFromMemory = (request: IncomingMessage, response: ServerResponse) => boolean
+
+interface Door {
+  readonly isProxy: (address: string) => boolean
+  /** The service is about to stop: the ordinary way sends everybody away in peace. */
+  readonly isLeaving: () => boolean
+  readonly standardHeaders: Readonly<Record<string, string>>
+}
+
+const networksMax = 10_000
+
+/** A header by which an answer could become another, or by which two parties could read a request differently. */
+const unusualHeaders = ['content-length', 'transfer-encoding', 'expect', 'prefer', 'upgrade'] as const
+
+export function answerFromMemory(
+  served: readonly ServedEndpoint[],
+  parts: Parts,
+  callers: Callers,
+  door: Door,
+): AnswerFromMemory {
+  const reads = new Map(
+    served.flatMap(({ endpoint, fromMemory }) =>
+      fromMemory === undefined || endpoint.query === undefined
+        ? []
+        : [[endpoint.path, { endpoint, fromMemory, check: shape(endpoint.query, 'parameter') }] as const],
+    ),
+  )
+  for (const { endpoint } of reads.values()) {
+    const fits =
+      endpoint.method === 'GET' &&
+      endpoint.who.kind === 'service' &&
+      !endpoint.who.signed &&
+      underTenantLimit(endpoint)
+    if (!fits) throw new Error(`${endpoint.name} cannot be answered from memory.`)
+  }
+  /** The headers that are the same for every answer of an endpoint, but for how much is left of the limit. */
+  const heads = new Map<string, readonly (readonly string[])[]>()
+  for (const { endpoint } of reads.values()) {
+    const head = (remaining: number) =>
+      Object.entries({
+        ...door.standardHeaders,
+        ...limitHeaders({ remaining, retryAfterMs: 0 }),
+        ...answerHeaders(endpoint),
+      }).flat()
+    heads.set(
+      endpoint.path,
+      Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) => head(remaining)),
+    )
+  }
+
+  const networks = new Map<string, string>()
+  function networkOf(address: string): string {
+    const known = networks.get(address)
+    if (known !== undefined) return known
+    if (networks.size >= networksMax) networks.clear()
+    const network = callerNetwork(address)
+    networks.set(address, network)
+    return network
+  }
+
+  function answerTo(request: IncomingMessage, response: ServerResponse): boolean {
+    const url = request.url ?? ''
+    const queryAt = url.indexOf('?')
+    const read = queryAt === -1 ? undefined : reads.get(url.slice(0, queryAt))
+    if (read === undefined || request.method !== 'GET' || !isUsual(request) || door.isLeaving()) return false
+    const began = performance.now()
+    const now = parts.clock()
+    const network = networkOf(callerAddress(request, door.isProxy))
+    const known = callers.serviceFromMemory(request.headers.authorization, now, network)
+    if (known === null) return false
+    const ignored: string[] = []
+    const { caller, jti } = known
+    const { endpoint } = read
+    const query = readQuery(endpoint, read.check, url, ignored)
+    if (ignored.length > 0) return false
+    const requestId = randomUUID()
+    const call = { caller, params: {}, query, body: undefined, signed: undefined, now, network, requestId }
+    const body = read.fromMemory(call as never, parts)
+    if (body === null) return false
+    // Last, for it takes a place: from here on the request is answered.
+    const admission = parts.tenantLimit.admit(caller.tenant, parts.monotonic())
+    if (!admission.admitted) return false
+    const text = JSON.stringify(body)
+    const head = heads.get(endpoint.path)?.[admission.remaining] ?? []
+    response.writeHead(endpoint.status, [
+      ...head,
+      'Request-Id',
+      requestId,
+      'Content-Length',
+      String(Buffer.byteLength(text)),
+    ])
+    response.end(text)
+    const ms = Math.round((performance.now() - began) * 10) / 10
+    parts.calls.begin(response, {
+      tenant: caller.tenant,
+      jti,
+      endpoint,
+      method: 'GET',
+      url,
+      requestId,
+      network,
+      at: now,
+    })
+    parts.calls.end(response, { status: endpoint.status, ms, answered: true })
+    parts.log.info(
+      { request_id: requestId, method: 'GET', route: endpoint.path, status: endpoint.status, ms, network },
+      'request',
+    )
+    return true
+  }
+
+  return (request, response) => {
+    try {
+      return answerTo(request, response)
+    } catch (error) {
+      // What is wrong with a request the ordinary way says; nothing has been taken or answered here.
+      if (error instanceof Problem && !response.headersSent) return false
+      throw error
+    }
+  }
+}
+
+function isUsual(request: IncomingMessage): boolean {
+  const { headers, rawHeaders } = request
+  if (request.httpVersion !== '1.1' || headers.host === undefined || headers.authorization === undefined)
+    return false
+  for (const name of unusualHeaders) if (headers[name] !== undefined) return false
+  // Fewer names than lines: one of them was sent twice.
+  if (Object.keys(headers).length * 2 !== rawHeaders.length) return false
+  // Who does not read his answers is for the ordinary way, which lets go of him after a while.
+  const { socket } = request
+  return (request.url?.length ?? 0) <= uriBytesMax && !socket.destroyed && socket.writableLength === 0
+}

@@ -1,0 +1,28 @@
+import Papa from 'papaparse'
+
+/**
+ * What a spreadsheet would run as a formula: also with the wide signs of East Asian keyboards, and behind what it leaves
+ * out at the beginning of a cell. A negative amount is a number and stays one.
+ */
+const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{Cc}\p{Cf}]*[=+\-@\t\r\n＝＋－＠]/u
+
+const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
+
+/** How every file begins: the mark by which Excel knows UTF-8, and the line of column names. */
+export function csvHead(headers: readonly string[]): string {
+  return `\uFEFF${csvLines([headers])}`
+}
+
+/**
+ * Lines of a file. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+ *
+ * @example csvLines([['=1+1', 'a "b"', null, -5]]) // `'=1+1,"a ""b""",,-5\r\n`
+ */
+export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
+  return rows.length === 0
+    ? ''
+    : `${Papa.unparse(
+        rows.map((row) => [...row]),
+        form,
+      )}\r\n`
+}

@@ -1,0 +1,70 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/**
+ * Who calls is known by many facts, all of which the database is asked. Removing a person also ends their sessions and a
+ * token also tells its own expiry; here each fact stands alone, so that none of the conditions leans on another.
+ */
+
+let app: TestApp
+let owner: pg.Client
+
+beforeAll(async () => {
+  app = await testApp()
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await app.close()
+})
+
+/** Changes a row as no endpoint does: the facts around it stay as they are. */
+async function change(tenant: number, statement: string, values: readonly unknown[] = []): Promise<void> {
+  await owner.query('begin')
+  await owner.query(`select set_config('app.tenant_id', $1, true)`, [String(tenant)])
+  const { rowCount } = await owner.query(statement, [tenant, ...values])
+  await owner.query('commit')
+  expect(rowCount).toBeGreaterThan(0)
+}
+
+const past = '2020-01-01T00:00:00Z'
+
+test.each([
+  ['the session is over', 'update sessions set expires_at = $2 where tenant_id = $1', [past]],
+  ['the session was ended', 'update sessions set ended_at = $2 where tenant_id = $1', [past]],
+  ['the person is removed', `update users set status = 'removed' where tenant_id = $1`, []],
+  ['the brokerage is suspended', `update tenants set status = 'suspended' where tenant_id = $1`, []],
+])('no session is good any more when %s', async (_fact, statement, values) => {
+  const tenant = await makeTenant(app)
+  const admin = await makePerson(app, tenant, 'admin')
+  for (const token of [tenant.owner, admin.token]) {
+    expect((await call(app, 'GET', '/api/me', { token })).status).toBe(200)
+  }
+  await change(tenant.id, statement, values)
+  for (const token of [tenant.owner, admin.token]) {
+    const { status, body } = await call(app, 'GET', '/api/me', { token })
+    expect([status, body.type]).toEqual([401, '/problems/token-revoked'])
+  }
+})
+
+const read = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+
+test.each([
+  ['the token is over', 'update service_tokens set expires_at = $2 where tenant_id = $1', [past]],
+  ['the token was revoked', 'update service_tokens set revoked_at = $2 where tenant_id = $1', [past]],
+  ['its person is removed', `update users set status = 'removed' where tenant_id = $1`, []],
+  ['its person is a member', `update users set role = 'member' where tenant_id = $1`, []],
+  ['the brokerage is suspended', `update tenants set status = 'suspended' where tenant_id = $1`, []],
+])('no service token is good any more when %s', async (_fact, statement, values) => {
+  const tenant = await makeTenant(app)
+  const token = await makeServiceToken(app, tenant.owner)
+  expect((await call(app, 'GET', read, { token })).status).toBe(200)
+  await change(tenant.id, statement, values)
+  // Nobody tells the service of a change by hand: a token is looked at again after a minute.
+  app.now += 61_000
+  const { status, body } = await call(app, 'GET', read, { token })
+  expect([status, body.type]).toEqual([401, '/problems/token-revoked'])
+})

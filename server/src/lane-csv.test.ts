@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import Papa from 'papaparse'
+import { expect, test } from 'vitest'
+import type { Lane } from '#contract/lane.ts'
+import { laneCsvHead, laneCsvLines } from './lane-csv.ts'
+
+const lane: Lane = {
+  lane_ref: '48211093754-1-1',
+  lane_id: 1,
+  request_id: 48211093754,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  customer_name: 'Harvest Table Foods',
+  quoted_customer_name: 'Harvest Table Foods',
+  reference: null,
+  quoted_by: { user_id: 1, name: 'Olive Quay' },
+  quoted_rate: 2150,
+  customer_rate: null,
+  estimated_cost: 1800.5,
+  expected_cost: null,
+  truck_cost: null,
+  truck_cost_source: null,
+  margin: null,
+  margin_pct: null,
+  carrier_name: null,
+  carrier_notes: null,
+  market_rate: null,
+  miles: 856.9,
+  pickup_date: null,
+  outcome: 'pending',
+  outcome_reason: null,
+  outcome_source: null,
+  decided_at: null,
+  booked_at: null,
+  created_at: '2026-10-01T08:00:00Z',
+  updated_at: '2026-10-01T08:00:00Z',
+}
+
+/** RFC 4180, read by hand: cells between commas, lines end in CRLF, a quote in quotes is written twice. */
+function readRfc4180(text: string): string[][] {
+  const rows: string[][] = []
+  let row: string[] = []
+  let at = 0
+  while (at < text.length) {
+    const cell = /"((?:[^"]|"")*)"|([^",\r\n]*)/y
+    cell.lastIndex = at
+    const [all = '', quoted, plain = ''] = cell.exec(text) ?? []
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'))
+    at += all.length
+    if (text[at] === ',') at += 1
+    else if (text.startsWith('\r\n', at)) {
+      rows.push(row)
+      row = []
+      at += 2
+    } else throw new Error(`Not RFC 4180 at ${at}: ${JSON.stringify(text.slice(at, at + 20))}`)
+  }
+  return rows
+}
+
+const columnNames = readRfc4180(laneCsvHead.slice(1))[0] ?? []
+
+const sign = fc.constantFrom(
+  ...'=+-@＝＋－＠"\',;|\t\r\n\u0000 \u00A0\u200B\uFEFF\u2028',
+  'Café',
+  '1',
+  '.',
+  '-5',
+  '\r\n',
+)
+const cellText = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.array(sign, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('')),
+)
+
+/** What a spreadsheet may take for the beginning of a formula, said another way than the writer says it. */
+function startsFormula(cell: string): boolean {
+  const begun = cell.normalize('NFKC').replace(/^[\s\p{C}]+/u, '')
+  return '=+-@'.includes(begun.charAt(0)) && begun !== '' && !/^-\d+(\.\d+)?$/.test(cell)
+}
+
+test('whatever a cell holds comes back the same, but for the mark before a formula', () => {
+  fc.assert(
+    fc.property(cellText, cellText, cellText, (customer, reference, carrier) => {
+      const text = laneCsvLines([
+        { ...lane, customer_name: customer, reference, carrier_name: carrier },
+        { ...lane, customer_name: carrier, reference: customer, carrier_name: reference },
+      ])
+      const rows = readRfc4180(text)
+      expect(
+        Papa.parse<string[]>(text, { delimiter: ',', newline: '\r\n', skipEmptyLines: true }).data,
+      ).toEqual(rows)
+      const cells = rows.map((row) => Object.fromEntries(row.map((cell, at) => [columnNames[at], cell])))
+      expect(rows.map((row) => row.length)).toEqual([columnNames.length, columnNames.length])
+      const back = [cells[0]?.Customer, cells[0]?.['Customer reference'], cells[0]?.Carrier]
+      const sent = [customer, reference, carrier]
+      for (const [at, original] of sent.entries()) {
+        const cell = back[at] ?? ''
+        expect([original, `'${original}`]).toContain(cell)
+        expect(startsFormula(cell)).toBe(false)
+      }
+      expect([cells[1]?.['Customer reference'], cells[1]?.Carrier, cells[1]?.Customer]).toEqual(back)
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test.each([
+  '=1+1',
+  '+1',
+  '-2+3',
+  '@sum',
+  '\t=1',
+  '\r=1',
+  '\n=1',
+  ' =1',
+  '\u00A0=1',
+  '\uFEFF=1',
+  '\u200B@sum',
+  '＝1+1',
+  '＠sum',
+  '-5\n=1',
+])('%j is marked, so that no spreadsheet runs it', (name) => {
+  const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }]))
+  expect(row[columnNames.indexOf('Customer')]).toBe(`'${name}`)
+})
+
+test.each(['-5', '-200.50', '5', "O'Hare; Chicago", 'a=b', "'quoted", 'say "yes", twice'])(
+  '%j stays as it is',
+  (name) => {
+    const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }]))
+    expect(row[columnNames.indexOf('Customer')]).toBe(name)
+  },
+)

@@ -1,0 +1,111 @@
+import type { TenantId } from './database/open-database.ts'
+import { spendPatience } from './database/patience.ts'
+import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
+
+/** Something read of a tenant, and for how long it may be answered from. */
+export interface Remembered<T> {
+  readonly value: T
+  readonly versions: ReadVersions
+  /** Epoch milliseconds from which on it must be read again, whatever the versions say. */
+  readonly until: number
+  /** About how many bytes it takes. */
+  readonly bytes: number
+}
+
+/**
+ * What a process remembers of its tenants: who a token belongs to, the secrets of signatures, prepared lanes. All of it is
+ * thrown away at will and read again; none of it is answered from once the tenant has moved on (see tenant-watch).
+ */
+export interface TenantMemory {
+  /** What is remembered and still holds, at once; undefined when it must be read. */
+  peek<T>(tenant: TenantId, key: string, now: number): T | undefined
+  /** As peek, or else reads it. Who asks while it is being read waits for the same reading, unless the tenant has moved on. */
+  recall<T>(tenant: TenantId, key: string, now: number, read: () => Promise<Remembered<T>>): Promise<T>
+}
+
+interface Entry extends Remembered<unknown> {
+  /** Asked for since it was last looked at for forgetting. */
+  used: boolean
+}
+
+interface Reading {
+  readonly changes: number
+  readonly entry: Promise<Remembered<unknown>>
+}
+
+/** The key, the entry and its places in two maps, beside the value itself. */
+const entryBytes = 300
+
+export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory {
+  const entries = new Map<string, Entry>()
+  const readings = new Map<string, Reading>()
+  let bytes = 0
+
+  function forget(name: string, entry: Entry): void {
+    entries.delete(name)
+    bytes -= entry.bytes + entryBytes
+  }
+
+  /** The oldest go first; one that was used since it came to the front gets another round. */
+  function makeRoom(): void {
+    for (const [name, entry] of entries) {
+      if (bytes <= bytesMax) return
+      entries.delete(name)
+      if (entry.used) {
+        entry.used = false
+        entries.set(name, entry)
+      } else bytes -= entry.bytes + entryBytes
+    }
+  }
+
+  function remember(name: string, { value, versions, until, bytes: size }: Remembered<unknown>): void {
+    const before = entries.get(name)
+    if (before !== undefined) forget(name, before)
+    entries.set(name, { value, versions, until, bytes: size, used: false })
+    bytes += size + entryBytes
+    makeRoom()
+  }
+
+  function held(tenant: TenantId, name: string, now: number): Entry | undefined {
+    const entry = entries.get(name)
+    if (entry === undefined || now >= entry.until || !watch.isCurrent(tenant, entry.versions))
+      return undefined
+    entry.used = true
+    return entry
+  }
+
+  const nameOf = (tenant: TenantId, key: string) => `${tenant} ${key}`
+
+  return {
+    peek: <T>(tenant: TenantId, key: string, now: number) =>
+      held(tenant, nameOf(tenant, key), now)?.value as T | undefined,
+
+    async recall<T>(
+      tenant: TenantId,
+      key: string,
+      now: number,
+      read: () => Promise<Remembered<T>>,
+    ): Promise<T> {
+      const name = nameOf(tenant, key)
+      await spendPatience(() => watch.look())
+      const known = held(tenant, name, now)
+      if (known !== undefined) return known.value as T
+      const begun = readings.get(name)
+      if (begun !== undefined && begun.changes === watch.changesOf(tenant)) {
+        // What ended the other's reading need not end this one.
+        const shared = await begun.entry.catch(() => null)
+        if (shared !== null && now < shared.until) return shared.value as T
+      }
+      const entry = watch.reading(tenant, read)
+      const reading: Reading = { changes: watch.changesOf(tenant), entry }
+      readings.set(name, reading)
+      try {
+        const found = await entry
+        remember(name, found)
+        return found.value
+      } finally {
+        if (readings.get(name) === reading) readings.delete(name)
+      }
+    },
+  }
+}

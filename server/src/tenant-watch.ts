@@ -1,0 +1,173 @@
+import type { Database, TenantId, TenantVersions } from './database/open-database.ts'
+import { behindRequests } from './database/patience.ts'
+import type { Log } from './endpoints/call.ts'
+
+/**
+ * Knows whether what a process remembers of a tenant is still what the database holds. Commits of the process itself are
+ * known at once; those of other processes by asking, many times a second while anybody reads, which tenants moved on.
+ * When the last answer is too old nothing is taken for current, so a lost database never hides behind memory.
+ */
+export interface TenantWatch {
+  /** Whether what was read of a tenant at these versions may still be answered from. Without `facts` they may have moved on. */
+  isCurrent(tenant: TenantId, versions: ReadVersions): boolean
+  /** A number that is another one after each change of the tenant that this process knows of. */
+  changesOf(tenant: TenantId): number
+  /** Asks the database now, unless it was asked a moment ago. Resolves also when it could not answer: then nothing is current. */
+  look(): Promise<void>
+  /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
+  reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
+  stop(): Promise<void>
+}
+
+/** The versions that something was read at; without `facts` where it is not made of them. */
+export interface ReadVersions {
+  readonly facts?: number
+  readonly access: number
+}
+
+/** How often the database is asked while somebody reads. A change elsewhere is in the answers after this at the latest. */
+const lookEveryMs = 40
+/** How long an answer of the database stands. Never more than a second passes before a change elsewhere counts. */
+const lookHoldsMs = 800
+/** Nobody has read for so long: the database is left in peace until somebody does. */
+const idleAfterMs = 2_000
+/** Tenants that are watched; beyond it those that were read longest ago are forgotten, and read again. */
+const tenantsMax = 50_000
+
+interface Watched {
+  facts: number
+  access: number
+  changes: number
+  /** Readings that are under way: until they end, what moves on must not be forgotten. */
+  readings: number
+}
+
+export function tenantWatch({
+  database,
+  monotonic,
+  log,
+}: {
+  database: Pick<Database, 'changedTenants' | 'onVersionsMoved'>
+  monotonic: () => number
+  log: Log
+}): TenantWatch {
+  const watched = new Map<TenantId, Watched>()
+  /** Where the next question goes on, and when the last answered one was asked. */
+  let since: string | null = null
+  let askedAt = Number.NEGATIVE_INFINITY
+  let readAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | null = null
+  let timer: NodeJS.Timeout | null = null
+  let failing = false
+  let stopped = false
+  let changes = 0
+
+  function moved(tenant: TenantId, versions: TenantVersions | null): void {
+    const known = watched.get(tenant)
+    if (known === undefined) return
+    // Nobody knows whether it was committed: what was read before counts for nothing.
+    if (versions === null) {
+      watched.delete(tenant)
+      return
+    }
+    if (versions.facts <= known.facts && versions.access <= known.access) return
+    known.facts = Math.max(known.facts, versions.facts)
+    known.access = Math.max(known.access, versions.access)
+    known.changes = ++changes
+  }
+  database.onVersionsMoved(moved)
+
+  async function ask(): Promise<void> {
+    const began = monotonic()
+    try {
+      const { next, tenants } = await behindRequests(() => database.changedTenants(since))
+      for (const [tenant, versions] of tenants) moved(tenant, versions)
+      since = next
+      askedAt = began
+      failing = false
+    } catch (error) {
+      if (!failing)
+        log.warn({ err: error }, 'what changed elsewhere could not be asked: nothing is answered from memory')
+      failing = true
+    }
+  }
+
+  function lookNow(): Promise<void> {
+    looking ??= ask().finally(() => {
+      looking = null
+      if (!stopped && monotonic() - readAt < idleAfterMs) schedule()
+    })
+    return looking
+  }
+
+  function schedule(): void {
+    if (timer !== null) return
+    timer = setTimeout(() => {
+      timer = null
+      void lookNow()
+    }, lookEveryMs)
+    timer.unref()
+  }
+
+  function isFresh(now: number): boolean {
+    return now - askedAt <= lookHoldsMs
+  }
+
+  function forgetOldest(): void {
+    for (const [tenant, { readings }] of watched) {
+      if (watched.size <= tenantsMax) return
+      if (readings === 0) watched.delete(tenant)
+    }
+  }
+
+  return {
+    isCurrent(tenant, versions) {
+      const now = monotonic()
+      readAt = now
+      if (!isFresh(now)) return false
+      if (timer === null && looking === null) schedule()
+      const known = watched.get(tenant)
+      return (
+        known !== undefined &&
+        known.access === versions.access &&
+        (versions.facts === undefined || known.facts === versions.facts)
+      )
+    },
+
+    changesOf: (tenant) => watched.get(tenant)?.changes ?? -1,
+
+    async look() {
+      readAt = monotonic()
+      if (isFresh(readAt) || stopped) return
+      // A question that is on its way was asked before whatever the caller knows of.
+      if (looking !== null) await looking
+      if (!isFresh(monotonic())) await lookNow()
+    },
+
+    async reading(tenant, read) {
+      // Before the first look nobody would hear of a change between the reading and that look.
+      if (since === null) await lookNow()
+      const known = watched.get(tenant) ?? { facts: -1, access: -1, changes: ++changes, readings: 0 }
+      known.readings++
+      if (since !== null) {
+        watched.delete(tenant)
+        watched.set(tenant, known)
+      }
+      forgetOldest()
+      try {
+        const found = await read()
+        known.facts = Math.max(known.facts, found.versions.facts ?? -1)
+        known.access = Math.max(known.access, found.versions.access)
+        return found
+      } finally {
+        known.readings--
+      }
+    },
+
+    async stop() {
+      stopped = true
+      if (timer !== null) clearTimeout(timer)
+      await looking
+    },
+  }
+}
