@@ -157,6 +157,14 @@ describe('generated data', () => {
     ).toEqual([{ versions: 21, tenants: 21 }])
   })
 
+  test('are counted with their tenant, as the service counts', async () => {
+    const wrong = await whole.ask(`
+      select tenant_id from lanes join tenant_facts using (tenant_id) group by tenant_id, won_quotes, decided_quotes
+      having won_quotes <> count(*) filter (where outcome = 'won')
+        or decided_quotes <> count(*) filter (where outcome <> 'pending')`)
+    expect(wrong).toEqual([])
+  })
+
   test('give one tenant its giant lane, beside ten of ten quotes', async () => {
     const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
     const counts = await whole.ask(

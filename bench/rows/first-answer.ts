@@ -147,8 +147,10 @@ export const firstAnswerRow: BenchRow = {
 /** What another process's write leaves behind: all that is remembered of the tenant is old. */
 async function moveFacts(data: ScaleDatabase, tenant: PlannedTenant): Promise<void> {
   await data.as('superuser', (client) =>
-    client.query('update tenant_facts set facts_version = facts_version + 1 where tenant_id = $1', [
-      tenant.tenantId,
-    ]),
+    client.query(
+      `update tenant_facts set facts_version = facts_version + 1, changed_in = pg_current_xact_id()
+       where tenant_id = $1`,
+      [tenant.tenantId],
+    ),
   )
 }

@@ -52,6 +52,8 @@ export const laneColumns = [
 export interface QuoteRows {
   readonly requests: CopyValue[][]
   readonly lanes: CopyValue[][]
+  /** What the quotes add to the counts of each tenant. */
+  readonly counts: ReadonlyMap<number, { won: number; decided: number }>
 }
 
 /** How many chunks of the plan whose first tenant this is are written already. */
@@ -89,12 +91,17 @@ export async function rowsOf(
   const laneNumbers = await takeNumbers(client, 'lane_number', quotes.length)
   const requests: CopyValue[][] = []
   const lanes: CopyValue[][] = []
+  const counts = new Map<number, { won: number; decided: number }>()
   let requestId = 0
   let laneNumber = 0
   for (const quote of quotes) {
     const { tenant, lane, booking } = quote
     const { tenantId } = tenant
     const quotedAt = new Date(quote.quotedAt)
+    const count = counts.get(tenantId) ?? { won: 0, decided: 0 }
+    counts.set(tenantId, count)
+    if (quote.outcome !== 'pending') count.decided++
+    if (quote.outcome === 'won') count.won++
     if (quote.beginsRequest) {
       requestId = identifiers.requestId(requestNumbers[requests.length] ?? -1)
       laneNumber = 0
@@ -139,7 +146,7 @@ export async function rowsOf(
       quotedAt,
     ])
   }
-  return { requests, lanes }
+  return { requests, lanes, counts }
 }
 
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
@@ -149,14 +156,19 @@ export async function writeChunk(
   chunk: number,
   rows: QuoteRows,
 ): Promise<void> {
-  const tenantIds = [...new Set(rows.lanes.map(([tenantId]) => tenantId))]
+  const counts = [...rows.counts.values()]
   await withWallsAside(client, ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts'], async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
     await client.query(
-      `insert into tenant_facts (tenant_id, facts_version) select unnest($1::integer[]), 1
-       on conflict (tenant_id) do update set facts_version = tenant_facts.facts_version + 1`,
-      [tenantIds],
+      `insert into tenant_facts as known (tenant_id, facts_version, won_quotes, decided_quotes)
+       select tenant_id, 1, won, decided
+       from unnest($1::integer[], $2::bigint[], $3::bigint[]) as added (tenant_id, won, decided)
+       on conflict (tenant_id) do update set facts_version = known.facts_version + 1,
+         won_quotes = known.won_quotes + excluded.won_quotes,
+         decided_quotes = known.decided_quotes + excluded.decided_quotes,
+         changed_in = pg_current_xact_id()`,
+      [[...rows.counts.keys()], counts.map(({ won }) => won), counts.map(({ decided }) => decided)],
     )
     const { rowCount } = await client.query(
       `insert into tenant_counters (tenant_id, counter, last_number) values ($1, $2, $3)
