@@ -3,6 +3,7 @@ import { type PooledRequest, poolOf, type Read, readsOfAll } from '../load/reque
 import { askOnce } from '../measured.ts'
 import { type ServerProcess, startServer } from '../processes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
+import { warmUp } from '../warm-up.ts'
 
 /** The servers in the order of a round. */
 export const serverNames = ['limit', 'framework', 'ordinary', 'lanewise'] as const
@@ -11,8 +12,6 @@ export type FourServers = Readonly<Record<ServerName, ServerProcess>>
 
 /** Answers that are looked at to learn how long they are. */
 const answersLookedAt = 200
-/** Lanewise may warm up for so many times the length of a measurement. */
-const warmUpMeasurements = 10
 
 /** Starts the real service on a database. */
 export function startLanewise(
@@ -27,10 +26,11 @@ export function startLanewise(
  * each server answer them until it is warm. The first two answer with a real answer of Lanewise's, of median length.
  */
 export async function fourServers(
-  { load, options, say }: Bench,
+  bench: Bench,
   data: ScaleDatabase,
   read: Read,
 ): Promise<{ servers: FourServers; notes: string[]; stop: () => Promise<void> }> {
+  const { load, options, say } = bench
   const started: ServerProcess[] = []
   const stop = async () => {
     for (const server of started) await server.stop()
@@ -53,20 +53,19 @@ export async function fourServers(
     }
     await load.take(read, poolOf(requests))
     const notes = [`answers of ${Buffer.byteLength(answer)} bytes; ${requests.length} requests in the pool`]
-    for (const name of serverNames) {
-      say(`${read}: warming ${name} up`)
-      const own = name === 'lanewise'
-      const warm = await load.run({
+    for (const name of ['limit', 'framework', 'ordinary'] as const) {
+      await load.run({
         pool: read,
         port: servers[name].port,
         connections: options.connections,
-        seconds: own ? warmUpMeasurements * options.seconds : options.seconds,
-        once: own,
+        seconds: options.seconds,
+        once: false,
         perSecond: null,
         withinLimit: isLimited(name),
       })
-      if (own && !warm.wholePool) notes.push('the warm-up ended before each request had been sent once')
     }
+    say(`${read}: warming up`)
+    notes.push(...(await warmUp(bench, lanewise, requests)))
     return { servers, notes, stop }
   } catch (error) {
     await stop()

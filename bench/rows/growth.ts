@@ -3,9 +3,9 @@ import { poolOf, readsOfAll } from '../load/request-pool.ts'
 import { type Measured, measured, refusals } from '../measured.ts'
 import { startLanewise } from '../peers/four-servers.ts'
 import type { ServerProcess } from '../processes.ts'
+import { warmUp } from '../warm-up.ts'
 
 const fewQuotes = 100_000
-const warmUpSeconds = 20
 
 /** Throughput of the same load on two databases, one with many more quotes than the other. */
 export const growthRow: BenchRow = {
@@ -24,16 +24,10 @@ export const growthRow: BenchRow = {
         const data = await bench.data({ quotes })
         const server = await startLanewise(data)
         sides.push({ name, server, results: [] })
-        await bench.load.take(name, poolOf(readsOfAll(data.access, 'markup')))
+        const requests = readsOfAll(data.access, 'markup')
+        await bench.load.take(name, poolOf(requests))
         bench.say(`growth: warming up with ${name}`)
-        const warm = await measured(bench, server, {
-          pool: name,
-          withinLimit: true,
-          once: true,
-          seconds: warmUpSeconds,
-        })
-        if (!warm.wholePool)
-          notes.push(`the warm-up with ${name} ended before each request had been sent once`)
+        notes.push(...(await warmUp(bench, server, requests)).map((note) => `${name}: ${note}`))
       }
       for (let round = 1; round <= rounds; round++) {
         bench.say(`growth: round ${round} of ${rounds}`)
