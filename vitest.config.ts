@@ -7,7 +7,9 @@ const isLongProof = (file: string) =>
   /^proofs\/(crash-safety|hostile-fields|hostile-input|mutation-walk|route-walk|concurrency-walk)\.test\.ts$/.test(
     file,
   )
-const tests = globSync('{contract,engine,geography,server,evaluation,checks,dashboard,proofs}/**/*.test.ts')
+const tests = globSync(
+  '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
+)
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 

@@ -24,7 +24,7 @@ export function textOf(path: string): string {
 /** TypeScript and JavaScript as it stands, tests included. */
 export function sourceFiles(): string[] {
   return filesOf(
-    '{contract,engine,geography,server,evaluation,checks,dashboard,proofs}/**/*.{ts,tsx}',
+    '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
     'scripts/*.mjs',
     '*.ts',
   )

@@ -1,0 +1,27 @@
+import type { BenchRow } from './bench-row.ts'
+import { firstAnswerRow } from './rows/first-answer.ts'
+import { freshnessRow } from './rows/freshness.ts'
+import { giantLaneRow } from './rows/giant-lane.ts'
+import { growthRow } from './rows/growth.ts'
+import { importRow } from './rows/import.ts'
+import { memoryRow } from './rows/memory.ts'
+import { insightRow, markupRow } from './rows/reads.ts'
+import { startRow } from './rows/start.ts'
+import { tailRow } from './rows/tail.ts'
+import { updatesRow } from './rows/updates.ts'
+
+/** Every row of the benchmark, in the order of a run. */
+export const allRows: readonly BenchRow[] = [
+  markupRow,
+  insightRow,
+  tailRow,
+  giantLaneRow,
+  firstAnswerRow,
+  updatesRow,
+  freshnessRow,
+  importRow,
+  growthRow,
+  memoryRow,
+  // Stops the database of the three rows before it.
+  startRow,
+]

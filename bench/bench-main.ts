@@ -1,0 +1,191 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { parseArgs } from 'node:util'
+import { stopAbandonedPostgres } from '#server/database/embedded-postgres.ts'
+import { passes } from '../evaluation/src/bar.ts'
+import { allRows } from './all-rows.ts'
+import type { Bench, BenchFindings, BenchOptions } from './bench-row.ts'
+import { pinning, startLoadGenerator } from './processes.ts'
+import { rowText } from './report.ts'
+import type { ScalePlan } from './scale/plan.ts'
+import { type ScaleDatabase, scaleDatabase } from './scale-database.ts'
+
+const usage = `npm run bench -- [options]
+
+  --list             the rows
+  --only a,b         these rows alone
+  --quick            about a minute: the reads, one second a measurement
+  --full             10 million quotes, an import of a million rows: about an hour the first time
+  --seconds N        one measurement (2)
+  --rounds N         how often each server is measured, in turns (5)
+  --connections N    of the load generator (48)
+  --quotes N         quotes of the database (100000)
+  --tenants N        brokerages that ask (5000)
+  --many-quotes N    quotes of the larger database of the growth row (700000)
+  --import-rows N    rows of the import (100000)
+  --data DIR         where databases are kept for the next run (lanewise-bench in the system's temporary folder)
+  --json FILE        writes all figures there
+`
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      connections: { type: 'string' },
+      quotes: { type: 'string' },
+      tenants: { type: 'string' },
+      'many-quotes': { type: 'string' },
+      'import-rows': { type: 'string' },
+      data: { type: 'string' },
+      json: { type: 'string' },
+    },
+  })
+  const number = (name: string, text: string | undefined, otherwise: number) => {
+    const value = text === undefined ? otherwise : Number(text)
+    if (!(value > 0)) throw new Error(`--${name} must be a number above 0.`)
+    return value
+  }
+  const names = values.only?.split(',') ?? (values.quick ? ['markup', 'insight'] : undefined)
+  const unknown = names?.filter((name) => !allRows.some((row) => row.name === name)) ?? []
+  if (unknown.length > 0) throw new Error(`There is no row ${unknown.join(', ')}.`)
+  const { quick, full } = values
+  const options: BenchOptions = {
+    seconds: number('seconds', values.seconds, quick ? 1 : 2),
+    rounds: Math.round(number('rounds', values.rounds, quick ? 3 : 5)),
+    connections: Math.round(number('connections', values.connections, 48)),
+    quotes: Math.round(number('quotes', values.quotes, 100_000)),
+    tenants: Math.round(number('tenants', values.tenants, 5_000)),
+    seed: 1,
+    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 700_000)),
+    importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 100_000)),
+    giantTenant: full ? 1_000_000 : 100_000,
+  }
+  return {
+    ...values,
+    options,
+    root: resolve(process.env.INIT_CWD ?? process.cwd(), values.data ?? join(tmpdir(), 'lanewise-bench')),
+    chosen: allRows.filter((row) => names === undefined || names.includes(row.name)),
+  }
+}
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const tell = (line: string) => process.stderr.write(`${line}\n`)
+
+async function main(): Promise<boolean> {
+  const { help, list, json, options, root, chosen } = read()
+  if (help) {
+    say(usage)
+    return true
+  }
+  if (list) {
+    for (const row of chosen) say(`${row.name.padEnd(16)} ${row.about}`)
+    return true
+  }
+  const began = performance.now()
+  let stopping = false
+  const stop = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    tell('stopping after the row at hand')
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  const load = startLoadGenerator()
+  const databases = new Map<string, Promise<ScaleDatabase>>()
+  const bench: Bench = {
+    load,
+    options,
+    say: (line) => tell(`[${Math.round((performance.now() - began) / 1000)} s] ${line}`),
+    data(asked = {}) {
+      const plan = planOf(asked)
+      const key = JSON.stringify(plan)
+      const open = databases.get(key) ?? openData(root, plan)
+      databases.set(key, open)
+      return open
+    },
+    async freshData(asked) {
+      mkdirSync(root, { recursive: true })
+      const folder = mkdtempSync(join(root, 'fresh-'))
+      const data = await openData(folder, planOf(asked))
+      const close = async () => {
+        await data.close()
+        for (const left of await stopAbandonedPostgres(data.directory))
+          rmSync(left, { recursive: true, force: true })
+        rmSync(folder, { recursive: true, force: true })
+      }
+      return { ...data, close }
+    },
+    async closeData(data) {
+      for (const [key, opening] of databases) if ((await opening) === data) databases.delete(key)
+      await data.close()
+    },
+  }
+  function planOf(asked: Partial<ScalePlan>): Omit<ScalePlan, 'until'> {
+    const { quotes, tenants, seed } = options
+    return { quotes, tenants, seed, giantLane: 0, giantTenant: 0, ...asked }
+  }
+  function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
+    let toldAt = performance.now()
+    return scaleDatabase(folder, plan, {
+      now: Date.now(),
+      isStopping: () => stopping,
+      onProgress: (written, total) => {
+        if (performance.now() - toldAt < 3_000) return
+        toldAt = performance.now()
+        bench.say(
+          `making data: ${written.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} quotes`,
+        )
+      },
+    })
+  }
+  const machine = `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}; ${pinning}`
+  say(`${machine}\n${options.rounds} rounds of ${options.seconds} s; median (least..most)`)
+  const found: { name: string; about: string; seconds: number; findings: BenchFindings }[] = []
+  try {
+    for (const row of chosen) {
+      if (stopping) break
+      const rowBegan = performance.now()
+      bench.say(row.about)
+      const findings = await row.measure(bench)
+      say(rowText(row, findings))
+      const seconds = Math.round((performance.now() - rowBegan) / 1000)
+      found.push({ name: row.name, about: row.about, seconds, findings })
+    }
+  } finally {
+    await load.stop()
+    for (const opening of databases.values()) await opening.then((open) => open.close()).catch(() => {})
+  }
+  const bars = found
+    .flatMap(({ findings }) => findings.bars)
+    .filter((bar) => bar.least !== undefined || bar.most !== undefined)
+  const missed = bars.filter((bar) => !passes(bar))
+  const faults = found.flatMap(({ findings }) => findings.faults)
+  say(
+    `\n${bars.length - missed.length} of ${bars.length} figures hold, ${faults.length} faults, ${Math.round((performance.now() - began) / 1000)} s`,
+  )
+  if (json !== undefined) {
+    writeFileSync(
+      resolve(process.env.INIT_CWD ?? process.cwd(), json),
+      `${JSON.stringify({ at: new Date().toISOString(), machine, options, rows: found }, null, 2)}\n`,
+    )
+  }
+  return faults.length === 0 && !stopping
+}
+
+main().then(
+  (sound) => {
+    process.exitCode = sound ? 0 : 1
+  },
+  (error: unknown) => {
+    tell(`${error instanceof Error ? (error.stack ?? error.message) : error}\n\n${usage}`)
+    process.exitCode = 1
+  },
+)

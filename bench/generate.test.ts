@@ -1,0 +1,239 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPlace } from '#engine/place.ts'
+import { missingWalls } from '#server/database/walls.ts'
+import { lanePlaces } from '#server/lane-places.ts'
+import { secretKeys } from '#server/security/sealed-secret.ts'
+import { appOn } from '#testing/app-on-database.ts'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { rateFor, readPath, readsOfAll } from './load/request-pool.ts'
+import { signedUpdate } from './load/signed-updates.ts'
+import { type Generated, GenerateRefused, generate } from './scale/generate.ts'
+import { type ScalePlan, tenantsOf } from './scale/plan.ts'
+import { lanesOf } from './scale/tenant-lanes.ts'
+import { withDatabase } from './scale/with-database.ts'
+
+const keys = secretKeys(randomBytes(32).toString('base64')) ?? fail()
+const now = Date.parse('2026-11-01T12:00:00Z')
+const plan: ScalePlan = {
+  quotes: 2_000,
+  tenants: 20,
+  seed: 7,
+  until: '2026-11-01',
+  giantLane: 19_000,
+  giantTenant: 0,
+}
+
+interface Made {
+  readonly database: TestDatabase
+  readonly accessFile: string
+  run(options?: { plan?: ScalePlan; chunks?: number }): Promise<Generated>
+  ask(question: string): Promise<Record<string, unknown>[]>
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'lanewise-generate-'))
+const databases: TestDatabase[] = []
+
+/** A database of its own to generate into. `chunks` stops a run after so many transactions. */
+async function place(name: string): Promise<Made> {
+  const database = await testDatabase()
+  databases.push(database)
+  const accessFile = join(folder, name)
+  return {
+    database,
+    accessFile,
+    async run({ plan: asked = plan, chunks = Number.POSITIVE_INFINITY } = {}) {
+      let steps = 0
+      return withDatabase(database.service, (opened) =>
+        generate({
+          owner: database.owner,
+          database: opened,
+          secretKeys: keys,
+          plan: asked,
+          accessFile,
+          now,
+          isStopping: () => steps++ >= chunks,
+        }),
+      )
+    },
+    async ask(question) {
+      const client = new pg.Client(database.owner)
+      await client.connect()
+      try {
+        // As its owner, in a transaction that is never committed.
+        await client.query('begin')
+        for (const table of ['lanes', 'quote_requests', 'tenant_facts'])
+          await client.query(`alter table ${table} no force row level security`)
+        return (await client.query(question)).rows
+      } finally {
+        await client.end()
+      }
+    },
+  }
+}
+
+/** What was quoted and booked, without the numbers of the installation's own. */
+const facts = `
+  select l.tenant_id, origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market,
+    destination_market, equipment_code, miles, quoted_rate_cents, estimated_cost_cents, market_rate_cents, outcome,
+    outcome_reason, decided_at, customer_rate_cents, truck_cost_cents, carrier_name, l.created_at, lane_number, r.customer_name
+  from lanes l join quote_requests r using (tenant_id, request_id)
+  order by l.tenant_id, l.created_at, quoted_rate_cents, lane_number, origin, destination`
+
+let whole: Made
+let stopped: Made
+
+beforeAll(async () => {
+  whole = await place('whole.json')
+  stopped = await place('stopped.json')
+  await whole.run()
+}, 60_000)
+
+afterAll(async () => {
+  for (const database of databases) await database.drop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+describe('generated data', () => {
+  test('are the same from the same seed, in one go or stopped on the way', async () => {
+    expect(await stopped.run({ chunks: 1 })).toMatchObject({ finished: false, written: 10_000 })
+    expect(await stopped.run({ chunks: 0 })).toMatchObject({ finished: false, written: 0 })
+    expect(await stopped.run()).toMatchObject({ finished: true, written: 11_100 })
+    const [one, other] = [await whole.ask(facts), await stopped.ask(facts)]
+    expect(one).toHaveLength(21_100)
+    expect(other).toEqual(one)
+  })
+
+  test('are not made twice', async () => {
+    expect(await whole.run()).toMatchObject({ finished: true, written: 0 })
+    expect(await whole.ask('select count(*)::integer from lanes')).toEqual([{ count: 21_100 }])
+  })
+
+  test('differ from another seed', async () => {
+    const other = tenantsOf({ ...plan, seed: 8 })
+    expect(other[0]?.tenantId).not.toBe(tenantsOf(plan)[0]?.tenantId)
+    expect(lanesOf({ ...plan, seed: 8 }, other[0] ?? fail()).lanes[0]).not.toEqual(
+      lanesOf(plan, tenantsOf(plan)[0] ?? fail()).lanes[0],
+    )
+  })
+
+  test('hold the places that the service would have stored', async () => {
+    const lanes = (await whole.ask(
+      'select distinct origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, miles from lanes',
+    )) as { origin: string; destination: string }[]
+    expect(lanes.length).toBeGreaterThan(100)
+    for (const { origin, destination, ...stored } of lanes) {
+      const [from, to] = [readPlace(origin), readPlace(destination)]
+      expect(stored).toEqual(lanePlaces(from ?? fail(), to ?? fail(), null))
+      expect(stored).toMatchObject({ origin_market: expect.any(String), miles: expect.any(Number) })
+    }
+  })
+
+  test('are won less often the dearer they are, and mostly quoted in whole dollars', async () => {
+    const [row] = await whole.ask(`
+      select
+        avg((outcome = 'won')::integer) filter (where ratio > 1.25)::float as dear,
+        avg((outcome = 'won')::integer) filter (where ratio < 1.13)::float as cheap,
+        avg((quoted_rate_cents % 100 = 0)::integer)::float as whole,
+        count(*) filter (where outcome = 'won' and truck_cost_cents is not null)::float / count(*) filter (where outcome = 'won') as booked
+      from (select *, quoted_rate_cents::float / estimated_cost_cents as ratio from lanes) l
+      where outcome <> 'pending'`)
+    const { dear, cheap, whole: wholeDollars, booked } = row as Record<string, number>
+    expect(cheap).toBeGreaterThan(2 * (dear ?? 1))
+    expect(wholeDollars).toBeGreaterThan(0.9)
+    expect(booked).toBeGreaterThan(0.8)
+  })
+
+  test('leave the walls as they were, and a version of its facts to every tenant', async () => {
+    expect(await withDatabase(whole.database.service, missingWalls)).toEqual([])
+    expect(
+      await whole.ask(
+        'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',
+      ),
+    ).toEqual([{ versions: 21, tenants: 21 }])
+  })
+
+  test('are counted with their tenant, as the service counts', async () => {
+    const wrong = await whole.ask(`
+      select tenant_id from lanes join tenant_facts using (tenant_id) group by tenant_id, won_quotes, decided_quotes
+      having won_quotes <> count(*) filter (where outcome = 'won')
+        or decided_quotes <> count(*) filter (where outcome <> 'pending')`)
+    expect(wrong).toEqual([])
+  })
+
+  test('give one tenant its giant lane, beside ten of ten quotes', async () => {
+    const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
+    const counts = await whole.ask(
+      `select count(*)::integer from lanes where tenant_id = ${giant.tenantId}
+       group by origin_key, destination_key, equipment_code order by 1`,
+    )
+    expect(counts.map(({ count }) => count)).toEqual([...Array(10).fill(10), 19_000])
+  })
+
+  test('keep their credentials in a file that only its owner reads, and are refused without it', async () => {
+    expect(statSync(whole.accessFile).mode & 0o777).toBe(0o600)
+    const again = withDatabase(whole.database.service, (opened) =>
+      generate({
+        owner: whole.database.owner,
+        database: opened,
+        secretKeys: keys,
+        plan,
+        accessFile: join(folder, 'lost.json'),
+        now,
+      }),
+    )
+    await expect(again).rejects.toThrow(GenerateRefused)
+    await expect(whole.run({ plan: { ...plan, quotes: 3_000 } })).rejects.toThrow(/credentials of other data/)
+  })
+})
+
+describe('the service on generated data', () => {
+  test('answers every tenant with its own token, and takes its signed updates', async () => {
+    const { access } = await whole.run()
+    const app = await appOn(whole.database, { secretKeys: keys, now })
+    try {
+      for (const { path, token } of [
+        ...readsOfAll(access, 'markup').slice(0, 20),
+        ...readsOfAll(access, 'lane').slice(0, 20),
+      ]) {
+        const answer = await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+        expect(answer.status).toBe(200)
+        expect(await answer.json()).toMatchObject({ query: { equipment: expect.any(String) } })
+      }
+      const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
+      const held = access.tenants[giant.index] ?? fail()
+      const [busiest] = lanesOf(plan, giant).lanes
+      const path = readPath('markup', busiest ?? fail(), rateFor(busiest ?? fail(), 0.5))
+      const answer = await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${held.token}` } })
+      expect(await answer.json()).toMatchObject({ found: true, confidence: 'high' })
+
+      const [lane] = await whole.ask(`select lane_ref from lanes where tenant_id = ${giant.tenantId} limit 1`)
+      const update = signedUpdate(
+        held,
+        0,
+        { laneRef: String(lane?.lane_ref), customerRate: 2_100, truckCost: 1_800 },
+        now,
+      )
+      const pushed = await fetch(`${app.url}${update.path}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${held.token}`,
+          ...update.headers,
+        },
+        body: update.body ?? '',
+      })
+      expect(await pushed.json()).toMatchObject({ status: 'ok', updated: true })
+    } finally {
+      await app.close()
+    }
+  })
+})
+
+function fail(): never {
+  throw new Error('It should be there.')
+}

@@ -1,0 +1,47 @@
+import pg from 'pg'
+
+/**
+ * What a durable write costs at the least: one row of the same table, by its key, in a transaction of its own, on so many
+ * connections at once. Answers each order over the parent's channel with how many were committed.
+ */
+interface Order {
+  readonly seconds: number
+  readonly rows: readonly (readonly [tenantId: number, laneId: string])[]
+}
+
+const connections = Number(process.env.BENCH_CONNECTIONS ?? 16)
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: connections })
+let next = 0
+
+async function write({ rows }: Order, until: number): Promise<number> {
+  const client = await pool.connect()
+  let written = 0
+  try {
+    while (performance.now() < until) {
+      const at = next++
+      const [tenantId, laneId] = rows[at % rows.length] ?? []
+      await client.query({
+        name: 'update',
+        text: 'update lanes set customer_rate_cents = $3 where tenant_id = $1 and lane_id = $2',
+        values: [tenantId, laneId, 100_000 + (at % 100_000)],
+      })
+      written++
+    }
+    return written
+  } finally {
+    client.release()
+  }
+}
+
+process.on('message', (order: Order) => {
+  const began = performance.now()
+  Promise.all(Array.from({ length: connections }, () => write(order, began + order.seconds * 1000))).then(
+    (counts) => {
+      const written = counts.reduce((sum, count) => sum + count, 0)
+      process.send?.({ perSecond: written / ((performance.now() - began) / 1000) })
+    },
+    (error: unknown) => process.send?.({ failed: String(error) }),
+  )
+})
+process.on('disconnect', () => process.exit(0))
+process.stdout.write('ready\n')

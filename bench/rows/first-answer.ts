@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { gazetteer } from '#geography/gazetteer.ts'
+import { type BenchFindings, type BenchRow, spreadOf } from '../bench-row.ts'
+import { rateFor, readPath, tokenOf } from '../load/request-pool.ts'
+import { askOnce } from '../measured.ts'
+import { startLanewise } from '../peers/four-servers.ts'
+import type { ServerProcess } from '../processes.ts'
+import { type PlannedTenant, tenantsOf } from '../scale/plan.ts'
+import { lanesOf } from '../scale/tenant-lanes.ts'
+import type { ScaleDatabase } from '../scale-database.ts'
+import { giantLaneQuotes } from './giant-lane.ts'
+
+const samples = 30
+/** Longer than any process needs to hear that a tenant's facts have changed. */
+const newsMs = 300
+
+interface Case {
+  readonly name: string
+  readonly data: ScaleDatabase
+  readonly tenant: PlannedTenant
+  readonly path: (sample: number) => string
+  readonly mostMs: number
+  readonly scope?: string
+}
+
+/** States whose freight is in no region: between two that a tenant never quoted, only its widest scope answers. */
+const regionless = ['AK', 'HI', 'PR']
+
+/** Lanes that only the widest scope of a tenant can answer. */
+function lanesOfNobody(
+  data: ScaleDatabase,
+  tenant: PlannedTenant,
+): { origin: string; destination: string }[] {
+  const { lanes } = lanesOf(data.access.plan, tenant)
+  for (const from of regionless) {
+    for (const to of regionless) {
+      if (lanes.some((lane) => lane.origin_state === from && lane.destination_state === to)) continue
+      const towns = (state: string) =>
+        (gazetteer().byState.get(state) ?? []).filter(({ city }) => /^[A-Z][a-z]+$/.test(city))
+      const [origins, destinations] = [towns(from), towns(to).toReversed()]
+      return Array.from({ length: samples }, (_, at) => ({
+        origin: `${origins[at % origins.length]?.city}, ${from}`,
+        destination: `${destinations[at % destinations.length]?.city}, ${to}`,
+      }))
+    }
+  }
+  throw new Error('The tenant has quoted everywhere.')
+}
+
+/** What a lane costs when it is asked about for the first time since its tenant's facts changed elsewhere. */
+export const firstAnswerRow: BenchRow = {
+  name: 'first-answer',
+  about: 'the first answer on a lane that is not in memory',
+  async measure(bench): Promise<BenchFindings> {
+    const small = await bench.data({ quotes: 1_000, tenants: 10, giantLane: 10_000 })
+    const large = await bench.data({
+      quotes: 1_000,
+      tenants: 10,
+      giantLane: giantLaneQuotes,
+      giantTenant: bench.options.giantTenant,
+    })
+    const tenantOf = (data: ScaleDatabase, kind: PlannedTenant['kind']) => {
+      const found = tenantsOf(data.access.plan).find((tenant) => tenant.kind === kind)
+      if (found === undefined) throw new Error(`The data have no ${kind}.`)
+      return found
+    }
+    const giantLane = (data: ScaleDatabase, read: 'markup' | 'lane') => {
+      const tenant = tenantOf(data, 'giant-lane')
+      const [lane] = lanesOf(data.access.plan, tenant).lanes
+      if (lane === undefined) throw new Error('The tenant has no lanes.')
+      return { data, tenant, path: (sample: number) => readPath(read, lane, rateFor(lane, sample / samples)) }
+    }
+    const widest = tenantOf(large, 'giant-tenant')
+    const nobodys = lanesOfNobody(large, widest)
+    const count = (quotes: number) => quotes.toLocaleString('en-US')
+    const cases: Case[] = [
+      { name: 'markup, 10,000 quotes', ...giantLane(small, 'markup'), mostMs: 25 },
+      { name: 'lane insight, 10,000 quotes', ...giantLane(small, 'lane'), mostMs: 25 },
+      { name: `markup, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'markup'), mostMs: 60 },
+      { name: `lane insight, ${count(giantLaneQuotes)} quotes`, ...giantLane(large, 'lane'), mostMs: 60 },
+      {
+        name: `lane insight, widest scope, ${count(widest.quotes)} quotes`,
+        data: large,
+        tenant: widest,
+        path: (sample) => {
+          const lane = nobodys[sample] ?? { origin: 'Nome, AK', destination: 'Hilo, HI' }
+          return readPath('lane', { ...lane, equipment: 'V' }, 0)
+        },
+        mostMs: 100,
+        scope: 'tenant',
+      },
+    ]
+    const servers = new Map<ScaleDatabase, ServerProcess>()
+    const times = new Map<string, number[]>()
+    const faults: string[] = []
+    try {
+      for (const { name, data, tenant, path, scope } of cases) {
+        bench.say(`first-answer: ${name}`)
+        const server = servers.get(data) ?? (await startLanewise(data))
+        servers.set(data, server)
+        const token = tokenOf(data.access, tenant)
+        const taken: number[] = []
+        for (let sample = 0; sample < samples; sample++) {
+          await moveFacts(data, tenant)
+          await delay(newsMs)
+          const began = performance.now()
+          const answer = await askOnce<{ found: boolean; scope?: string }>(server, path(sample), token).catch(
+            (error: unknown) => ({ found: false, scope: String(error) }),
+          )
+          taken.push(performance.now() - began)
+          if (!answer.found || (scope !== undefined && answer.scope !== scope)) {
+            faults.push(`${name}: answered ${JSON.stringify(answer).slice(0, 200)}`)
+            break
+          }
+        }
+        times.set(name, taken)
+      }
+    } finally {
+      for (const server of servers.values()) await server.stop()
+    }
+    const sorted = (name: string) => (times.get(name) ?? []).toSorted((a, b) => a - b)
+    const p99 = (name: string) => sorted(name).at(-1) ?? Number.NaN
+    return {
+      table: {
+        columns: ['median ms', 'longest ms', 'samples'],
+        lines: cases.map(({ name }) => [
+          name,
+          spreadOf(sorted(name)),
+          spreadOf([p99(name)]),
+          String(sorted(name).length),
+        ]),
+      },
+      bars: cases.map(({ name, mostMs }) => ({
+        check: 'first-answer',
+        measure: `${name}: p99 ms`,
+        value: p99(name),
+        most: mostMs,
+      })),
+      faults,
+      notes: [
+        `before each sample the version of the tenant’s facts is moved on in the database, as by another process; of ${samples} samples the longest stands for p99`,
+      ],
+    }
+  },
+}
+
+/** What another process's write leaves behind: all that is remembered of the tenant is old. */
+async function moveFacts(data: ScaleDatabase, tenant: PlannedTenant): Promise<void> {
+  await data.as('superuser', (client) =>
+    client.query(
+      `update tenant_facts set facts_version = facts_version + 1, changed_in = pg_current_xact_id()
+       where tenant_id = $1`,
+      [tenant.tenantId],
+    ),
+  )
+}

@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type BenchFindings, type BenchRow, spreadOf } from '../bench-row.ts'
+import { readPath } from '../load/request-pool.ts'
+import { signedUpdate } from '../load/signed-updates.ts'
+import { askOnce } from '../measured.ts'
+import { startLanewise } from '../peers/four-servers.ts'
+import type { ServerProcess } from '../processes.ts'
+import { tenantsOf } from '../scale/plan.ts'
+import { lanesToBook } from './updates.ts'
+
+const samples = 40
+/** When the other process is asked, in milliseconds after the update was acknowledged: within a tenant's ten a second. */
+const pollsMs = [0, 8, 16, 25, 35, 50, 75, 100, 1_250, 1_500, 2_000]
+
+interface Seen {
+  readonly same: number
+  readonly other: number
+}
+
+/** How long until an update shows: on the process that took it, and on another one of the same database. */
+export const freshnessRow: BenchRow = {
+  name: 'freshness',
+  about: 'a signed update shows in the next read: of the same process, and of another one',
+  async measure(bench): Promise<BenchFindings> {
+    const data = await bench.data()
+    const base = tenantsOf(data.access.plan)[0]?.tenantId ?? 0
+    const lanes = (await lanesToBook(data, 1)).slice(0, samples)
+    const places = await data.as('superuser', async (client) => {
+      const { rows } = await client.query<{
+        lane_id: string
+        origin: string
+        destination: string
+        equipment: string
+      }>(
+        'select lane_id, origin, destination, equipment from lanes where tenant_id = any ($1) and lane_id = any ($2)',
+        [lanes.map(({ tenant_id }) => tenant_id), lanes.map(({ lane_id }) => lane_id)],
+      )
+      return new Map(rows.map((row) => [row.lane_id, row]))
+    })
+    const servers = [await startLanewise(data), await startLanewise(data)] as const
+    const [writer, reader] = servers
+    const seen: Seen[] = []
+    const faults: string[] = []
+    try {
+      for (const [at, lane] of lanes.entries()) {
+        const access = data.access.tenants[lane.tenant_id - base]
+        const place = places.get(lane.lane_id)
+        if (access === undefined || place === undefined) continue
+        if (at % 10 === 0) bench.say(`freshness: ${at} of ${lanes.length}`)
+        const path = readPath('lane', place, 0)
+        const average = async (server: ServerProcess) =>
+          (await askOnce<{ history: { avg_rate_usd: number } }>(server, path, access.token)).history
+            .avg_rate_usd
+        const before = await average(writer)
+        if ((await average(reader)) !== before)
+          faults.push(`${path}: the processes differed before the update`)
+        await delay(1_100)
+        const customerRate = Math.round(lane.quoted_rate_cents / 100) * 2 + 1_000 + (Date.now() % 1_000)
+        const request = signedUpdate(
+          access,
+          0,
+          { laneRef: lane.lane_ref, customerRate, truckCost: customerRate - 500 },
+          Date.now(),
+        )
+        const answer = await fetch(`http://127.0.0.1:${writer.port}${request.path}`, {
+          method: 'POST',
+          headers: {
+            'content-type': 'application/json',
+            authorization: `Bearer ${access.token}`,
+            ...request.headers,
+          },
+          body: request.body ?? '',
+        })
+        if (answer.status !== 200) {
+          faults.push(`an update answered ${answer.status}: ${await answer.text()}`)
+          continue
+        }
+        await answer.arrayBuffer()
+        const acknowledged = performance.now()
+        const [same, other] = await Promise.all([
+          shownAfter(() => average(writer), before, acknowledged, [0, 1_250, 2_000]),
+          shownAfter(() => average(reader), before, acknowledged, pollsMs),
+        ])
+        seen.push({ same, other })
+      }
+    } finally {
+      for (const server of servers) await server.stop()
+    }
+    const others = seen.map(({ other }) => other).toSorted((a, b) => a - b)
+    const p99 = others[Math.ceil(others.length * 0.99) - 1] ?? Number.NaN
+    const atOnce = seen.filter(({ same }) => same < (pollsMs.at(-1) ?? 0) && same < 1_000).length
+    return {
+      table: {
+        columns: ['ms until it showed'],
+        lines: [
+          ['same process', spreadOf(seen.map(({ same }) => same))],
+          ['another process', spreadOf(others)],
+        ],
+      },
+      bars: [
+        {
+          check: 'freshness',
+          measure: 'shown by the same process’s next read, share',
+          value: atOnce / seen.length,
+          least: 1,
+        },
+        { check: 'freshness', measure: 'another process, p99 ms', value: p99, most: 100 },
+        {
+          check: 'freshness',
+          measure: 'another process, longest ms',
+          value: others.at(-1) ?? Number.NaN,
+          most: 1_000,
+        },
+      ],
+      faults,
+      notes: [
+        `${seen.length} updates; a read counts when it is answered, and reads are some ten milliseconds apart`,
+      ],
+    }
+  },
+}
+
+/** Milliseconds from the acknowledgement to the end of the first read that shows another figure; Infinity when none did. */
+async function shownAfter(
+  figure: () => Promise<number>,
+  before: number,
+  acknowledged: number,
+  polls: readonly number[],
+): Promise<number> {
+  for (const due of polls) {
+    const wait = acknowledged + due - performance.now()
+    if (wait > 0) await delay(wait)
+    if ((await figure()) !== before) return performance.now() - acknowledged
+  }
+  return Number.POSITIVE_INFINITY
+}

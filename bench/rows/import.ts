@@ -1,0 +1,153 @@
+import Papa from 'papaparse'
+import { insertImport } from '#server/database/imports.ts'
+import { tenantId } from '#server/database/open-database.ts'
+import { importFile, openImport } from '#server/imports/import-file.ts'
+import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
+import { copyIn, copyText, withWallsAside } from '../scale/copy-rows.ts'
+import { tenantsOf } from '../scale/plan.ts'
+import { chunksOf, quotesOfChunk, type ScaleQuote } from '../scale/scale-quotes.ts'
+import { withDatabase } from '../scale/with-database.ts'
+import { laneColumns, requestColumns, rowsOf } from '../scale/write-quotes.ts'
+import type { ScaleDatabase } from '../scale-database.ts'
+
+/** A file this long says enough in one go. */
+const rowsOfOneRound = 200_000
+const roundsMax = 2
+
+/** A file of quotes through the service's own import, beside a plain COPY of the same quotes into the same tables. */
+export const importRow: BenchRow = {
+  name: 'import',
+  about: 'an import of a CSV file beside a plain COPY into the same tables',
+  async measure(bench): Promise<BenchFindings> {
+    const { importRows } = bench.options
+    const rounds = importRows > rowsOfOneRound ? 1 : Math.min(roundsMax, bench.options.rounds)
+    const data = await bench.freshData({ quotes: 100, tenants: 2 * rounds })
+    const copied: number[] = []
+    const imported: number[] = []
+    const faults: string[] = []
+    try {
+      const tenants = tenantsOf(data.access.plan)
+      for (let round = 0; round < rounds; round++) {
+        bench.say(`import: round ${round + 1} of ${rounds}, ${importRows.toLocaleString('en-US')} rows`)
+        const [one, other] = tenants.slice(2 * round)
+        if (one === undefined || other === undefined) throw new Error('No tenant to import into.')
+        const quotes = quotesFor(data, one.tenantId, importRows, round)
+        copied.push(await copySeconds(data, quotes))
+        const { seconds, added } = await importSeconds(data, other.tenantId, csvOf(quotes))
+        imported.push(seconds)
+        if (added !== importRows) faults.push(`${added} of ${importRows} rows were added`)
+      }
+    } finally {
+      await data.close()
+    }
+    const perSecond = (seconds: readonly number[]) => spreadOf(seconds.map((one) => importRows / one))
+    return {
+      table: {
+        columns: ['seconds', 'rows a second'],
+        lines: [
+          ['COPY', spreadOf(copied), perSecond(copied)],
+          ['import', spreadOf(imported), perSecond(imported)],
+        ],
+      },
+      bars: [
+        {
+          check: 'import',
+          measure: 'time over COPY’s',
+          value: spreadOf(ratios(imported, copied)).median,
+          most: 4,
+        },
+      ],
+      faults,
+      notes: [
+        'COPY is given its rows ready-made, with keys, markets and miles; the import reads them from CSV',
+        'both in the benchmark’s own process, which is not pinned',
+      ],
+    }
+  },
+}
+
+function quotesFor(data: ScaleDatabase, id: number, count: number, round: number): ScaleQuote[] {
+  const tenant = { index: round, tenantId: id, kind: 'ordinary' as const, quotes: count, firstQuote: 0 }
+  return Array.from({ length: chunksOf(count) }, (_, chunk) =>
+    quotesOfChunk({ ...data.access.plan, seed: 100 + round }, [tenant], chunk),
+  ).flat()
+}
+
+async function copySeconds(data: ScaleDatabase, quotes: readonly ScaleQuote[]): Promise<number> {
+  return withDatabase({ connectionString: data.url('service') }, (database) =>
+    data.as('owner', async (client) => {
+      const rows = await rowsOf(client, database.identifiers, quotes)
+      const [requests, lanes] = [copyText(rows.requests), copyText(rows.lanes)]
+      const began = performance.now()
+      await withWallsAside(client, ['quote_requests', 'lanes'], async () => {
+        await copyIn(client, 'quote_requests', requestColumns, requests)
+        await copyIn(client, 'lanes', laneColumns, lanes)
+      })
+      return (performance.now() - began) / 1000
+    }),
+  )
+}
+
+async function importSeconds(
+  data: ScaleDatabase,
+  id: number,
+  file: Buffer,
+): Promise<{ seconds: number; added: number }> {
+  return withDatabase({ connectionString: data.url('service') }, async (database) => {
+    const tenant = tenantId(id)
+    const began = performance.now()
+    const opened = await openImport(file, undefined)
+    const row = await database.inTenant(tenant, (transaction) =>
+      insertImport(transaction, tenant, {
+        file_name: 'bench.csv',
+        dry_run: false,
+        columns: opened.columns.names,
+        ignoredColumns: opened.columns.ignored,
+        bytes_total: file.length,
+        created_by: null,
+        created_at: new Date(),
+      }),
+    )
+    const end = await importFile(
+      { database, clock: Date.now },
+      {
+        tenant,
+        importId: row.import_id,
+        createdBy: null,
+        file: opened,
+        dryRun: false,
+        isStopping: () => false,
+      },
+    )
+    return { seconds: (performance.now() - began) / 1000, added: end.rowsAdded }
+  })
+}
+
+const dollars = (cents: number | null | undefined) => (cents == null ? '' : cents / 100)
+const time = (at: number | null | undefined) => (at == null ? '' : new Date(at).toISOString())
+
+function csvOf(quotes: readonly ScaleQuote[]): Buffer {
+  return Buffer.from(
+    Papa.unparse(
+      quotes.map(({ lane, booking, ...quote }) => ({
+        origin: lane.origin,
+        destination: lane.destination,
+        equipment: lane.equipment,
+        customer_name: quote.customerName,
+        quoted_rate: dollars(quote.quotedRateCents),
+        estimated_cost: dollars(quote.estimatedCostCents),
+        market_rate: dollars(quote.marketRateCents),
+        pickup_date: quote.pickupDate,
+        quoted_at: time(quote.quotedAt),
+        outcome: quote.outcome,
+        outcome_reason: quote.outcomeReason ?? '',
+        decided_at: time(quote.decidedAt),
+        customer_rate: dollars(booking?.customerRateCents),
+        truck_cost: dollars(booking?.truckCostCents),
+        carrier_name: booking?.carrierName ?? '',
+        carrier_mc: booking?.carrierMc ?? '',
+        booked_at: time(booking?.bookedAt),
+      })),
+    ),
+  )
+}

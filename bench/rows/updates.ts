@@ -1,0 +1,110 @@
+import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
+import { poolOf } from '../load/request-pool.ts'
+import { signedUpdate } from '../load/signed-updates.ts'
+import { type Measured, measured, refusals } from '../measured.ts'
+import { startLanewise } from '../peers/four-servers.ts'
+import { startServer } from '../processes.ts'
+import { tenantsOf } from '../scale/plan.ts'
+import type { ScaleDatabase } from '../scale-database.ts'
+
+const atOnce = 16
+const lanesPerTenant = 4
+
+interface BookedLane {
+  readonly tenant_id: number
+  readonly lane_id: string
+  readonly lane_ref: string
+  readonly quoted_rate_cents: number
+}
+
+/** Some lanes of every ordinary tenant, tenant after tenant, to push bookings for. */
+export async function lanesToBook(data: ScaleDatabase, perTenant: number): Promise<BookedLane[]> {
+  const tenants = tenantsOf(data.access.plan).filter(({ kind }) => kind === 'ordinary')
+  return data.as('superuser', async (client) => {
+    const { rows } = await client.query<BookedLane>(
+      `select tenant_id, lane_id, lane_ref, quoted_rate_cents from (
+         select tenant_id, lane_id, lane_ref, quoted_rate_cents,
+           row_number() over (partition by tenant_id order by created_at desc, lane_id) as nth
+         from lanes where tenant_id = any ($1::integer[])
+       ) numbered where nth <= $2 order by nth, tenant_id`,
+      [tenants.map(({ tenantId }) => tenantId), perTenant],
+    )
+    return rows
+  })
+}
+
+/** Signed updates, sixteen at once, beside what a write costs the database alone. */
+export const updatesRow: BenchRow = {
+  name: 'updates',
+  about: 'signed shipment updates, 16 at once, durable, beside a bare one-row UPDATE through the same driver',
+  async measure(bench): Promise<BenchFindings> {
+    const data = await bench.data()
+    const lanes = await lanesToBook(data, lanesPerTenant)
+    const base = tenantsOf(data.access.plan)[0]?.tenantId ?? 0
+    const bareResults: number[] = []
+    const results: Measured[] = []
+    const server = await startLanewise(data)
+    const bare = await startServer('bare UPDATE', './peers/update-main.ts', {
+      ...data.ordinaryEnv,
+      BENCH_CONNECTIONS: String(atOnce),
+    })
+    try {
+      // The first round only warms up.
+      for (let round = 0; round <= bench.options.rounds; round++) {
+        bench.say(`updates: round ${round} of ${bench.options.rounds}`)
+        const { perSecond, failed } = await bare.ask<{ perSecond: number; failed?: string }>({
+          seconds: bench.options.seconds,
+          rows: lanes.map(({ tenant_id, lane_id }) => [tenant_id, lane_id]),
+        })
+        if (failed !== undefined) throw new Error(failed)
+        const now = Date.now()
+        const pushed = lanes.flatMap(({ tenant_id, lane_ref, quoted_rate_cents }) => {
+          const access = data.access.tenants[tenant_id - base]
+          if (access === undefined) return []
+          const customerRate = Math.round(quoted_rate_cents / 100) + round + 1
+          const booked = { laneRef: lane_ref, customerRate, truckCost: Math.round(customerRate * 0.85) }
+          return signedUpdate(access, tenant_id - base, booked, now)
+        })
+        await bench.load.take('updates', poolOf(pushed))
+        const one = await measured(bench, server, {
+          pool: 'updates',
+          withinLimit: true,
+          once: true,
+          connections: atOnce,
+        })
+        if (round === 0) continue
+        bareResults.push(perSecond)
+        results.push(one)
+      }
+    } finally {
+      await server.stop()
+      await bare.stop()
+    }
+    const ours = results.map(({ perSecond }) => perSecond)
+    return {
+      table: {
+        columns: ['a second', 'server CPU us', 'p50 us', 'p99 us'],
+        lines: [
+          ['bare UPDATE', spreadOf(bareResults), '-', '-', '-'],
+          [
+            'signed updates',
+            spreadOf(ours),
+            spreadOf(results.map(({ cpuPerRequest }) => cpuPerRequest ?? Number.NaN)),
+            spreadOf(results.map(({ p50 }) => p50)),
+            spreadOf(results.map(({ p99 }) => p99)),
+          ],
+        ],
+      },
+      bars: [
+        {
+          check: 'updates',
+          measure: 'signed updates over bare updates',
+          value: spreadOf(ratios(ours, bareResults)).median,
+          least: 0.5,
+        },
+      ],
+      faults: refusals('lanewise', results),
+      notes: [`${lanes.length} lanes, each pushed once a round`],
+    }
+  },
+}

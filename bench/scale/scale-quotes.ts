@@ -1,0 +1,182 @@
+import { seasonLift } from '#server/sample/sample-market.ts'
+import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
+import { lanesOf, type ScaleLane, type TenantLanes } from './tenant-lanes.ts'
+
+/** A quote of scale data, with what became of it. Amounts are whole cents, times epoch milliseconds. */
+export interface ScaleQuote {
+  readonly tenant: PlannedTenant
+  readonly lane: ScaleLane
+  /** True where it begins a request; false: one more lane of the request before it. */
+  readonly beginsRequest: boolean
+  readonly customerName: string
+  readonly quotedAt: number
+  readonly pickupDate: string
+  readonly quotedRateCents: number
+  readonly estimatedCostCents: number
+  readonly marketRateCents: number | null
+  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly outcomeReason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
+  readonly decidedAt: number | null
+  readonly booking: ScaleBooking | null
+}
+
+interface ScaleBooking {
+  readonly customerRateCents: number
+  readonly truckCostCents: number
+  readonly carrierName: string
+  readonly carrierMc: string
+  readonly bookedAt: number
+}
+
+const dayMs = 86_400_000
+const spanDays = 730
+
+/** Quotes that are drawn from one seed, and written in one transaction. */
+export const quotesPerChunk = 10_000
+
+/** What brokers add to the cost of a truck, and what others ask for the same one. */
+const usualMarkup = 1.19
+const goingMarkup = 1.185
+/** How fast the chance to win falls with the price: ten per cent dearer is a fifth of the odds. */
+const priceSensitivity = 16
+const logOddsAtGoing = -0.35
+
+const firstWords = [
+  'Harbor',
+  'Prairie',
+  'Summit',
+  'Cedar',
+  'Lakeside',
+  'Iron',
+  'Bluegrass',
+  'Coastal',
+  'Pioneer',
+  'Granite',
+]
+const lastWords = ['Foods', 'Lumber', 'Packaging', 'Steel', 'Produce', 'Home Goods', 'Beverage', 'Tooling']
+const carrierWords = ['Trucking', 'Transport', 'Freight Lines', 'Carriers', 'Logistics', 'Express']
+
+/** How many chunks a number of quotes is written in. */
+export function chunksOf(quotes: number): number {
+  return Math.ceil(quotes / quotesPerChunk)
+}
+
+/**
+ * The quotes of one chunk of a plan, in the order in which they are written: tenant by tenant, and each tenant's by time.
+ * Every chunk has a seed of its own, so that a run that goes on where another stopped draws what that would have drawn.
+ */
+export function quotesOfChunk(
+  plan: ScalePlan,
+  tenants: readonly PlannedTenant[],
+  chunk: number,
+  lanesOfTenant: (tenant: PlannedTenant) => TenantLanes = (tenant) => lanesOf(plan, tenant),
+): ScaleQuote[] {
+  const random = seededRandom(mixed(plan.seed, 2, chunk))
+  const until = Date.parse(`${plan.until}T00:00:00Z`)
+  const first = chunk * quotesPerChunk
+  const last = first + quotesPerChunk
+  const quotes: ScaleQuote[] = []
+  for (const tenant of tenants) {
+    const from = Math.max(first, tenant.firstQuote)
+    const to = Math.min(last, tenant.firstQuote + tenant.quotes)
+    if (from >= to) continue
+    const { laneOf } = lanesOfTenant(tenant)
+    let request = { lanesLeft: 0, customerName: '', quotedAt: 0 }
+    for (let at = from - tenant.firstQuote; at < to - tenant.firstQuote; at++) {
+      const beginsRequest = request.lanesLeft === 0
+      if (beginsRequest) {
+        request = {
+          lanesLeft: 1 + random.weighted([74, 16, 7, 3]),
+          customerName: `${random.pick(firstWords)} ${random.pick(lastWords)}`,
+          quotedAt: officeTime(
+            until - spanDays * dayMs * (1 - (at + random.uniform()) / tenant.quotes),
+            until,
+          ),
+        }
+      }
+      request.lanesLeft--
+      const { customerName, quotedAt } = request
+      quotes.push({
+        tenant,
+        beginsRequest,
+        customerName,
+        ...priced(random, laneOf(at, random), quotedAt, until),
+      })
+    }
+  }
+  return quotes
+}
+
+/** The nearest time of a working day, on whole seconds, before `until`. */
+function officeTime(at: number, until: number): number {
+  const weekday = new Date(at).getUTCDay()
+  const moved = weekday === 6 ? at - dayMs : weekday === 0 ? at - 2 * dayMs : at
+  const midnight = Math.floor(moved / dayMs) * dayMs
+  const seconds = Math.floor((12 + ((moved - midnight) / dayMs) * 11) * 3600)
+  return Math.min(midnight + seconds * 1000, until - 1000)
+}
+
+function priced(
+  random: SeededRandom,
+  lane: ScaleLane,
+  quotedAt: number,
+  until: number,
+): Omit<ScaleQuote, 'tenant' | 'beginsRequest' | 'customerName'> {
+  const season = seasonLift({ equipment: lane.equipment, originState: lane.origin_state }, quotedAt)
+  const costCents = lane.costCents * Math.exp(season + random.normal(0, 0.04))
+  const quotedRateCents = asked(random, costCents * usualMarkup * Math.exp(random.normal(0, 0.06)))
+  const dearer = Math.log(quotedRateCents / (costCents * goingMarkup))
+  const won = random.chance(1 / (1 + Math.exp(priceSensitivity * dearer - logOddsAtGoing)))
+  const decidedAt = quotedAt + 1_000 * Math.round(1_200 + random.exponential(won ? 60_000 : 140_000))
+  const pending = decidedAt >= until || random.chance(0.02)
+  return {
+    lane,
+    quotedAt,
+    pickupDate: new Date(quotedAt + (1 + random.weighted([50, 30, 20])) * dayMs).toISOString().slice(0, 10),
+    quotedRateCents,
+    estimatedCostCents: wholeDollars(costCents * Math.exp(random.normal(0, 0.03))),
+    marketRateCents: random.chance(0.35)
+      ? null
+      : wholeDollars(costCents * Math.exp(random.normal(0.02, 0.03))),
+    outcome: pending ? 'pending' : won ? 'won' : 'lost',
+    outcomeReason: pending || won ? null : lossReason(random, dearer),
+    decidedAt: pending ? null : decidedAt,
+    booking: pending || !won ? null : booked(random, { quotedRateCents, costCents, decidedAt, until }),
+  }
+}
+
+/** Nine wins in ten reach the TMS: AR near the quote, AP near the cost. */
+function booked(
+  random: SeededRandom,
+  won: { quotedRateCents: number; costCents: number; decidedAt: number; until: number },
+): ScaleBooking | null {
+  const bookedAt = won.decidedAt + 1_000 * Math.round(random.exponential(30_000))
+  if (!random.chance(0.91) || bookedAt >= won.until) return null
+  const talkedDown = random.chance(0.1) ? 1 - 0.04 * random.uniform() : 1
+  const carrier = Math.floor(random.uniform() ** 2 * 60)
+  return {
+    customerRateCents: wholeDollars(won.quotedRateCents * talkedDown),
+    truckCostCents: wholeDollars(won.costCents * Math.exp(random.normal(0, 0.05))),
+    carrierName: `${firstWords[carrier % 10]} ${carrierWords[Math.floor(carrier / 10)]}`,
+    carrierMc: `MC-${400_000 + carrier * 137}`,
+    bookedAt,
+  }
+}
+
+/** The dearer the quote, the likelier that price was the reason. */
+function lossReason(random: SeededRandom, dearer: number): NonNullable<ScaleQuote['outcomeReason']> {
+  const price = Math.min(80, Math.max(20, 50 + 400 * dearer))
+  const reasons = ['price', 'no_response', 'capacity', 'service', 'other'] as const
+  return reasons[random.weighted([price, 26, 8, 8, 6])] ?? 'other'
+}
+
+/** People quote round numbers: fives, twenty-fives, whole dollars; one in thirty quotes has cents. */
+function asked(random: SeededRandom, cents: number): number {
+  const step = [500, 2500, 100, 1][random.weighted([52, 30, 15, 3])] ?? 100
+  return Math.max(step, Math.round(cents / step) * step)
+}
+
+function wholeDollars(cents: number): number {
+  return Math.max(100, Math.round(cents / 100) * 100)
+}

@@ -1,0 +1,147 @@
+import { equipmentCode } from '#engine/equipment.ts'
+import { type Place, readPlace } from '#engine/place.ts'
+import { gazetteer } from '#geography/gazetteer.ts'
+import { locate } from '#geography/locate.ts'
+import { lanePlaces } from '#server/lane-places.ts'
+import { vanCostByMiles } from '#server/sample/sample-market.ts'
+import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { mixed, type PlannedTenant, type ScalePlan, smallLaneQuotes, smallLanes } from './plan.ts'
+
+/** A lane of scale data: places as the service keeps them, and what a truck costs on it. */
+export interface ScaleLane extends ReturnType<typeof lanePlaces> {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment: string
+  /** What the lane costs on an ordinary day, in cents: by its miles, its trailer and its own luck. */
+  readonly costCents: number
+}
+
+/** The lanes of a tenant, busiest first, and how its quotes fall on them. */
+export interface TenantLanes {
+  readonly lanes: readonly ScaleLane[]
+  /** The lane of the tenant's nth quote. */
+  readonly laneOf: (quote: number, random: SeededRandom) => ScaleLane
+  /** A lane by the same law, for a question about it. */
+  readonly draw: (random: SeededRandom) => ScaleLane
+}
+
+interface ScaleCity {
+  readonly text: string
+  readonly place: Place
+}
+
+/** How many cities of each country lanes run between: the largest. */
+const citiesOfCountry = { US: 500, CA: 60, MX: 40 } as const
+/** Quotes on each lane of a tenant, on average: a brokerage of 100 quotes runs some fifteen lanes. */
+const quotesPerLane = 7
+const lanesMin = 3
+const lanesMax = 3_000
+/** The Zipf law of quotes over lanes. */
+const zipfShift = 1
+const zipfExponent = 1.05
+
+const trailers = ['V', 'R', 'F', 'SD'] as const
+const trailerWeights = [62, 22, 12, 4]
+const trailerFactor = { V: 1, R: 1.18, F: 1.21, SD: 1.3 } as const
+
+let cities: readonly ScaleCity[] | undefined
+let cityWeights: readonly number[] | undefined
+
+/** The largest cities whose written name leads back to them. */
+function scaleCities(): readonly ScaleCity[] {
+  cities ??= Object.entries(citiesOfCountry).flatMap(([country, count]) =>
+    gazetteer()
+      .byName.filter((place) => place.country === country)
+      .toSorted((a, b) => b.population - a.population || (a.key < b.key ? -1 : 1))
+      .flatMap(({ key, city, state }) => {
+        const text = `${city}, ${state}`
+        const place = readPlace(text)
+        return place === null || locate(place)?.key !== key ? [] : { text, place }
+      })
+      .slice(0, count),
+  )
+  return cities
+}
+
+/** A running total, to draw from by halving. */
+function runningTotal(weights: readonly number[]): number[] {
+  let total = 0
+  return weights.map((weight) => {
+    total += weight
+    return total
+  })
+}
+
+/** The index whose share of the running total a draw falls into. */
+function drawFrom(totals: readonly number[], random: SeededRandom): number {
+  const wanted = random.uniform() * (totals.at(-1) ?? 0)
+  let low = 0
+  let high = totals.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((totals[middle] ?? 0) > wanted) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+function drawCity(random: SeededRandom): ScaleCity {
+  const all = scaleCities()
+  cityWeights ??= runningTotal(all.map((_, rank) => (1 + (rank % citiesOfCountry.US)) ** -0.6))
+  const city = all[drawFrom(cityWeights, random)]
+  if (city === undefined) throw new RangeError('No city to draw.')
+  return city
+}
+
+function drawLane(random: SeededRandom): ScaleLane {
+  const from = drawCity(random)
+  let to = drawCity(random)
+  while (to === from) to = drawCity(random)
+  const equipment = trailers[random.weighted(trailerWeights)] ?? 'V'
+  const places = lanePlaces(from.place, to.place, null)
+  return {
+    ...places,
+    origin: from.text,
+    destination: to.text,
+    equipment: equipmentCode(equipment) ?? equipment,
+    costCents: Math.round(
+      100 * vanCostByMiles(places.miles ?? 500) * trailerFactor[equipment] * Math.exp(random.normal(0, 0.1)),
+    ),
+  }
+}
+
+/** The lanes of one tenant of a plan, the same for the same plan. About a hundredth of a millisecond each. */
+export function lanesOf(plan: ScalePlan, tenant: PlannedTenant): TenantLanes {
+  const random = seededRandom(mixed(plan.seed, 1, tenant.index))
+  const count =
+    tenant.kind === 'giant-lane'
+      ? 1 + smallLanes
+      : Math.min(lanesMax, Math.max(lanesMin, Math.round(tenant.quotes / quotesPerLane)))
+  const lanes: ScaleLane[] = []
+  const seen = new Set<string>()
+  while (lanes.length < count) {
+    const lane = drawLane(random)
+    const key = `${lane.origin_key}>${lane.destination_key}>${lane.equipment}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    lanes.push(lane)
+  }
+  const totals = runningTotal(lanes.map((_, rank) => (rank + zipfShift) ** -zipfExponent))
+  const at = (index: number) => {
+    const lane = lanes[index]
+    if (lane === undefined) throw new RangeError(`No lane ${index} of ${lanes.length}.`)
+    return lane
+  }
+  const draw = (random: SeededRandom) => at(drawFrom(totals, random))
+  return {
+    lanes,
+    draw,
+    laneOf: (quote, random) => {
+      if (tenant.kind !== 'giant-lane') return draw(random)
+      // The small lanes' few quotes are spread over the same two years.
+      const every = Math.floor(tenant.quotes / (smallLanes * smallLaneQuotes))
+      const small = quote % every === 0 ? quote / every : Number.POSITIVE_INFINITY
+      return small < smallLanes * smallLaneQuotes ? at(1 + (small % smallLanes)) : at(0)
+    },
+  }
+}

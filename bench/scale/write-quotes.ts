@@ -1,0 +1,181 @@
+import type pg from 'pg'
+import type { Identifiers } from '#server/database/identifiers.ts'
+import { laneRef } from '#server/database/lanes.ts'
+import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
+import type { ScaleQuote } from './scale-quotes.ts'
+import { quotingUserId } from './write-tenants.ts'
+
+/** The number of chunks that are written, kept with the plan's first tenant. */
+const chunkCounter = 'generated chunk'
+
+export const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
+
+export const laneColumns = [
+  'tenant_id',
+  'lane_id',
+  'lane_ref',
+  'request_id',
+  'lane_number',
+  'quote_count',
+  'origin',
+  'destination',
+  'origin_key',
+  'destination_key',
+  'origin_state',
+  'destination_state',
+  'origin_market',
+  'destination_market',
+  'equipment',
+  'equipment_code',
+  'quoted_customer_name',
+  'quoted_rate_cents',
+  'estimated_cost_cents',
+  'market_rate_cents',
+  'miles',
+  'pickup_date',
+  'outcome',
+  'outcome_reason',
+  'outcome_source',
+  'decided_at',
+  'customer_rate_cents',
+  'truck_cost_cents',
+  'truck_cost_source',
+  'carrier_name',
+  'carrier_notes',
+  'booked_at',
+  'created_by',
+  'created_at',
+  'updated_at',
+]
+
+/** Rows of requests and lanes as COPY takes them. */
+export interface QuoteRows {
+  readonly requests: CopyValue[][]
+  readonly lanes: CopyValue[][]
+  /** What the quotes add to the counts of each tenant. */
+  readonly counts: ReadonlyMap<number, { won: number; decided: number }>
+}
+
+/** How many chunks of the plan whose first tenant this is are written already. */
+export async function chunksWritten(client: pg.Client, firstTenant: number): Promise<number> {
+  await client.query(`begin; select set_config('app.tenant_id', '${Number(firstTenant)}', true)`)
+  const { rows } = await client.query<{ done: string }>(
+    'select last_number as done from tenant_counters where tenant_id = $1 and counter = $2',
+    [firstTenant, chunkCounter],
+  )
+  await client.query('commit')
+  return Number(rows[0]?.done ?? 0)
+}
+
+/** Numbers of the installation, each used once, as the service takes them. */
+async function takeNumbers(
+  client: pg.Client,
+  sequence: 'lane_number' | 'request_number',
+  count: number,
+): Promise<number[]> {
+  const { rows } = await client.query<{ number: string }>(
+    'select nextval($1::regclass) as number from generate_series(1, $2)',
+    [sequence, count],
+  )
+  return rows.map((row) => Number(row.number))
+}
+
+/** The rows that the service would have written for these quotes, with numbers of the installation's own. */
+export async function rowsOf(
+  client: pg.Client,
+  identifiers: Identifiers,
+  quotes: readonly ScaleQuote[],
+): Promise<QuoteRows> {
+  const requestCount = quotes.filter((quote) => quote.beginsRequest).length
+  const requestNumbers = await takeNumbers(client, 'request_number', requestCount)
+  const laneNumbers = await takeNumbers(client, 'lane_number', quotes.length)
+  const requests: CopyValue[][] = []
+  const lanes: CopyValue[][] = []
+  const counts = new Map<number, { won: number; decided: number }>()
+  let requestId = 0
+  let laneNumber = 0
+  for (const quote of quotes) {
+    const { tenant, lane, booking } = quote
+    const { tenantId } = tenant
+    const quotedAt = new Date(quote.quotedAt)
+    const count = counts.get(tenantId) ?? { won: 0, decided: 0 }
+    counts.set(tenantId, count)
+    if (quote.outcome !== 'pending') count.decided++
+    if (quote.outcome === 'won') count.won++
+    if (quote.beginsRequest) {
+      requestId = identifiers.requestId(requestNumbers[requests.length] ?? -1)
+      laneNumber = 0
+      requests.push([tenantId, requestId, quote.customerName, quotingUserId, quotedAt])
+    }
+    laneNumber++
+    lanes.push([
+      tenantId,
+      identifiers.laneId(laneNumbers[lanes.length] ?? -1),
+      laneRef(requestId, laneNumber, 1),
+      requestId,
+      laneNumber,
+      1,
+      lane.origin,
+      lane.destination,
+      lane.origin_key,
+      lane.destination_key,
+      lane.origin_state,
+      lane.destination_state,
+      lane.origin_market ?? null,
+      lane.destination_market ?? null,
+      lane.equipment,
+      lane.equipment,
+      quote.customerName,
+      quote.quotedRateCents,
+      quote.estimatedCostCents,
+      quote.marketRateCents,
+      lane.miles ?? null,
+      quote.pickupDate,
+      quote.outcome,
+      quote.outcomeReason,
+      quote.outcome === 'pending' ? null : booking === null ? 'dashboard' : 'tms',
+      quote.decidedAt === null ? null : new Date(quote.decidedAt),
+      booking?.customerRateCents ?? null,
+      booking?.truckCostCents ?? null,
+      booking === null ? null : 'tms',
+      booking?.carrierName ?? null,
+      booking?.carrierMc ?? null,
+      booking === null ? null : new Date(booking.bookedAt),
+      quotingUserId,
+      quotedAt,
+      quotedAt,
+    ])
+  }
+  return { requests, lanes, counts }
+}
+
+/** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
+export async function writeChunk(
+  client: pg.Client,
+  firstTenant: number,
+  chunk: number,
+  rows: QuoteRows,
+): Promise<void> {
+  const counts = [...rows.counts.values()]
+  await withWallsAside(client, ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts'], async () => {
+    await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
+    await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
+    await client.query(
+      `insert into tenant_facts as known (tenant_id, facts_version, won_quotes, decided_quotes)
+       select tenant_id, 1, won, decided
+       from unnest($1::integer[], $2::bigint[], $3::bigint[]) as added (tenant_id, won, decided)
+       on conflict (tenant_id) do update set facts_version = known.facts_version + 1,
+         won_quotes = known.won_quotes + excluded.won_quotes,
+         decided_quotes = known.decided_quotes + excluded.decided_quotes,
+         changed_in = pg_current_xact_id()`,
+      [[...rows.counts.keys()], counts.map(({ won }) => won), counts.map(({ decided }) => decided)],
+    )
+    const { rowCount } = await client.query(
+      `insert into tenant_counters (tenant_id, counter, last_number) values ($1, $2, $3)
+       on conflict (tenant_id, counter) do update set last_number = $3
+       where tenant_counters.last_number = $3 - 1`,
+      [firstTenant, chunkCounter, chunk + 1],
+    )
+    if (rowCount !== 1) throw new Error('Another generator writes the same data.')
+  })
+}
