@@ -127,11 +127,11 @@ export function readParameters(
   sent: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
   const properties = (schema as AnySchema).properties ?? {}
-  return Object.fromEntries(
-    Object.entries(sent).map(([name, text]) => {
-      const type = properties[name]?.type
-      const isNumber = type === 'number' || type === 'integer'
-      return [name, isNumber && decimal.test(text) ? Number(text) : text]
-    }),
-  )
+  const values: Record<string, unknown> = {}
+  for (const [name, text] of Object.entries(sent)) {
+    const type = properties[name]?.type
+    const isNumber = type === 'number' || type === 'integer'
+    values[name] = isNumber && decimal.test(text) ? Number(text) : text
+  }
+  return values
 }

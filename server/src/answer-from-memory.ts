@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { underTenantLimit } from '#contract/endpoint.ts'
+import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
-import { shape } from '#contract/shape.ts'
+import { type Shape, shape } from '#contract/shape.ts'
 import type { Callers } from './callers.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { callerNetwork } from './security/caller-network.ts'
@@ -24,6 +24,14 @@ interface Door {
   readonly standardHeaders: Readonly<Record<string, string>>
 }
 
+interface Read {
+  readonly endpoint: Endpoint
+  readonly fromMemory: NonNullable<ServedEndpoint['fromMemory']>
+  readonly check: Shape
+  /** The headers that are the same for every answer, by how many calls the limit has left. */
+  readonly heads: readonly string[][]
+}
+
 const networksMax = 10_000
 
 /** A header by which an answer could become another, or by which two parties could read a request differently. */
@@ -35,36 +43,29 @@ export function answerFromMemory(
   callers: Callers,
   door: Door,
 ): AnswerFromMemory {
-  const reads = new Map(
-    served.flatMap(({ endpoint, fromMemory }) =>
-      fromMemory === undefined || endpoint.query === undefined
-        ? []
-        : [[endpoint.path, { endpoint, fromMemory, check: shape(endpoint.query, 'parameter') }] as const],
-    ),
-  )
-  for (const { endpoint } of reads.values()) {
+  const reads = new Map<string, Read>()
+  for (const { endpoint, fromMemory } of served) {
+    if (fromMemory === undefined || endpoint.query === undefined) continue
     const fits =
       endpoint.method === 'GET' &&
       endpoint.who.kind === 'service' &&
       !endpoint.who.signed &&
       underTenantLimit(endpoint)
     if (!fits) throw new Error(`${endpoint.name} cannot be answered from memory.`)
+    const headers = (remaining: number) => ({
+      ...door.standardHeaders,
+      ...limitHeaders({ remaining, retryAfterMs: 0 }),
+      ...answerHeaders(endpoint),
+    })
+    reads.set(endpoint.path, {
+      endpoint,
+      fromMemory,
+      check: shape(endpoint.query, 'parameter'),
+      heads: Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) =>
+        Object.entries(headers(remaining)).flat(),
+      ),
+    })
   }
-  /** The headers that are the same for every answer of an endpoint, but for how much is left of the limit. */
-  const heads = new Map<string, readonly (readonly string[])[]>()
-  for (const { endpoint } of reads.values()) {
-    const head = (remaining: number) =>
-      Object.entries({
-        ...door.standardHeaders,
-        ...limitHeaders({ remaining, retryAfterMs: 0 }),
-        ...answerHeaders(endpoint),
-      }).flat()
-    heads.set(
-      endpoint.path,
-      Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) => head(remaining)),
-    )
-  }
-
   const networks = new Map<string, string>()
   function networkOf(address: string): string {
     const known = networks.get(address)
@@ -90,37 +91,26 @@ export function answerFromMemory(
     const { endpoint } = read
     const query = readQuery(endpoint, read.check, url, ignored)
     if (ignored.length > 0) return false
-    const requestId = randomUUID()
-    const call = { caller, params: {}, query, body: undefined, signed: undefined, now, network, requestId }
-    const body = read.fromMemory(call as never, parts)
+    const body = read.fromMemory({ caller, query, now } as never, parts)
     if (body === null) return false
     // Last, for it takes a place: from here on the request is answered.
     const admission = parts.tenantLimit.admit(caller.tenant, parts.monotonic())
     if (!admission.admitted) return false
+    const requestId = randomUUID()
     const text = JSON.stringify(body)
-    const head = heads.get(endpoint.path)?.[admission.remaining] ?? []
-    response.writeHead(endpoint.status, [
-      ...head,
-      'Request-Id',
-      requestId,
-      'Content-Length',
-      String(Buffer.byteLength(text)),
-    ])
+    const head = read.heads[admission.remaining] ?? []
+    const length = String(Buffer.byteLength(text))
+    response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
     response.end(text)
+    const { status } = endpoint
     const ms = Math.round((performance.now() - began) * 10) / 10
-    parts.calls.begin(response, {
-      tenant: caller.tenant,
-      jti,
-      endpoint,
-      method: 'GET',
-      url,
-      requestId,
-      network,
-      at: now,
-    })
-    parts.calls.end(response, { status: endpoint.status, ms, answered: true })
+    const { tenant } = caller
+    parts.calls.note(
+      { tenant, jti, endpoint, method: 'GET', url, requestId, network, at: now },
+      { status, ms, answered: true },
+    )
     parts.log.info(
-      { request_id: requestId, method: 'GET', route: endpoint.path, status: endpoint.status, ms, network },
+      { request_id: requestId, method: 'GET', route: endpoint.path, status, ms, network },
       'request',
     )
     return true

@@ -166,6 +166,7 @@ describe('the log by itself', () => {
     const request = {}
     log.begin(request, { tenant, url: null } as never)
     expect(() => log.end(request, { status: 200, ms: 1, answered: true })).not.toThrow()
+    await log.flush()
     expect(lines).toEqual(['a call could not be noted in the log of calls'])
     await log.drain()
   })

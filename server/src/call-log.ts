@@ -16,6 +16,11 @@ const cheapRefusalsPerFlushMax = 40
 const heldMax = 10_000
 /** Connections that the log takes at the same time; the others are for requests. */
 const writersMax = 2
+/**
+ * Brokerages whose calls are written at one flush. Each is a transaction, and beyond this the log would take the machine
+ * from the calls: the next flushes write the others, and what comes meanwhile is kept within the bounds above.
+ */
+const tenantsPerFlushMax = 50
 /** Old calls are deleted after so many new ones, or the first of them after so long. */
 const pruneAfterCalls = 500
 const pruneEveryMs = 60_000
@@ -27,9 +32,15 @@ const queryLengthMax = 300
 /** A refusal that names twenty unknown fields has some 1,300. No more of any text is kept, or searched for secrets. */
 const detailLengthMax = 2_000
 
-type Draft = { -readonly [Member in keyof KeptCall]: KeptCall[Member] }
-
 type Ended = Parameters<CallLog['end']>[1]
+
+/** A call as it was noted. What is kept of it is made when it is written: most of a flood never is. */
+interface Draft {
+  readonly call: BegunCall
+  readonly problem: Problem | null
+  readonly answer: Ended
+  notKept: number
+}
 
 interface Pending {
   readonly calls: Draft[]
@@ -53,7 +64,7 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
   const begun = new WeakMap<object, { readonly call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
   const pruned = new Map<TenantId, { at: number; last: number }>()
-  let pending = new Map<TenantId, Pending>()
+  const pending = new Map<TenantId, Pending>()
   let held = 0
   let flushing: Promise<void> | null = null
 
@@ -65,23 +76,34 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       mine.calls.length >= keptPerFlushMax || (isCheap && mine.cheapRefusals >= cheapRefusalsPerFlushMax)
     if (last !== undefined && isFull) {
       // Beside a refusal like it where there is one: what is not kept is nearly always more of the same.
-      const beside = mine.calls.findLast((kept) => kept.problem === (problem?.code ?? null)) ?? last
+      const beside = mine.calls.findLast((kept) => kept.problem?.code === problem?.code) ?? last
       beside.notKept++
       return
     }
     if (held >= heldMax) return
     held++
-    mine.calls.push(keptCall(call, problem, answer))
+    mine.calls.push({ call, problem, answer, notKept: 0 })
     if (isCheap) mine.cheapRefusals++
     pending.set(call.tenant, mine)
   }
 
   async function write(tenant: TenantId, calls: readonly Draft[]): Promise<void> {
+    const kept = calls.flatMap((draft) => {
+      try {
+        return [keptCall(draft)]
+      } catch (error) {
+        // Whatever is odd about a call, nothing but its own entry may suffer from it.
+        const { requestId } = draft.call
+        log.warn({ err: error, request_id: requestId }, 'a call could not be noted in the log of calls')
+        return []
+      }
+    })
+    if (kept.length === 0) return
     const now = clock()
     const before = pruned.get(tenant)
     const isRecent = (at: number) => now - at < pruneEveryMs
     await database.inTenant(tenant, async (transaction) => {
-      const last = await insertIntegrationCalls(transaction, tenant, calls)
+      const last = await insertIntegrationCalls(transaction, tenant, kept)
       if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
       await pruneIntegrationCalls(transaction, tenant, {
         upTo: last - callsKeptPerTenantMax,
@@ -92,10 +114,20 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
     })
   }
 
-  async function writeAll(): Promise<void> {
-    const waiting = [...pending]
-    pending = new Map()
-    held = 0
+  /** Takes out what waits for the brokerages that have waited longest. */
+  function takePending(tenantsMax: number): [TenantId, Pending][] {
+    const taken: [TenantId, Pending][] = []
+    for (const entry of pending) {
+      if (taken.length >= tenantsMax) break
+      taken.push(entry)
+      pending.delete(entry[0])
+      held -= entry[1].calls.length
+    }
+    return taken
+  }
+
+  async function writePending(tenantsMax: number): Promise<void> {
+    const waiting = takePending(tenantsMax)
     let dropped = 0
     let failure: unknown
     const writer = async () => {
@@ -118,10 +150,10 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       log.warn({ err: failure, calls: dropped }, 'calls could not be written to the log of calls')
   }
 
-  async function flush(): Promise<void> {
+  async function flush(tenantsMax = Number.POSITIVE_INFINITY): Promise<void> {
     while (flushing !== null) await flushing
     if (pending.size === 0) return
-    flushing = writeAll()
+    flushing = writePending(tenantsMax)
     try {
       await flushing
     } finally {
@@ -129,9 +161,14 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
     }
   }
 
+  function note(call: BegunCall, problem: Problem | null, answer: Ended): void {
+    minute.count(call.tenant, problem?.code === 'quota-exceeded', clock())
+    keep(call, problem, answer)
+  }
+
   const timer = setInterval(() => {
     // A slow flush is not overtaken: what comes meanwhile waits, within the bounds above.
-    if (flushing === null) void flush()
+    if (flushing === null) void flush(tenantsPerFlushMax)
   }, flushEveryMs)
   timer.unref()
 
@@ -147,17 +184,11 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       const entry = begun.get(request)
       if (entry === undefined) return
       begun.delete(request)
-      const { call, problem } = entry
-      try {
-        minute.count(call.tenant, problem?.code === 'quota-exceeded', clock())
-        keep(call, problem, answer)
-      } catch (error) {
-        // Whatever is odd about a call, nobody but the log may suffer from it.
-        log.warn({ err: error, request_id: call.requestId }, 'a call could not be noted in the log of calls')
-      }
+      note(entry.call, entry.problem, answer)
     },
+    note: (call, answer) => note(call, null, answer),
     lastMinute: (tenant, now) => minute.of(tenant, now),
-    flush,
+    flush: () => flush(),
     async drain() {
       clearInterval(timer)
       await flush()
@@ -165,7 +196,8 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
   }
 }
 
-function keptCall(call: BegunCall, problem: Problem | null, { status, ms, answered }: Ended): Draft {
+function keptCall({ call, problem, answer, notKept }: Draft): KeptCall {
+  const { status, ms, answered } = answer
   const why = problem?.message ?? (answered ? null : 'The caller closed the connection before the answer.')
   return {
     at: call.at,
@@ -180,7 +212,7 @@ function keptCall(call: BegunCall, problem: Problem | null, { status, ms, answer
     jti: call.jti,
     durationMs: ms,
     network: call.network,
-    notKept: 0,
+    notKept,
   }
 }
 

@@ -26,6 +26,7 @@ import {
   type Signed,
 } from './endpoints/call.ts'
 import { asProblem } from './error-answer.ts'
+import { sentParameters } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import type { Admission, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
@@ -375,27 +376,6 @@ export function readQuery(endpoint: Endpoint, check: Shape | null, url: string, 
   }
   return readTextual(endpoint.query, check, known)
 }
-
-function sentParameters(url: string): [string, string][] {
-  const start = url.indexOf('?')
-  if (start === -1) return []
-  const text = url.slice(start + 1)
-  try {
-    decodeURIComponent(text)
-  } catch {
-    throw problem(
-      'malformed-request',
-      'The query has a percent sign that is not followed by the code of a UTF-8 text.',
-    )
-  }
-  const pairs = [...new URLSearchParams(text)]
-  for (const [name] of pairs) {
-    if (forbiddenNames.has(name)) throw problem('forbidden-key', `The parameter "${name}" is not allowed.`)
-  }
-  return pairs
-}
-
-const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype'])
 
 function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: string[]): unknown {
   if (check === null) return undefined

@@ -89,6 +89,8 @@ export interface CallLog {
   refuse(request: object, why: Problem): void
   /** `answered` is false when the caller had gone before. */
   end(request: object, answer: { status: number; ms: number; answered: boolean }): void
+  /** Notes a call that was answered at once, and not refused. */
+  note(call: BegunCall, answer: { status: number; ms: number; answered: boolean }): void
   lastMinute(tenant: TenantId, now: number): { requests: number; refused: number }
   /** Writes down what was noted so far. */
   flush(): Promise<void>
@@ -192,7 +194,7 @@ type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
 export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
 /** The answer of a read where all that it needs is remembered, at once; null where the database must be asked. */
-export type FromMemory<E extends Endpoint> = (call: Call<E>, parts: Parts) => AnswerOf<E> | null
+export type FromMemory<E extends Endpoint> = (call: ReadCall<E>, parts: Parts) => AnswerOf<E> | null
 
 export interface ServedEndpoint {
   readonly endpoint: Endpoint

@@ -14,8 +14,6 @@ const kinds = {
   dashboard: { typ: 'dash+jwt', aud: 'lanewise:dashboard', purpose: 'dashboard tokens' },
 } as const
 const issuer = 'lanewise'
-/** Some ten megabytes of them. */
-const heldTokensMax = 20_000
 
 export interface TokenClaims {
   readonly tenant_id: number
@@ -51,23 +49,8 @@ export function tokens(...keys: SecretKeys): Tokens {
     service: verifier(derivedKey(key, kinds.service.purpose), 'service'),
     dashboard: verifier(derivedKey(key, kinds.dashboard.purpose), 'dashboard'),
   }))
-  /** Service tokens whose signature has held, and what they say: a caller sends one many times. Nothing else is left out. */
-  const held = new Map<string, Record<string, unknown>>()
-
-  function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
-    const known = kind === 'service' ? held.get(token) : undefined
-    if (known !== undefined) return known
-    if (!isAsIssued(token)) throw invalidToken()
-    const payload = verifiedPayload(kind, token)
-    if (payload !== null && kind === 'service') {
-      if (held.size >= heldTokensMax) held.clear()
-      held.set(token, payload)
-    }
-    return payload
-  }
-
   /** What a token of the kind says, where the key that its header names has signed it; null otherwise. */
-  function verifiedPayload(kind: TokenKind, token: string): Record<string, unknown> | null {
+  function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
     const kid = kidOf(token)
     for (const one of verifiers) {
       // A name selects among our own keys and does nothing else. Tokens from before keys had names are tried with each.
@@ -88,6 +71,7 @@ export function tokens(...keys: SecretKeys): Tokens {
         aud: kinds[kind].aud,
       }),
     verify(kind, token, now, signedBy) {
+      if (!isAsIssued(token)) throw invalidToken()
       const payload = payloadOf(kind, token)
       if (payload === null) {
         const other = kind === 'service' ? 'dashboard' : 'service'

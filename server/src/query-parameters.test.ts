@@ -1,0 +1,62 @@
+import { array, assert, constantFrom, oneof, property, string } from 'fast-check'
+import { expect, test } from 'vitest'
+import { Problem } from '#contract/errors.ts'
+import { sentParameters } from './query-parameters.ts'
+
+const piece = oneof(
+  constantFrom(
+    '&',
+    '=',
+    '+',
+    '%20',
+    '%2C',
+    '%26',
+    '%3D',
+    '%2B',
+    '%C3%A9',
+    '?',
+    '#',
+    'é',
+    '%',
+    '%E0%A4',
+    '%00',
+    ' ',
+    '\uD800',
+  ),
+  string({ maxLength: 4 }),
+)
+const query = array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
+
+/** What it is meant to be, from the platform: a broken code anywhere is refused, the rest is read as a form is. */
+function reference(text: string): [string, string][] | 'malformed-request' {
+  try {
+    decodeURIComponent(text.toWellFormed())
+  } catch {
+    return 'malformed-request'
+  }
+  return [...new URLSearchParams(text)]
+}
+
+test('a query is read as URLSearchParams reads it, and refused where a code in it is broken', () => {
+  assert(
+    property(query, (text) => {
+      const expected = reference(text)
+      const read = () => sentParameters(`/path?${text}`)
+      if (expected === 'malformed-request') expect(read).toThrow(Problem)
+      else expect(read()).toEqual(expected)
+    }),
+    { numRuns: 5_000 },
+  )
+})
+
+test.each(['__proto__', 'constructor', 'prototype', '%5F_proto__'])(
+  '%s is no name of a parameter',
+  (name) => {
+    expect(() => sentParameters(`/path?a=1&${name}=2`)).toThrow(Problem)
+  },
+)
+
+test('an address without a question mark has none', () => {
+  expect(sentParameters('/path')).toEqual([])
+  expect(sentParameters('/path?')).toEqual([])
+})
