@@ -158,7 +158,10 @@ describe('numbers', () => {
   test.each(numbered(bodies))('$name of a body takes none that is none', async ({ endpoint, field, nth }) => {
     await each(thirdOf(numberTexts, nth), async (text) => {
       const { path, answer } = await withField(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: path }, answer)]).toEqual([text, []])
+      expect([text, faultsOf({ method: endpoint.method, target: path, headers: [] }, answer)]).toEqual([
+        text,
+        [],
+      ])
       if (neverNumbers.includes(text))
         expect([text, [400, 422].includes(answer.status)]).toEqual([text, true])
     })
@@ -175,7 +178,10 @@ describe('numbers', () => {
   )('$name of an address takes plain decimal digits and nothing else', async ({ endpoint, field, nth }) => {
     await each(thirdOf(numberParameters, nth), async (text) => {
       const { url, answer } = await withParameter(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: url }, answer)]).toEqual([text, []])
+      expect([text, faultsOf({ method: endpoint.method, target: url, headers: [] }, answer)]).toEqual([
+        text,
+        [],
+      ])
       // An empty part of a path is another address.
       if (!/^\d+(\.\d+)?$/.test(text) || /^0\d/.test(text)) {
         expect([text, [404, 422].includes(answer.status)]).toEqual([text, true])
@@ -209,7 +215,10 @@ describe('texts that other systems have tripped over', () => {
     async ({ endpoint, field, nth }) => {
       await each(thirdOf(texts, nth), async (text) => {
         const { path, answer } = await withField(endpoint, field, JSON.stringify(text))
-        expect([text, faultsOf({ method: endpoint.method, target: path }, answer)]).toEqual([text, []])
+        expect([text, faultsOf({ method: endpoint.method, target: path, headers: [] }, answer)]).toEqual([
+          text,
+          [],
+        ])
         if (answer.status >= 300) return
         const body = JSON.parse(answer.text) as Record<string, unknown>
         const { user } = body as { user?: Record<string, unknown> }
@@ -233,7 +242,10 @@ describe('texts that other systems have tripped over', () => {
   )('$name of an address: an answer as documented', async ({ endpoint, field, nth }) => {
     await each(thirdOf(texts, nth), async (text) => {
       const { url, answer } = await withParameter(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: url }, answer)]).toEqual([text, []])
+      expect([text, faultsOf({ method: endpoint.method, target: url, headers: [] }, answer)]).toEqual([
+        text,
+        [],
+      ])
     })
   })
 
@@ -273,7 +285,10 @@ describe('a signed body', () => {
     for (const body of jsonBodies) {
       const answer = await push(body)
       const shown = body.toString().slice(0, 60)
-      expect([shown, faultsOf({ method: 'POST', target: updatePath }, answer)]).toEqual([shown, []])
+      expect([shown, faultsOf({ method: 'POST', target: updatePath, headers: [] }, answer)]).toEqual([
+        shown,
+        [],
+      ])
       // 404: a number that is one, about a lane that is none.
       expect([shown, [400, 404, 413, 422].includes(answer.status)]).toEqual([shown, true])
     }

@@ -68,12 +68,18 @@ const inside =
 /** What an address that is no operation may answer: the pages, files and reports beside the API, or a refusal. */
 const besideStatuses = new Set([200, 206, 301, 302, 304, 400, 404, 405, 408, 413, 414, 415, 416, 431])
 
+/** What is wrong with the answer to a request, a line each. */
+type Judge = (
+  request: Pick<HostileRequest, 'method' | 'target' | 'headers'>,
+  answer: HostileAnswer,
+) => string[]
+
 /**
  * Holds answers against the OpenAPI document that the service itself publishes: a status that it lists for the
  * operation, a body of the shape it gives and without a member it does not name, a problem that it names for that
  * status. Answers what is wrong, a line each.
  */
-export function oracleOf(document: OpenApiDocument) {
+export function oracleOf(document: OpenApiDocument): Judge {
   const problem = Compile(document.components.schemas.Problem)
   const known = Object.entries(document.paths)
     .flatMap(([path, methods]) =>
@@ -107,10 +113,7 @@ export function oracleOf(document: OpenApiDocument) {
     )
   }
 
-  return function faultsOf(
-    request: Pick<HostileRequest, 'method' | 'target'>,
-    answer: HostileAnswer,
-  ): string[] {
+  return (request, answer) => {
     const faults: string[] = []
     const { status, text, headers } = answer
     const type = String(headers['content-type'] ?? '').split(';')[0]
@@ -125,9 +128,10 @@ export function oracleOf(document: OpenApiDocument) {
     if (request.method === 'HEAD') return faults
     if (status >= 400) {
       const body = parsed(text) as { type?: unknown; status?: unknown; request_id?: unknown } | undefined
-      if (type !== 'application/problem+json' || !problem.Check(body))
+      if (type === 'text/html' && mayBePage(request, status)) return faults
+      if (type !== 'application/problem+json' || !problem.Check(body)) {
         faults.push(`${status} is no problem body`)
-      else {
+      } else {
         const code = String(body?.type).replace(/^.*[/#]/, '')
         if (body?.status !== status) faults.push(`the problem says ${body?.status}, the answer ${status}`)
         if (body?.request_id !== headers['request-id']) faults.push('Request-Id is not that of the body')
@@ -150,6 +154,19 @@ export function oracleOf(document: OpenApiDocument) {
     }
     return faults
   }
+}
+
+/** Whoever asks for a page at an address that is none of the API's may be told by a page that there is nothing. */
+function mayBePage({ method, target, headers }: Parameters<Judge>[0], status: number): boolean {
+  const asksForPage = headers.some(
+    ([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/html'),
+  )
+  return (
+    method === 'GET' &&
+    status === 404 &&
+    asksForPage &&
+    !target.replace(/^https?:\/\/[^/]*/i, '').startsWith('/api/')
+  )
 }
 
 /** The path by which the service routes: of an absolute address its own, percent codes of plain letters read. */

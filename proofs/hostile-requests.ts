@@ -249,7 +249,7 @@ const mutations: readonly Mutation[] = [
   (draft, _operation, chance) => {
     draft.method = chance.pick(methods)
     // Without a socket only the methods that Node knows can be asked for.
-    draft.overSocket = chance.chance(0.2) || !METHODS.includes(draft.method)
+    draft.overSocket = chance.chance(0.2) || draft.overSocket || !METHODS.includes(draft.method)
   },
   (draft, _operation, chance) => {
     const { path } = draft
