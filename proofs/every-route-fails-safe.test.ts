@@ -3,7 +3,7 @@ import { bug, failingDatabase, inside, outage } from '#testing/failing-database.
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { requestOf } from './route-requests.ts'
 import { credentialOf, endlessThread, endpoints, send } from './route-walk.ts'
-import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+import { idsOf, type SeededTenants, seededTenants, settled } from './seeded-tenants.ts'
 
 /** Lets each use of the database fail in turn, on every route there is: no answer may then look like one about data. */
 
@@ -54,6 +54,8 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
         true,
       ])
     }
+    // What goes on behind would take the failure of the next route for its own.
+    await settled(app, tenants)
     await tenants.seed('A')
   }
   // Where the database is not asked at all, nothing of it can fail.

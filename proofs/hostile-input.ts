@@ -12,7 +12,7 @@ import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 import type { CallerName } from './route-expectations.ts'
 import { credentialOf, difference, endlessThread } from './route-walk.ts'
-import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { type SeededTenants, seededTenants, settled, signingSecretOf } from './seeded-tenants.ts'
 
 /**
  * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of
@@ -212,18 +212,6 @@ async function sendAll(
   }
 }
 
-/** Waits until nothing goes on behind the answers: the log of calls is written, imports are done. */
-async function settled(app: TestApp, tenants: SeededTenants): Promise<void> {
-  await app.settle()
-  const owner = tenants.asOwner('A')
-  for (let tries = 0; tries < 400; tries++) {
-    const { rowCount } = await owner.query("select from imports where status = 'running' limit 1")
-    if (rowCount === 0) return
-    await new Promise((resume) => setTimeout(resume, 25))
-  }
-  throw new Error('An import does not end.')
-}
-
 /** Sends requests as they are, with the credentials of who calls. */
 function senderTo(app: TestApp, tenants: SeededTenants) {
   const credentials = new Map<CallerName, Record<string, string>>()
@@ -356,7 +344,7 @@ async function healthyClient(app: TestApp, tries: number) {
           token: integration.token,
         },
       ),
-    () => pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 1000 + calls / 100 }),
+    () => pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 1000 + (calls % 100_000) }),
   ]
   const work = (async () => {
     while (going) {

@@ -12,7 +12,7 @@ interface Fault {
   readonly instead: string
 }
 
-const faults = {
+export const faults = {
   /** An idle connection that dies ends the process. */
   'pool without a listener': {
     file: '/server/src/database/open-database.ts',
@@ -40,7 +40,7 @@ const faults = {
   /** Ten a second are counted, and nobody is refused. */
   'no limit for a brokerage': {
     file: '/server/src/serve-endpoint.ts',
-    text: "if (!allowed) {\n      throw problem(\n        'quota-exceeded',",
+    text: "if (!admission.admitted) {\n      throw problem(\n        'quota-exceeded',",
     instead: "if (false) {\n      throw problem(\n        'quota-exceeded',",
   },
   /** Node's own way, where nobody sets it otherwise. */

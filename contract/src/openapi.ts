@@ -107,6 +107,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     'malformed-request',
     'duplicate-header',
     'uri-too-long',
+    'headers-too-large',
     // A parameter that nobody knows may be sent with any request, and is then read by these rules.
     'forbidden-key',
     'unknown-field',

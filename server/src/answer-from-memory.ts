@@ -32,8 +32,6 @@ interface Read {
   readonly heads: readonly string[][]
 }
 
-const networksMax = 10_000
-
 /** A header by which an answer could become another, or by which two parties could read a request differently. */
 const unusualHeaders = ['content-length', 'transfer-encoding', 'expect', 'prefer', 'upgrade'] as const
 
@@ -66,15 +64,6 @@ export function answerFromMemory(
       ),
     })
   }
-  const networks = new Map<string, string>()
-  function networkOf(address: string): string {
-    const known = networks.get(address)
-    if (known !== undefined) return known
-    if (networks.size >= networksMax) networks.clear()
-    const network = callerNetwork(address)
-    networks.set(address, network)
-    return network
-  }
 
   function answerTo(request: IncomingMessage, response: ServerResponse): boolean {
     const url = request.url ?? ''
@@ -83,7 +72,7 @@ export function answerFromMemory(
     if (read === undefined || request.method !== 'GET' || !isUsual(request) || door.isLeaving()) return false
     const began = performance.now()
     const now = parts.clock()
-    const network = networkOf(callerAddress(request, door.isProxy))
+    const network = callerNetwork(callerAddress(request, door.isProxy))
     const known = callers.serviceFromMemory(request.headers.authorization, now, network)
     if (known === null) return false
     const ignored: string[] = []
@@ -120,9 +109,10 @@ export function answerFromMemory(
     try {
       return answerTo(request, response)
     } catch (error) {
-      // What is wrong with a request the ordinary way says; nothing has been taken or answered here.
-      if (error instanceof Problem && !response.headersSent) return false
-      throw error
+      // What is wrong with a request the ordinary way says. Nobody stands behind this one: a mistake of ours, thrown on,
+      // would end the process.
+      if (!(error instanceof Problem)) parts.log.error({ err: error }, 'an answer from memory failed')
+      return response.headersSent
     }
   }
 }
@@ -136,5 +126,7 @@ function isUsual(request: IncomingMessage): boolean {
   if (Object.keys(headers).length * 2 !== rawHeaders.length) return false
   // Who does not read his answers is for the ordinary way, which lets go of him after a while.
   const { socket } = request
-  return (request.url?.length ?? 0) <= uriBytesMax && !socket.destroyed && socket.writableLength === 0
+  return (
+    Buffer.byteLength(request.url ?? '') <= uriBytesMax && !socket.destroyed && socket.writableLength === 0
+  )
 }

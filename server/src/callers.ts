@@ -76,8 +76,9 @@ interface LiveToken {
 const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
 /** What somebody changes by hand, past the versions, counts after this at the latest. */
 const credentialHoldsMs = 60_000
-/** Some ten megabytes of them. */
+/** Some twenty megabytes of them. A header with a token of ours has some 500 characters. */
 const heardMax = 20_000
+const heardLengthMax = 1_000
 /** About what a token or a sealed secret takes. */
 const credentialBytes = 500
 
@@ -140,8 +141,10 @@ export function callers({
   function hear(authorization: string | undefined, now: number) {
     const claims = tokens.verify('service', bearerToken(authorization), now)
     const known = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
+    // One token can be sent in many ways: spaces before it are free, and a header may have 16 KiB of them.
+    if (authorization === undefined || authorization.length > heardLengthMax) return known
     if (heard.size >= heardMax) heard.clear()
-    heard.set(authorization ?? '', known)
+    heard.set(authorization, known)
     return known
   }
 

@@ -61,7 +61,7 @@ function readRfc4180(text: string): string[][] {
 const columnNames = readRfc4180(laneCsvHead.slice(1))[0] ?? []
 
 const sign = fc.constantFrom(
-  ...'=+-@＝＋－＠"\',;|\t\r\n\u0000 \u00A0\u200B\uFEFF\u2028',
+  ...'=+-@＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩"\',;|\t\r\n\u0000 \u00A0\u200B\uFEFF\u2028',
   'Café',
   '1',
   '.',
@@ -119,6 +119,8 @@ test.each([
   '\u200B@sum',
   '＝1+1',
   '＠sum',
+  '﹢\u00001',
+  '\uE000⁼1',
   '-5\n=1',
 ])('%j is marked, so that no spreadsheet runs it', (name) => {
   const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }]))

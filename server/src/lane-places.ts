@@ -101,11 +101,13 @@ const askedPlacesMax = 50_000
 function readAskedPlace(text: string, at: At, errors: FieldError[]): AskedPlace | null {
   const asked = askedPlaces.get(text)
   if (asked !== undefined) return asked
-  const place = readPlaceAt(text, at, errors)
+  // A part of a text keeps the whole in memory: here an address of 8 KiB, most of it padding if somebody means harm.
+  const own = Buffer.from(text).toString()
+  const place = readPlaceAt(own, at, errors)
   if (place === null) return null
   const read = { place, known: knownOrFolded(place) }
   if (askedPlaces.size >= askedPlacesMax) askedPlaces.clear()
-  askedPlaces.set(text, read)
+  askedPlaces.set(own, read)
   return read
 }
 

@@ -24,12 +24,19 @@ export interface TenantMemory {
 }
 
 interface Entry extends Remembered<unknown> {
+  /** The moment it was read for: a clock that was set back asks about an earlier one. Epoch milliseconds. */
+  readonly from: number
+  /** The watch's, before it was read. */
+  readonly epoch: number
   /** Asked for since it was last looked at for forgetting. */
   used: boolean
 }
 
 interface Reading {
-  readonly changes: number
+  /** Null for a tenant that was not watched: nobody would have told it of a change. */
+  readonly changes: number | null
+  /** The moment it is for, in epoch milliseconds. */
+  readonly from: number
   readonly entry: Promise<Remembered<unknown>>
 }
 
@@ -58,18 +65,22 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
     }
   }
 
-  function remember(name: string, { value, versions, until, bytes: size }: Remembered<unknown>): void {
+  function remember(
+    name: string,
+    { from, epoch }: Pick<Entry, 'from' | 'epoch'>,
+    { value, versions, until, bytes: size }: Remembered<unknown>,
+  ): void {
     const before = entries.get(name)
     if (before !== undefined) forget(name, before)
-    entries.set(name, { value, versions, until, bytes: size, used: false })
+    entries.set(name, { value, versions, from, epoch, until, bytes: size, used: false })
     bytes += size + entryBytes
     makeRoom()
   }
 
   function held(tenant: TenantId, name: string, now: number): Entry | undefined {
     const entry = entries.get(name)
-    if (entry === undefined || now >= entry.until || !watch.isCurrent(tenant, entry.versions))
-      return undefined
+    if (entry === undefined || now < entry.from || now >= entry.until) return undefined
+    if (entry.epoch !== watch.epoch() || !watch.isCurrent(tenant, entry.versions)) return undefined
     entry.used = true
     return entry
   }
@@ -91,17 +102,19 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
       const known = held(tenant, name, now)
       if (known !== undefined) return known.value as T
       const begun = readings.get(name)
-      if (begun !== undefined && begun.changes === watch.changesOf(tenant)) {
+      const changes = watch.changesOf(tenant)
+      if (begun !== undefined && changes !== null && begun.changes === changes && now >= begun.from) {
         // What ended the other's reading need not end this one.
         const shared = await begun.entry.catch(() => null)
         if (shared !== null && now < shared.until) return shared.value as T
       }
+      const epoch = watch.epoch()
       const entry = watch.reading(tenant, read)
-      const reading: Reading = { changes: watch.changesOf(tenant), entry }
+      const reading: Reading = { changes: watch.changesOf(tenant), from: now, entry }
       readings.set(name, reading)
       try {
         const found = await entry
-        remember(name, found)
+        remember(name, { from: now, epoch }, found)
         return found.value
       } finally {
         if (readings.get(name) === reading) readings.delete(name)

@@ -10,8 +10,10 @@ import type { Log } from './endpoints/call.ts'
 export interface TenantWatch {
   /** Whether what was read of a tenant at these versions may still be answered from. Without `facts` they may have moved on. */
   isCurrent(tenant: TenantId, versions: ReadVersions): boolean
-  /** A number that is another one after each change of the tenant that this process knows of. */
-  changesOf(tenant: TenantId): number
+  /** Another number after each change of the tenant that this process knows of; null while it hears of none. */
+  changesOf(tenant: TenantId): number | null
+  /** Another number when the database has become another one: nothing that was read before means anything in it. */
+  epoch(): number
   /** Asks the database now, unless it was asked a moment ago. Resolves also when it could not answer: then nothing is current. */
   look(): Promise<void>
   /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
@@ -61,6 +63,8 @@ export function tenantWatch({
   let failing = false
   let stopped = false
   let changes = 0
+  let server: string | null = null
+  let epoch = 0
 
   function moved(tenant: TenantId, versions: TenantVersions | null): void {
     const known = watched.get(tenant)
@@ -80,7 +84,13 @@ export function tenantWatch({
   async function ask(): Promise<void> {
     const began = monotonic()
     try {
-      const { next, tenants } = await behindRequests(() => database.changedTenants(since))
+      const { next, tenants, server: answered } = await behindRequests(() => database.changedTenants(since))
+      // A replica or a backup may lack the last commits, and has given their numbers to others since.
+      if (server !== null && server !== answered) {
+        watched.clear()
+        epoch++
+      }
+      server = answered
       for (const [tenant, versions] of tenants) moved(tenant, versions)
       since = next
       askedAt = began
@@ -95,13 +105,13 @@ export function tenantWatch({
   function lookNow(): Promise<void> {
     looking ??= ask().finally(() => {
       looking = null
-      if (!stopped && monotonic() - readAt < idleAfterMs) schedule()
+      if (monotonic() - readAt < idleAfterMs) schedule()
     })
     return looking
   }
 
   function schedule(): void {
-    if (timer !== null) return
+    if (timer !== null || stopped) return
     timer = setTimeout(() => {
       timer = null
       void lookNow()
@@ -134,7 +144,9 @@ export function tenantWatch({
       )
     },
 
-    changesOf: (tenant) => watched.get(tenant)?.changes ?? -1,
+    epoch: () => epoch,
+
+    changesOf: (tenant) => watched.get(tenant)?.changes ?? null,
 
     async look() {
       readAt = monotonic()

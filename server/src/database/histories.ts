@@ -134,7 +134,9 @@ export async function readHistoryCounts(
 ): Promise<HistoryCount[]> {
   // A bucket ends at now and holds it; the database's hold their beginning, so they begin a millisecond later.
   const end = now + 1
-  const bucket = sql<Date>`date_bin('30 days', created_at, ${new Date(end - bucketsBefore * bucketMs)}::timestamptz)`
+  // As UTC text: the driver writes a Date in the zone of the process, and so long ago zones were off by odd seconds.
+  const first = new Date(end - bucketsBefore * bucketMs).toISOString()
+  const bucket = sql<Date>`date_bin('30 days', created_at, ${first}::timestamptz)`
   const month = sql<Date>`date_trunc('month', created_at, 'UTC')`
   const rows = await lanesOf(transaction, tenant, of)
     .select([
@@ -149,10 +151,10 @@ export async function readHistoryCounts(
     ])
     .groupBy([sql`1`, sql`2`])
     .execute()
-  return rows.map(({ begins, month: first, oldest, ...counts }) => ({
+  return rows.map(({ begins, month: monthBegins, oldest, ...counts }) => ({
     ...counts,
     bucket: Math.max(-1, Math.round((end - begins.getTime()) / bucketMs) - 1),
-    month: first.getUTCFullYear() * 12 + first.getUTCMonth(),
+    month: monthBegins.getUTCFullYear() * 12 + monthBegins.getUTCMonth(),
     oldestAt: oldest.getTime(),
   }))
 }

@@ -70,6 +70,13 @@ export interface TenantVersions {
   readonly access: number
 }
 
+export interface ChangedTenants {
+  readonly next: string
+  readonly tenants: readonly [TenantId, TenantVersions][]
+  /** Another one after the database was restarted, restored, or changed for its replica. */
+  readonly server: string
+}
+
 /** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
 export type VersionsListener = (tenant: TenantId, versions: TenantVersions | null) => void
 
@@ -96,9 +103,9 @@ export interface Database {
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
    * The tenants that were moved on by transactions that were not to be seen at `since`, and what to ask with next. With
-   * null only the latter.
+   * null only the latter. Both mean something to the one `server` only that answered.
    */
-  changedTenants(since: string | null): Promise<{ next: string; tenants: [TenantId, TenantVersions][] }>
+  changedTenants(since: string | null): Promise<ChangedTenants>
   /** Tells of every commit of this process that moves a tenant on, before whoever asked for it hears of it. */
   onVersionsMoved(listener: VersionsListener): void
   /** Answers within the patience of one request or throws DatabaseUnavailable. */
@@ -249,6 +256,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [since])
         return {
           next: rows[0]?.next ?? '',
+          server: rows[0]?.server ?? '',
           tenants: rows.flatMap(({ tenant_id, facts, access }) =>
             tenant_id === null
               ? []
@@ -287,6 +295,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 interface ChangedRow {
   readonly next: string
+  readonly server: string
   readonly tenant_id: number | null
   readonly facts: number
   readonly access: number
@@ -294,7 +303,7 @@ interface ChangedRow {
 
 // The function is stable: it looks with the snapshot of this statement, whose oldest running transaction is asked from next.
 const changedTenantsQuery = `
-  select pg_snapshot_xmin(pg_current_snapshot())::text as next,
+  select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text as server,
          tenant_id, facts_version as facts, access_version as access
   from (select) as once
   left join lateral changed_tenants($1::text::xid8) on true

@@ -59,7 +59,7 @@ export function callerAddress(
   if (forwarded === undefined || !isProxy(nearest)) return nearest
   const farther = String(forwarded)
     .split(',')
-    .map((address) => address.trim())
+    .map((address) => address.replace(/^[ \t]+|[ \t]+$/g, ''))
     .filter((address) => address !== '')
     .reverse()
   return farther.find((address) => !isProxy(address)) ?? farther.at(-1) ?? nearest
