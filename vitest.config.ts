@@ -43,8 +43,8 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // Kills and restarts wait for processes to start: three of them at a time are enough for two cores.
-          maxConcurrency: 3,
+          // Kills, restarts and slow callers wait most of the time: so many at a time are enough for two cores.
+          maxConcurrency: 5,
           sequence: { groupOrder: 1 },
         },
       },

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { freePort } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 
-/** Servers run on one core, what asks them on another. */
-export type Core = 'server' | 'generator'
+/** Servers run on one core, what asks them on another; a server of several threads on all but that one, if there are more. */
+export type Core = 'server' | 'servers' | 'generator'
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
 
@@ -16,10 +16,17 @@ export const pinning = canPin
   ? 'servers on core 0, load generator on core 1'
   : 'processes are not pinned: this machine has no taskset, or one core'
 
+const lastCore = availableParallelism() - 1
+const cores: Readonly<Record<Core, string>> = {
+  server: '0',
+  generator: '1',
+  servers: lastCore > 1 ? `0,2-${lastCore}` : '0,1',
+}
+
 /** Runs a file of ours with Node, on its core where that can be had. */
 export function spawnPinned(core: Core, file: string, env: Readonly<Record<string, string>>): ChildProcess {
   const node = [process.execPath, fileURLToPath(new URL(file, import.meta.url))]
-  const [program = '', ...rest] = canPin ? ['taskset', '-c', core === 'server' ? '0' : '1', ...node] : node
+  const [program = '', ...rest] = canPin ? ['taskset', '-c', cores[core], ...node] : node
   return spawn(program, rest, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -54,10 +61,11 @@ export async function startServer(
   file: string,
   env: Readonly<Record<string, string>>,
   readyText = 'ready',
+  core: Core = 'server',
 ): Promise<ServerProcess> {
   const port = await freePort()
   const began = performance.now()
-  const child = spawnPinned('server', file, { ...env, PORT: String(port), LOG_LEVEL: 'warn' })
+  const child = spawnPinned(core, file, { ...env, PORT: String(port), LOG_LEVEL: 'warn' })
   const ended = once(child, 'exit')
   let text = ''
   await new Promise<void>((resolve, reject) => {

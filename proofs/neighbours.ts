@@ -14,6 +14,7 @@ import { asApp } from './signed-writers.ts'
 /** Below this nobody notices a difference, and a busy machine makes more of one than any neighbour. */
 const unnoticedMs = 250
 const healthyMsMax = 1_000
+const aloneSecondsMin = 4
 
 function p99Ms(reads: readonly Read[]): number {
   const times = reads.map(({ began, ended }) => ended - began).sort((a, b) => a - b)
@@ -43,8 +44,7 @@ async function readBeside(
   try {
     const service = await services.start(fault === undefined ? {} : { fault })
     const reader = await makeKnownBrokerage(service.url)
-    const seconds = shareOf(fullSeconds, share, secondsMin)
-    const readFor = async (alone: string) => {
+    const readFor = async (alone: string, seconds: number) => {
       const reads: Read[] = []
       const end = performance.now() + seconds * 1_000
       await readInsights(
@@ -62,9 +62,9 @@ async function readBeside(
       await readInsight(service.url, reader.token, nth)
       await delay(110)
     }
-    const quiet = await readFor('alone')
+    const quiet = await readFor('alone', shareOf(fullSeconds, share, aloneSecondsMin))
     disturbed = neighbour.disturb(service, () => over)
-    const beside = await readFor('beside the neighbour')
+    const beside = await readFor('beside the neighbour', shareOf(fullSeconds, share, secondsMin))
     over = true
     const { figure, faults } = await disturbed
     const wrong = beside.filter(({ found }) => found !== true)

@@ -7,7 +7,11 @@ import type { ProofDatabase } from './proof-database.ts'
 
 /** The service as processes of their own on a PostgreSQL that is not theirs, started as often as a proof likes. */
 export interface ServiceProcesses {
-  start(options?: { databaseUrl?: string; fault?: FaultName }): Promise<RunningService>
+  start(options?: {
+    databaseUrl?: string
+    fault?: FaultName
+    env?: Record<string, string>
+  }): Promise<RunningService>
   /** Kills what still runs. */
   remove(): Promise<void>
 }
@@ -17,13 +21,14 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
   const folder = proofFolder()
   const started: RunningService[] = []
   return {
-    async start({ databaseUrl = postgres.url('service'), fault } = {}) {
+    async start({ databaseUrl = postgres.url('service'), fault, env: more = {} } = {}) {
       const env = {
         DATABASE_URL: databaseUrl,
         MIGRATION_DATABASE_URL: postgres.url('owner'),
         LANEWISE_SECRET_KEY: secretKey,
         SAMPLE_BROKERAGE: 'false',
         LOG_LEVEL: 'error',
+        ...more,
         ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
       }
       // A machine that is very busy may not answer a start in time; whoever runs a service starts it again.

@@ -1,7 +1,7 @@
 import type { Bench } from '../bench-row.ts'
 import { type PooledRequest, poolOf, type Read, readsOfAll } from '../load/request-pool.ts'
 import { askOnce } from '../measured.ts'
-import { type ServerProcess, startServer } from '../processes.ts'
+import { type Core, type ServerProcess, startServer } from '../processes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 import { warmUp } from '../warm-up.ts'
 
@@ -17,8 +17,10 @@ const answersLookedAt = 200
 export function startLanewise(
   data: ScaleDatabase,
   env: Readonly<Record<string, string>> = {},
+  core: Core = 'server',
 ): Promise<ServerProcess> {
-  return startServer('lanewise', '../server/src/main.ts', { ...data.serviceEnv, ...env }, 'Lanewise is ready')
+  const all = { ...data.serviceEnv, ...env }
+  return startServer('lanewise', '../server/src/main.ts', all, 'Lanewise is ready', core)
 }
 
 /**

@@ -109,7 +109,7 @@ describe('the log by itself', () => {
     expect(kept.filter(({ status }) => status === 429)).toHaveLength(40)
     expect(kept.reduce((sum, { not_kept }) => sum + not_kept, 0)).toBe(4_960)
     expect(kept.find(({ not_kept }) => not_kept > 0)?.problem).toBe('quota-exceeded')
-    expect(log.lastMinute(flooded, now)).toEqual({ requests: 5_010, refused: 5_000 })
+    expect(await log.lastMinute(flooded, now)).toEqual({ requests: 5_010, refused: 5_000 })
   })
 
   test('a tenant keeps its last 5,000 calls, give or take a clean-up', async () => {

@@ -187,7 +187,7 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       note(entry.call, entry.problem, answer)
     },
     note: (call, answer) => note(call, null, answer),
-    lastMinute: (tenant, now) => minute.of(tenant, now),
+    lastMinute: async (tenant, now) => minute.of(tenant, now),
     flush: () => flush(),
     async drain() {
       clearInterval(timer)

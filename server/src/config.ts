@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 import { isNetwork } from './security/trusted-proxies.ts'
 
@@ -22,7 +23,12 @@ export interface Config {
   readonly sampleBrokerage: boolean
   /** What prepared lanes, tokens and secrets may take in a process; all of it can be read again. */
   readonly memoryMegabytes: number
+  /** Threads that answer requests on the one port. */
+  readonly threads: number
 }
+
+/** Each has a heap and connections of its own. Beyond it, more processes serve better. */
+const threadsMax = 8
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -77,6 +83,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     )
   }
 
+  const threadsText = value('THREADS') ?? '1'
+  const threads =
+    threadsText === 'auto'
+      ? Math.min(availableParallelism(), threadsMax)
+      : /^\d{1,2}$/.test(threadsText)
+        ? Number(threadsText)
+        : 0
+  if (!(threads >= 1 && threads <= threadsMax)) {
+    problems.push(
+      `THREADS must be a number from 1 to ${threadsMax}, or auto for one a core; it is "${threadsText}".`,
+    )
+  }
+
   const databaseUrl = postgresUrl('DATABASE_URL')
   const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
   const keyFile = value('LANEWISE_SECRET_KEY_FILE')
@@ -126,6 +145,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
     sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
     memoryMegabytes,
+    threads,
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config

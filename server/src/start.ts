@@ -1,30 +1,21 @@
-import { performance } from 'node:perf_hooks'
+import { createServer } from 'node:net'
 import type pg from 'pg'
-import { gazetteer } from '#geography/gazetteer.ts'
-import { buildApp } from './app.ts'
-import { auditHeads } from './audit-heads.ts'
-import { backtestRunner } from './backtests/backtest-runner.ts'
-import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { migrate, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
 import { missingWalls } from './database/walls.ts'
-import type { Parts } from './endpoints/call.ts'
-import { importRunner } from './imports/import-runner.ts'
+import type { CallLog, Parts } from './endpoints/call.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
-import { refusals as refusalsOf } from './refusals.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
 import { secretKeysOf } from './secret-key-file.ts'
-import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
-import { signInBackOff } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
-import { tenantMemory } from './tenant-memory.ts'
-import { tenantModels } from './tenant-models.ts'
-import { tenantWatch } from './tenant-watch.ts'
+import { inTurn, startServing } from './serving.ts'
+import { startMoreThreads } from './threads/more-threads.ts'
+import { sharedTenantMemory, sharedTenants } from './threads/shared-tenants.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -54,16 +45,15 @@ export async function startService(
   const { clock = Date.now, say = () => {} } = options
   const logger = serviceLog(config.logLevel)
   const undo: (() => Promise<unknown>)[] = []
-  const stop = async () => {
-    const failed: unknown[] = []
-    // A step that fails keeps none of the others from being taken: the database is the last of them.
-    for (const step of undo.splice(0).reverse()) await step().catch((error: unknown) => failed.push(error))
-    if (failed.length > 0) throw failed[0]
-  }
+  // The database is the last of them.
+  const stop = () => inTurn(undo.splice(0).reverse())
   try {
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
+    // A thread among several has a part of the connections: the database has no more for more threads.
+    const connectionsMax = Math.max(connectionsPerThreadMin, Math.floor(connectionsInAll / config.threads))
     const database = await openDatabase({
       connection,
+      connectionsMax,
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
     undo.push(() => database.close())
@@ -77,50 +67,36 @@ export async function startService(
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
     // A command that seals secrets anew asks whether this service could open them.
     await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
-    const heads = auditHeads({ database, log: logger })
-    undo.push(() => heads.drain())
-    const refusals = refusalsOf({ database, clock, log: logger })
-    undo.push(() => refusals.drain())
-    const imports = importRunner({ database, clock, log: logger })
-    const backtests = backtestRunner({ database, clock, log: logger })
-    const calls = callLog({ database, clock, log: logger })
-    const monotonic = () => performance.now()
-    const watch = tenantWatch({ database, monotonic, log: logger })
-    undo.push(() => watch.stop())
-    const parts: Parts = {
+    const memory = config.threads > 1 ? sharedTenantMemory() : null
+    if (memory !== null) await refuseTakenPort(config)
+    let countedElsewhere: CallLog['lastMinute'] = async () => ({ requests: 0, refused: 0 })
+    const serving = await startServing({
       config,
       database,
-      tokens: signer,
       secretKeys,
-      signInBackOff: signInBackOff(),
-      models: tenantModels(),
-      memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
-      tenantLimit: tenantLimit(),
-      signatureCheckLimit: signatureCheckLimit(),
-      calls,
-      refusals,
-      imports,
-      backtests,
+      logger,
       clock,
-      monotonic,
-      log: logger,
+      shared: memory === null ? null : sharedTenants(memory),
+      first: null,
+      countedElsewhere: (...values) => countedElsewhere(...values),
+      listen: { port: config.port, host: config.host, reusePort: memory !== null },
+    }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOTSUP') throw new StartRefused(threadsUnsupported)
+      throw error.code === 'EADDRINUSE' ? portTaken(config) : error
+    })
+    const { address } = serving
+    undo.push(() => serving.drain())
+    let closing = [serving.close]
+    undo.push(() => Promise.all(closing.map((close) => close())))
+    if (memory !== null) {
+      const port = Number(new URL(address).port)
+      const more = await startMoreThreads(
+        { config, secretKeys, connection, connectionsMax, memory, port },
+        { desk: serving.desk, log: logger },
+      )
+      countedElsewhere = more.counted
+      closing = [serving.close, more.stop]
     }
-    // Read once before the first caller waits: half a second of parsing would hold up everybody.
-    gazetteer()
-    const app = await buildApp(parts, logger)
-    const address = await app
-      .listen({ port: config.port, host: config.host })
-      .catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EADDRINUSE') throw error
-        throw new StartRefused(
-          `Port ${config.port} on ${config.host} is in use. Stop what listens there, or set PORT to another one.`,
-        )
-      })
-    undo.push(() => calls.drain())
-    undo.push(() => imports.drain())
-    undo.push(() => backtests.drain())
-    undo.push(() => app.close())
-    undo.push(() => app.leave())
     return { address, sample, stop }
   } catch (error) {
     await stop().catch((failed: unknown) =>
@@ -128,6 +104,27 @@ export async function startService(
     )
     throw error
   }
+}
+
+/** Connections to the database of all threads together, and what each of them needs at least. */
+const connectionsInAll = 20
+const connectionsPerThreadMin = 5
+
+const threadsUnsupported =
+  'THREADS above 1 needs a system that hands the connections of one port to several listeners, such as Linux. Leave it out.'
+
+const portTaken = ({ port, host }: Config) =>
+  new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
+
+/** Several listeners on one port would be let in beside another service that has several, too: nobody would notice. */
+async function refuseTakenPort(config: Config): Promise<void> {
+  const probe = createServer()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  probe.once('error', (error: NodeJS.ErrnoException) =>
+    reject(error.code === 'EADDRINUSE' ? portTaken(config) : error),
+  )
+  probe.listen(config.port, config.host, () => probe.close(() => resolve()))
+  await promise
 }
 
 /** The database to serve from, migrated, and the key of the installation. */

@@ -11,12 +11,13 @@ import { importRunner } from '#server/imports/import-runner.ts'
 import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
 import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
-import { signInBackOff } from '#server/security/sign-in-back-off.ts'
+import { signInAttempts } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
 import { tenantMemory } from '#server/tenant-memory.ts'
 import { tenantModels } from '#server/tenant-models.ts'
 import { tenantWatch } from '#server/tenant-watch.ts'
+import type { SharedVersions } from '#server/threads/shared-tenants.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
 /** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
@@ -56,6 +57,8 @@ export interface TestAppOptions {
   wrapCallLogDatabase?: (database: Database) => Database
   /** Changes the server before it listens: plants the faults that a test must find. */
   plant?: (server: FastifyInstance) => void
+  /** What this one and others in the process tell each other, as threads do. */
+  shared?: SharedVersions
   /** Walks backtests in the place of the service's own thread, to make it fail. */
   backtestThread?: URL
 }
@@ -90,13 +93,18 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   }
   const clock = () => app.now
   const config = { ...readConfig({}), ...options.config }
-  const watch = tenantWatch({ database, monotonic: () => performance.now(), log: logger })
+  const watch = tenantWatch({
+    database,
+    monotonic: () => performance.now(),
+    log: logger,
+    shared: options.shared ?? null,
+  })
   const parts: Parts = {
     config,
     database,
     tokens: app.tokens,
     secretKeys: keys,
-    signInBackOff: signInBackOff(),
+    signInAttempts: signInAttempts(),
     models: tenantModels(),
     memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
     tenantLimit: tenantLimit(),

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
-import type { SignInBackOff } from '../security/sign-in-back-off.ts'
+import type { SignInAttempts } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
 import type { TenantMemory } from '../tenant-memory.ts'
 import type { TenantModels } from '../tenant-models.ts'
@@ -16,12 +16,12 @@ export interface Parts {
   readonly database: Database
   readonly tokens: Tokens
   readonly secretKeys: SecretKeys
-  readonly signInBackOff: SignInBackOff
+  readonly signInAttempts: SignInAttempts
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
   readonly models: TenantModels
   readonly memory: TenantMemory
-  /** The interface's limit, over all integration endpoints of this process; keyed by tenant. */
+  /** The interface's limit, over all integration endpoints and all threads of this process; keyed by tenant. */
   readonly tenantLimit: RateLimit
   readonly signatureCheckLimit: RateLimit
   readonly calls: CallLog
@@ -43,7 +43,7 @@ export interface Log {
 /** Runs imports after their request was answered, and lets them finish or stop when the service drains. */
 export interface ImportRunner {
   /** False while the files that run and wait fill the memory that is set apart for them. */
-  hasRoomFor(bytes: number): boolean
+  hasRoomFor(bytes: number): Promise<boolean>
   start(
     tenant: TenantId,
     importId: number,
@@ -82,6 +82,12 @@ export interface BegunCall {
   readonly at: number
 }
 
+/** Calls to the integration interface in the last 60 seconds. */
+export interface LastMinuteCounts {
+  readonly requests: number
+  readonly refused: number
+}
+
 /** Keeps the last calls to the integration interface, behind the requests. A request is any object that stands for it. */
 export interface CallLog {
   begin(request: object, call: BegunCall): void
@@ -91,7 +97,7 @@ export interface CallLog {
   end(request: object, answer: { status: number; ms: number; answered: boolean }): void
   /** Notes a call that was answered at once, and not refused. */
   note(call: BegunCall, answer: { status: number; ms: number; answered: boolean }): void
-  lastMinute(tenant: TenantId, now: number): { requests: number; refused: number }
+  lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts>
   /** Writes down what was noted so far. */
   flush(): Promise<void>
   drain(): Promise<void>

@@ -114,7 +114,7 @@ export const importEndpoints: ServedEndpoint[] = [
     const file = await openImport(body, query.map).catch((error: unknown) => {
       throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
     })
-    if (!runner.hasRoomFor(file.csv.bytes.length)) {
+    if (!(await runner.hasRoomFor(file.csv.bytes.length))) {
       throw problem('unavailable', 'Too many imports are waiting. Send the file again in a minute.', {
         headers: { 'Retry-After': '60' },
       })

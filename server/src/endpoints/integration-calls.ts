@@ -63,7 +63,7 @@ export const integrationCallEndpoints: ServedEndpoint[] = [
   }),
 
   serve(getRateLimit, async ({ caller, now }, { tenantLimit, monotonic, calls: log }) => {
-    const { requests, refused } = log.lastMinute(caller.tenant, now)
+    const { requests, refused } = await log.lastMinute(caller.tenant, now)
     return {
       limit: tenantRequestsPerWindowMax,
       window_seconds: tenantWindowSeconds,

@@ -21,6 +21,7 @@ import { revokeTokensOf } from '../database/credentials.ts'
 import { type TenantId, type TenantTransaction, tenantId } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
+import type { SignInAttempt } from '../security/sign-in-back-off.ts'
 import { recordEvent } from '../security-events.ts'
 import { type CameFrom, type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
 
@@ -110,10 +111,11 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
 async function attempt<T>(
   parts: Parts,
   from: CameFrom & { account: string; now: number; isSignIn?: boolean },
-  work: () => Promise<T>,
+  work: (attempt: SignInAttempt) => Promise<T>,
 ): Promise<T> {
   const { account, network, now } = from
-  const waitMs = parts.signInBackOff.waitMs(account, network, now)
+  const begun = await parts.signInAttempts.begin(account, network, now)
+  const { waitMs } = begun
   if (waitMs > 0) {
     if (from.isSignIn === true) parts.refusals.backedOff(account, from)
     const seconds = Math.ceil(waitMs / 1000)
@@ -121,11 +123,10 @@ async function attempt<T>(
       headers: { 'Retry-After': String(seconds) },
     })
   }
-  const end = parts.signInBackOff.begin(account, network)
   try {
-    return await work()
+    return await work(begun)
   } finally {
-    end()
+    begun.end()
   }
 }
 
@@ -157,7 +158,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
     const account = people.foldedEmail(body.email)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
-    return attempt(parts, { account, network, requestId, now }, async () => {
+    return attempt(parts, { account, network, requestId, now }, async (begun) => {
       const passwordHash = await hashPassword(body.password)
       const tenant = people.newTenantId()
       return parts.database.inTenant(tenant, async (transaction) => {
@@ -167,7 +168,7 @@ export const signInEndpoints: ServedEndpoint[] = [
           now: new Date(now),
         })
         if (made === null) {
-          parts.signInBackOff.failed(account, network, now)
+          begun.failed()
           throw problem('email-taken', 'This e-mail address is in use. Sign in, or use another one.')
         }
         const session = await startSession(transaction, tenant, made.user, parts, now)
@@ -184,7 +185,7 @@ export const signInEndpoints: ServedEndpoint[] = [
   serve(signIn, async (call, parts) => {
     const { body, now, network, requestId } = call
     const account = people.foldedEmail(body.email)
-    return attempt(parts, { account, network, requestId, now, isSignIn: true }, async () => {
+    return attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       const known = await people.signInOf(parts.database, body.email)
       const user =
         known === null
@@ -195,11 +196,11 @@ export const signInEndpoints: ServedEndpoint[] = [
       // The same work for an address nobody has: an answer's time tells nobody who is a customer.
       const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
       if (known === null || user === null || !fits) {
-        parts.signInBackOff.failed(account, network, now)
+        begun.failed()
         if (known !== null) parts.refusals.signInFailed(known.tenant, known.userId, call)
         throw problem('sign-in-failed', 'Sign-in failed')
       }
-      parts.signInBackOff.succeeded(account)
+      begun.succeeded()
       return parts.database.inTenant(known.tenant, async (transaction) => {
         const tenant = await people.findTenant(transaction, known.tenant)
         // Checking took a while: a password changed meanwhile has ended every session, and must not get a new one.
@@ -219,7 +220,7 @@ export const signInEndpoints: ServedEndpoint[] = [
     const { body, now, network, requestId } = call
     const refused = () => problem('token-invalid', 'The invitation is not valid, or has been used already.')
     const account = `invitation from ${network}`
-    return attempt(parts, { account, network, requestId, now }, async () => {
+    return attempt(parts, { account, network, requestId, now }, async (begun) => {
       const invitation = readInvitation(body.invitation)
       if (invitation === null) throw refused()
       const { tenant } = invitation
@@ -227,7 +228,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       return parts.database.inTenant(tenant, async (transaction) => {
         const user = await people.lockUser(transaction, tenant, invitation.userId)
         if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
-          parts.signInBackOff.failed(account, network, now)
+          begun.failed()
           throw refused()
         }
         if (user.invitation_expires_at === null || user.invitation_expires_at.getTime() <= now) {
@@ -296,9 +297,9 @@ export const signInEndpoints: ServedEndpoint[] = [
     )
     if (user === null) throw problem('token-revoked', 'You are no longer a member of this brokerage.')
     const account = people.foldedEmail(user.email)
-    await attempt(parts, { account, network, requestId, now, isSignIn: true }, async () => {
+    await attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       if (await isPassword(user.password_hash, body.current_password)) return
-      parts.signInBackOff.failed(account, network, now)
+      begun.failed()
       throw problem('sign-in-failed', 'The present password does not fit.')
     })
     refuseGuessable(body.new_password, [user.name, user.email], '/new_password')

@@ -53,7 +53,7 @@ export function importRunner(
   touching.unref()
 
   return {
-    hasRoomFor(bytes) {
+    async hasRoomFor(bytes) {
       const held = [...running.keys(), ...waiting].reduce((sum, one) => sum + one.bytes, 0)
       return held + bytes <= limits.bytesHeldMax
     },

@@ -25,6 +25,34 @@ export interface Admission {
   readonly retryAfterMs: number
 }
 
+/** The times of the last admitted calls, and at which of them the oldest stands. */
+export interface Ring {
+  readonly times: Float64Array
+  /** One number, in a list so that it may lie in memory that threads share. */
+  readonly oldest: Int32Array
+}
+
+/** Takes a place in a ring whose times are not ahead of `now`, if there is one. */
+export function admitTo({ times, oldest }: Ring, windowMs: number, now: number): Admission {
+  const place = oldest[0] ?? 0
+  const age = now - (times[place] ?? Number.NEGATIVE_INFINITY)
+  if (age < windowMs) return { admitted: false, remaining: 0, retryAfterMs: windowMs - age }
+  times[place] = now
+  oldest[0] = (place + 1) % times.length
+  return { admitted: true, remaining: placesLeft(times, windowMs, now), retryAfterMs: 0 }
+}
+
+export function placesLeft(times: Float64Array, windowMs: number, now: number): number {
+  let free = 0
+  for (const time of times) if (now - time >= windowMs) free++
+  return free
+}
+
+export const emptyRing = (max: number): Ring => ({
+  times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY),
+  oldest: new Int32Array(1),
+})
+
 /** Past this many keys the idle ones are swept, so that memory follows the callers of the moment. */
 const keysBeforeSweep = 10_000
 
@@ -34,14 +62,14 @@ const keysBeforeSweep = 10_000
  * limit.admit('tenant 7', 0) // { admitted: true, remaining: 9, retryAfterMs: 0 }
  */
 export function slidingWindow(max: number, windowMs: number): RateLimit {
-  const rings = new Map<string | number, { times: Float64Array; next: number }>()
+  const rings = new Map<string | number, Ring>()
   let sweepAt = keysBeforeSweep
 
-  function ringOf(key: string | number, now: number) {
+  function ringOf(key: string | number, now: number): Ring {
     let ring = rings.get(key)
     if (ring === undefined) {
       if (rings.size >= sweepAt) sweep(now)
-      ring = { times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY), next: 0 }
+      ring = emptyRing(max)
       rings.set(key, ring)
     }
     comeBack(ring.times, now)
@@ -53,34 +81,19 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
   }
 
   function sweep(now: number) {
-    for (const [key, ring] of rings) {
-      if (ring.times.every((time) => now - time >= windowMs)) rings.delete(key)
+    for (const [key, { times }] of rings) {
+      if (times.every((time) => now - time >= windowMs)) rings.delete(key)
     }
     sweepAt = Math.max(keysBeforeSweep, rings.size * 2)
   }
 
-  function count(times: Float64Array, now: number): number {
-    let free = 0
-    for (const time of times) if (now - time >= windowMs) free++
-    return free
-  }
-
   return {
-    admit(key, now) {
-      const ring = ringOf(key, now)
-      const oldest = ring.times[ring.next] ?? Number.NEGATIVE_INFINITY
-      if (now - oldest < windowMs) {
-        return { admitted: false, remaining: 0, retryAfterMs: windowMs - (now - oldest) }
-      }
-      ring.times[ring.next] = now
-      ring.next = (ring.next + 1) % max
-      return { admitted: true, remaining: count(ring.times, now), retryAfterMs: 0 }
-    },
+    admit: (key, now) => admitTo(ringOf(key, now), windowMs, now),
     remaining: (key, now) => {
       const ring = rings.get(key)
       if (ring === undefined) return max
       comeBack(ring.times, now)
-      return count(ring.times, now)
+      return placesLeft(ring.times, windowMs, now)
     },
   }
 }

@@ -21,6 +21,35 @@ export interface SignInBackOff {
   succeeded(account: string): void
 }
 
+/** One attempt at a password or an invitation: either somebody has to wait, or it is under way until it `end`s. */
+export interface SignInAttempt {
+  /** Milliseconds to wait before an attempt is looked at; 0 when this one goes ahead. */
+  readonly waitMs: number
+  failed(): void
+  succeeded(): void
+  end(): void
+}
+
+/** Where attempts begin: in the one thread of a process that counts them. */
+export interface SignInAttempts {
+  begin(account: string, network: string, now: number): Promise<SignInAttempt>
+}
+
+export function signInAttempts(backOff: SignInBackOff = signInBackOff()): SignInAttempts {
+  return {
+    // Looking and beginning are one step: what comes in between would not be counted.
+    async begin(account, network, now) {
+      const waitMs = backOff.waitMs(account, network, now)
+      return {
+        waitMs,
+        failed: () => backOff.failed(account, network, now),
+        succeeded: () => backOff.succeeded(account),
+        end: waitMs > 0 ? () => {} : backOff.begin(account, network),
+      }
+    },
+  }
+}
+
 const accountsMax = 50_000
 /** How soon to come back when the attempts under way leave no room: they are over by then. */
 const attemptTakesMs = 1_000

@@ -1,0 +1,122 @@
+import type { Logger } from 'pino'
+import { gazetteer } from '#geography/gazetteer.ts'
+import { buildApp } from './app.ts'
+import { auditHeads } from './audit-heads.ts'
+import { backtestRunner } from './backtests/backtest-runner.ts'
+import { callLog } from './call-log.ts'
+import type { Config } from './config.ts'
+import type { Database } from './database/open-database.ts'
+import type { CallLog, Parts } from './endpoints/call.ts'
+import { importRunner } from './imports/import-runner.ts'
+import { refusals as refusalsOf } from './refusals.ts'
+import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
+import type { SecretKeys } from './security/sealed-secret.ts'
+import { signInAttempts } from './security/sign-in-back-off.ts'
+import { tokens } from './security/token.ts'
+import { tenantMemory } from './tenant-memory.ts'
+import { tenantModels } from './tenant-models.ts'
+import { tenantWatch } from './tenant-watch.ts'
+import type { Desk } from './threads/desk.ts'
+import type { SharedTenants } from './threads/shared-tenants.ts'
+
+/** One thread that answers requests. A service is one of them, or several on one port. */
+export interface Serving {
+  readonly address: string
+  /** What this thread keeps for all, where it is the first. */
+  readonly desk: Desk
+  /** The calls that this thread itself has counted. */
+  readonly counted: CallLog['lastMinute']
+  /** Sends everybody away in peace, and shuts the door. */
+  close(): Promise<void>
+  /** Lets what goes on behind the answers end. The database is still needed. */
+  drain(): Promise<void>
+}
+
+export interface ServingOptions {
+  readonly config: Config
+  readonly database: Database
+  readonly secretKeys: SecretKeys
+  readonly logger: Logger
+  readonly clock: () => number
+  /** What the threads share; null where there is one only. */
+  readonly shared: SharedTenants | null
+  /** Null in the first thread, which keeps it. */
+  readonly first: Desk | null
+  readonly countedElsewhere: CallLog['lastMinute']
+  readonly listen: { readonly port: number; readonly host: string; readonly reusePort: boolean }
+}
+
+const nanosecondsPerMs = 1_000_000
+
+/** Milliseconds that never jump, and are the same for all threads: the clock of a thread itself begins with it. */
+function monotonicClock(): () => number {
+  const offset = Number(process.hrtime.bigint()) / nanosecondsPerMs - performance.now()
+  return () => performance.now() + offset
+}
+
+/** Makes the parts of a thread and lets it listen. Whoever calls it has opened the database, and closes it. */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const { config, database, secretKeys, logger, clock, shared, first } = options
+  const monotonic = monotonicClock()
+  const heads = auditHeads({ database, log: logger })
+  const refusals = refusalsOf({ database, clock, log: logger })
+  const calls = callLog({ database, clock, log: logger })
+  const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
+  const desk: Desk = first ?? {
+    signInAttempts: signInAttempts(),
+    imports: importRunner({ database, clock, log: logger }),
+    backtests: backtestRunner({ database, clock, log: logger }),
+    async lastMinute(tenant, now) {
+      const [own, others] = await Promise.all([
+        calls.lastMinute(tenant, now),
+        options.countedElsewhere(tenant, now),
+      ])
+      return { requests: own.requests + others.requests, refused: own.refused + others.refused }
+    },
+  }
+  const parts: Parts = {
+    config,
+    database,
+    tokens: tokens(...secretKeys),
+    secretKeys,
+    signInAttempts: desk.signInAttempts,
+    models: tenantModels(),
+    memory: tenantMemory(watch, (config.memoryMegabytes * 1_000_000) / config.threads),
+    tenantLimit: shared?.tenantLimit ?? tenantLimit(),
+    signatureCheckLimit: shared?.signatureCheckLimit ?? signatureCheckLimit(),
+    calls: { ...calls, lastMinute: desk.lastMinute },
+    refusals,
+    imports: desk.imports,
+    backtests: desk.backtests,
+    clock,
+    monotonic,
+    log: logger,
+  }
+  const drain = async () => {
+    const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
+    await inTurn([...work, () => watch.stop()])
+  }
+  try {
+    // Read once before the first caller waits: half a second of parsing would hold up everybody.
+    gazetteer()
+    const app = await buildApp(parts, logger)
+    const address = await app.listen(options.listen)
+    return {
+      address,
+      desk,
+      counted: calls.lastMinute,
+      close: () => inTurn([() => app.leave(), () => app.close()]),
+      drain,
+    }
+  } catch (error) {
+    await drain()
+    throw error
+  }
+}
+
+/** Takes steps one after the other. One that fails keeps none of the others from being taken. */
+export async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failed: unknown[] = []
+  for (const step of steps) await step().catch((error: unknown) => failed.push(error))
+  if (failed.length > 0) throw failed[0]
+}
