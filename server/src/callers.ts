@@ -74,8 +74,11 @@ interface LiveToken {
 }
 
 const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
-/** What somebody changes by hand, past the versions, counts after this at the latest. */
-const credentialHoldsMs = 60_000
+/**
+ * What somebody changes by hand, past the versions, counts after this at the latest. Less would have thousands of
+ * brokerages read again, without end, what nobody has changed.
+ */
+const credentialHoldsMs = 600_000
 /** Some twenty megabytes of them. A header with a token of ours has some 500 characters. */
 const heardMax = 20_000
 const heardLengthMax = 1_000
@@ -96,12 +99,11 @@ function serviceCaller(tenant: TenantId, { userId, tokenId, scope }: LiveToken) 
   return { kind: 'service' as const, tenant, userId, tokenId, scope }
 }
 
-function isStale({ lastUsedAt, lastUsedFrom }: LiveToken, now: number, network: string): boolean {
-  return lastUsedAt === null || now - lastUsedAt >= lastUsedGrainMs || lastUsedFrom !== network
-}
+/** "Last used" is for people who clean up keys; five minutes are exact enough and save a write a request. */
+const lastUsedGrainMs = 300_000
 
-/** "Last used" is for people who clean up keys; a minute is exact enough and saves a write a request. */
-const lastUsedGrainMs = 60_000
+/** Thousands of tokens may be used in the same second; the connections are for requests. */
+const usesWrittenAtOnceMax = 2
 
 /** The moment by which stored expiry is judged: the same leeway as for the expiry that the token itself carries. */
 function forgiving(now: number): Date {
@@ -123,8 +125,9 @@ export function callers({
   memory,
   log,
 }: Pick<Parts, 'database' | 'tokens' | 'secretKeys' | 'memory' | 'log'>): Callers {
+  const behind = turns<'last use'>(usesWrittenAtOnceMax)
   const inBackground = (work: () => Promise<unknown>) => {
-    behindRequests(work).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
+    behindRequests(() => behind('last use', work)).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
   }
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
     watch.signedBy(tenantId(claims.tenant_id), claims)
@@ -146,6 +149,20 @@ export function callers({
     if (heard.size >= heardMax) heard.clear()
     heard.set(authorization, known)
     return known
+  }
+
+  /** Writes down behind the answer when and from where a token was used. */
+  function noteUse(tenant: TenantId, live: LiveToken, now: number, network: string): void {
+    const { tokenId, lastUsedAt, lastUsedFrom } = live
+    if (lastUsedAt !== null && now - lastUsedAt < lastUsedGrainMs && lastUsedFrom === network) return
+    // Said before it is written: those who come meanwhile need not write it, too.
+    live.lastUsedAt = now
+    live.lastUsedFrom = network
+    inBackground(() =>
+      database.inTenant(tenant, (transaction) =>
+        recordTokenUse(transaction, tenant, tokenId, new Date(now), network),
+      ),
+    )
   }
 
   return {
@@ -173,16 +190,7 @@ export function callers({
           })
         }),
       )
-      if (isStale(live, now, network)) {
-        // Said before it is written: those who come meanwhile need not write it, too.
-        live.lastUsedAt = now
-        live.lastUsedFrom = network
-        inBackground(() =>
-          database.inTenant(tenant, (transaction) =>
-            recordTokenUse(transaction, tenant, live.tokenId, new Date(now), network),
-          ),
-        )
-      }
+      noteUse(tenant, live, now, network)
       return serviceCaller(tenant, live)
     },
 
@@ -193,7 +201,8 @@ export function callers({
       // The ordinary way says what is wrong with it.
       if (claims.exp + tokenLeewaySeconds <= seconds || claims.iat > seconds + tokenLeewaySeconds) return null
       const live = memory.peek<LiveToken>(tenant, name, now)
-      if (live === undefined || isStale(live, now, network)) return null
+      if (live === undefined) return null
+      noteUse(tenant, live, now, network)
       return { caller: serviceCaller(tenant, live), jti: claims.jti }
     },
 
