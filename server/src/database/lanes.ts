@@ -65,7 +65,8 @@ export function laneRef(requestId: number, laneNumber: number, quoteCount: numbe
   return `${requestId}-${laneNumber}-${quoteCount}`
 }
 
-async function nextNumbers(
+/** Numbers of the installation, each given once. */
+export async function nextNumbers(
   transaction: TenantTransaction,
   sequence: 'lane_number' | 'request_number',
   count: number,
