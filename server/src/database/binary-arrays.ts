@@ -6,7 +6,15 @@
 
 type Values<T> = readonly (T | null)[]
 
-const typeOf = { int4: 23, int8: 20, float8: 701, text: 25, bytea: 17, date: 1082, timestamptz: 1184 } as const
+const typeOf = {
+  int4: 23,
+  int8: 20,
+  float8: 701,
+  text: 25,
+  bytea: 17,
+  date: 1082,
+  timestamptz: 1184,
+} as const
 
 /** The header says: one dimension, whether there are nulls, the type of the elements, how many, and the first is 1. */
 const headerBytes = 20

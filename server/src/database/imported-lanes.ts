@@ -38,7 +38,11 @@ function own<Name extends keyof Row['lane'], Value>(
   array: (values: readonly (Value | null)[]) => Buffer,
   ..._checked: Row['lane'][Name] extends Value | null | undefined ? [] : [never]
 ): Column {
-  return [name, type, (rows) => array(rows.map(({ lane }) => (lane[name] as Value | null | undefined) ?? null))]
+  return [
+    name,
+    type,
+    (rows) => array(rows.map(({ lane }) => (lane[name] as Value | null | undefined) ?? null)),
+  ]
 }
 
 const requestColumns: readonly Column[] = [

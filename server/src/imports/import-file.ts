@@ -13,6 +13,7 @@ import {
 import type { RowError } from '../database/tables.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
+import { knownCells } from './known-cells.ts'
 import { takeOver } from './reported-booking.ts'
 import { rowIdentities } from './row-fingerprint.ts'
 import {
@@ -123,7 +124,7 @@ export async function importFile(
   }
   const errors: RowError[] = []
   const identify = rowIdentities()
-  const context = { columns, now: clock() }
+  const context = { columns, now: clock(), known: knownCells() }
 
   async function finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
     const end = { ...progress, status, failure }
@@ -287,7 +288,7 @@ async function persist<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Statements of this many lanes: a larger one would keep the requests of others waiting while it is built. */
-const lanesPerStatement = 1000
+const lanesPerStatement = 500
 
 interface Kept {
   added: number
