@@ -208,7 +208,7 @@ export const methods: Readonly<Record<string, Method>> = {
           reference: null,
           createdAt: now,
           fingerprint: Buffer.from('a row of no file'),
-          lane: newLane,
+          lane: { ...newLane, outcome: 'won' },
         },
       ],
     ),

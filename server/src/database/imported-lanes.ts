@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { byteStrings, days, float8s, int4s, int8s, texts, timestamps } from './binary-arrays.ts'
-import { laneRef, type NewLane, nextNumbers } from './lanes.ts'
+import { laneRef, type NewLane } from './lanes.ts'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
 /** A past quote as a file has it: a request with one lane. */
@@ -9,7 +9,16 @@ export interface NewImportedLane {
   readonly reference: string | null
   readonly createdAt: Date
   readonly fingerprint: Buffer
-  readonly lane: Omit<NewLane, 'import_fingerprint' | 'placed' | 'customer_name'>
+  readonly lane: Omit<
+    NewLane,
+    | 'import_fingerprint'
+    | 'placed'
+    | 'customer_name'
+    | 'expected_cost_cents'
+    | 'expected_cost_low_cents'
+    | 'expected_cost_high_cents'
+  > &
+    Required<Pick<NewLane, 'outcome'>>
 }
 
 /** Which of these rows are here already: fingerprint in hex -> the import that brought it. */
@@ -28,37 +37,46 @@ export async function findImported(
   return new Map(rows.map((row) => [row.import_fingerprint?.toString('hex') ?? '', row.import_id]))
 }
 
-type Row = NewImportedLane & { readonly laneId: number; readonly requestId: number }
+interface LaneNumbers {
+  readonly requestId: number
+  readonly laneId: number
+}
+
+/** Numbers for requests of one lane each, in one question. */
+async function newLaneNumbers(
+  transaction: TenantTransaction,
+  identifiers: Database['identifiers'],
+  count: number,
+): Promise<LaneNumbers[]> {
+  const { rows } = await sql<{ request: number; lane: number }>`
+    select nextval('request_number') as request, nextval('lane_number') as lane from generate_series(1, ${count})
+  `.execute(transaction)
+  return rows.map(({ request, lane }) => ({
+    requestId: identifiers.requestId(request),
+    laneId: identifiers.laneId(lane),
+  }))
+}
+
+type Row = NewImportedLane & LaneNumbers
 type Column = readonly [name: string, type: string, values: (rows: readonly Row[]) => Buffer]
 
 /** A column of `lanes` whose value is the lane's own. */
-function own<Name extends keyof Row['lane'], Value>(
+function own<Name extends keyof Row['lane']>(
   name: Name,
   type: string,
-  array: (values: readonly (Value | null)[]) => Buffer,
-  ..._checked: Row['lane'][Name] extends Value | null | undefined ? [] : [never]
+  array: (values: readonly (NonNullable<Row['lane'][Name]> | null)[]) => Buffer,
 ): Column {
-  return [
-    name,
-    type,
-    (rows) => array(rows.map(({ lane }) => (lane[name] as Value | null | undefined) ?? null)),
-  ]
+  return [name, type, (rows) => array(rows.map(({ lane }) => lane[name] ?? null))]
 }
 
-const requestColumns: readonly Column[] = [
-  ['request_id', 'bigint', (rows) => int8s(rows.map((row) => row.requestId))],
-  ['customer_name', 'text', (rows) => texts(rows.map((row) => row.customerName))],
-  ['reference', 'text', (rows) => texts(rows.map((row) => row.reference))],
-  ['created_at', 'timestamptz', (rows) => timestamps(rows.map((row) => row.createdAt))],
-]
-
-const laneColumns: readonly Column[] = [
+/** All that is sent of them; what is said of the request is kept with it, or with both. */
+const columns: readonly Column[] = [
   ['lane_id', 'bigint', (rows) => int8s(rows.map((row) => row.laneId))],
   ['lane_ref', 'text', (rows) => texts(rows.map((row) => laneRef(row.requestId, 1, 1)))],
   ['request_id', 'bigint', (rows) => int8s(rows.map((row) => row.requestId))],
   ['quoted_customer_name', 'text', (rows) => texts(rows.map((row) => row.customerName))],
   ['created_at', 'timestamptz', (rows) => timestamps(rows.map((row) => row.createdAt))],
-  ['updated_at', 'timestamptz', (rows) => timestamps(rows.map((row) => row.createdAt))],
+  ['reference', 'text', (rows) => texts(rows.map((row) => row.reference))],
   ['import_fingerprint', 'bytea', (rows) => byteStrings(rows.map((row) => row.fingerprint))],
   own('origin', 'text', texts),
   own('destination', 'text', texts),
@@ -87,17 +105,16 @@ const laneColumns: readonly Column[] = [
   own('booked_at', 'timestamptz', timestamps),
 ]
 
-const namesOf = (columns: readonly Column[]) => sql.raw(columns.map(([name]) => name).join(', '))
+const names = columns.map(([name]) => name)
+const sentNames = sql.raw(names.join(', '))
+const laneNames = sql.raw(names.filter((name) => name !== 'reference').join(', '))
 
-/** Rows as a table of these columns. */
-function tableOf(columns: readonly Column[], rows: readonly Row[]) {
-  const arrays = columns.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`)
-  return sql`unnest(${sql.join(arrays)}) as imported (${namesOf(columns)})`
-}
+/** Lanes of one statement: to write them down takes this process a few milliseconds, in which others wait. */
+const lanesPerStatement = 500
 
 /**
- * Writes past quotes of an import, a request and a lane each, in two statements for all of them. None of them may be
- * here already: whoever calls has looked, and holds the lock of imports since.
+ * Writes past quotes of an import, a request and a lane each. None of them may be here already: whoever calls has looked,
+ * and holds the lock of imports since.
  */
 export async function insertImportedLanes(
   transaction: TenantTransaction,
@@ -107,21 +124,24 @@ export async function insertImportedLanes(
   lanes: readonly NewImportedLane[],
 ): Promise<void> {
   if (lanes.length === 0) return
-  const requestNumbers = await nextNumbers(transaction, 'request_number', lanes.length)
-  const laneNumbers = await nextNumbers(transaction, 'lane_number', lanes.length)
-  const rows = lanes.map((lane, index) => ({
-    ...lane,
-    requestId: identifiers.requestId(requestNumbers[index] ?? -1),
-    laneId: identifiers.laneId(laneNumbers[index] ?? -1),
-  }))
-  const origin = sql`${tenant}::integer, ${by.createdBy}::integer, ${by.importId}::integer`
-  await sql`
-    insert into quote_requests (tenant_id, created_by, import_id, ${namesOf(requestColumns)})
-    select ${origin}, imported.* from ${tableOf(requestColumns, rows)}
-  `.execute(transaction)
-  await sql`
-    insert into lanes (tenant_id, created_by, import_id, lane_number, quote_count, ${namesOf(laneColumns)})
-    select ${origin}, 1, 1, imported.* from ${tableOf(laneColumns, rows)}
-  `.execute(transaction)
-  factsChanged(transaction, { before: [], after: lanes.map(({ lane }) => lane.outcome ?? 'pending') })
+  const numbers = await newLaneNumbers(transaction, identifiers, lanes.length)
+  for (let start = 0; start < lanes.length; start += lanesPerStatement) {
+    const rows = lanes.slice(start, start + lanesPerStatement).map((lane, index): Row => {
+      const { requestId = -1, laneId = -1 } = numbers[start + index] ?? {}
+      return { ...lane, requestId, laneId }
+    })
+    const arrays = columns.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`)
+    const origin = sql`${tenant}::integer, ${by.createdBy}::integer, ${by.importId}::integer`
+    await sql`
+      with sent as materialized (select * from unnest(${sql.join(arrays)}) as sent (${sentNames})),
+      requests as (
+        insert into quote_requests
+          (tenant_id, created_by, import_id, request_id, customer_name, reference, created_at)
+        select ${origin}, request_id, quoted_customer_name, reference, created_at from sent
+      )
+      insert into lanes (tenant_id, created_by, import_id, lane_number, quote_count, updated_at, ${laneNames})
+      select ${origin}, 1, 1, created_at, ${laneNames} from sent
+    `.execute(transaction)
+  }
+  factsChanged(transaction, { before: [], after: lanes.map(({ lane }) => lane.outcome) })
 }

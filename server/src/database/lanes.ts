@@ -65,8 +65,7 @@ export function laneRef(requestId: number, laneNumber: number, quoteCount: numbe
   return `${requestId}-${laneNumber}-${quoteCount}`
 }
 
-/** Numbers of the installation, each given once. */
-export async function nextNumbers(
+async function nextNumbers(
   transaction: TenantTransaction,
   sequence: 'lane_number' | 'request_number',
   count: number,

@@ -287,9 +287,6 @@ async function persist<T>(work: () => Promise<T>): Promise<T> {
   return work()
 }
 
-/** Statements of this many lanes: a larger one would keep the requests of others waiting while it is built. */
-const lanesPerStatement = 500
-
 interface Kept {
   added: number
   updated: number
@@ -323,22 +320,19 @@ async function keepRows(
   }
   kept.added += fresh.length
   if (!job.dryRun) {
-    for (let start = 0; start < fresh.length; start += lanesPerStatement) {
-      const rows = fresh.slice(start, start + lanesPerStatement)
-      await insertImportedLanes(
-        transaction,
-        tenant,
-        database.identifiers,
-        job,
-        rows.map(({ lane, fingerprint }) => ({
-          customerName: lane.customerName,
-          reference: lane.reference,
-          createdAt: new Date(lane.quotedAt),
-          fingerprint,
-          lane: lane.lane,
-        })),
-      )
-    }
+    await insertImportedLanes(
+      transaction,
+      tenant,
+      database.identifiers,
+      job,
+      fresh.map(({ lane, fingerprint }) => ({
+        customerName: lane.customerName,
+        reference: lane.reference,
+        createdAt: new Date(lane.quotedAt),
+        fingerprint,
+        lane: lane.lane,
+      })),
+    )
   }
   // In one order for everybody, so that two imports of the same lanes do not wait for each other in a ring.
   const bookings = batch.bookings.toSorted(

@@ -1,7 +1,7 @@
 import { equipmentCode } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readPlace } from '#engine/place.ts'
-import type { NewLane } from '../database/lanes.ts'
+import type { NewImportedLane } from '../database/imported-lanes.ts'
 import { lanePlaces } from '../lane-places.ts'
 import {
   type Cell,
@@ -49,7 +49,7 @@ export interface ImportedLane {
   /** The file's own id of the row, when it has one: its identity. */
   readonly reference: string | null
   readonly quotedAt: number
-  readonly lane: Omit<NewLane, 'import_fingerprint'>
+  readonly lane: NewImportedLane['lane']
   /** Everything the row says, in one text: rows that say the same have the same. */
   readonly said: string
 }
