@@ -73,6 +73,9 @@ const newLane: lanes.NewLane = {
   pickup_date: null,
 }
 
+const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
+const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'won' as const } }
+
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
   rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
@@ -202,15 +205,7 @@ export const methods: Readonly<Record<string, Method>> = {
       tenant,
       database.identifiers,
       { importId: of.import, createdBy: of.owner },
-      [
-        {
-          customerName: 'New',
-          reference: null,
-          createdAt: now,
-          fingerprint: Buffer.from('a row of no file'),
-          lane: { ...newLane, outcome: 'won' },
-        },
-      ],
+      [{ ...newImportedLane, createdAt: now }],
     ),
   ),
   'imports.insertImport': finds(({ transaction, tenant, of, now }) =>

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Outcome } from '#engine/history.ts'
 import { byteStrings, days, float8s, int4s, int8s, texts, timestamps } from './binary-arrays.ts'
 import { laneRef, type NewLane } from './lanes.ts'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
@@ -17,8 +18,8 @@ export interface NewImportedLane {
     | 'expected_cost_cents'
     | 'expected_cost_low_cents'
     | 'expected_cost_high_cents'
-  > &
-    Required<Pick<NewLane, 'outcome'>>
+    | 'outcome'
+  > & { readonly outcome: Outcome }
 }
 
 /** Which of these rows are here already: fingerprint in hex -> the import that brought it. */
