@@ -69,6 +69,8 @@ export const importRow: BenchRow = {
       faults,
       notes: [
         'COPY is given its rows ready-made, with keys, markets and miles; the import reads them from CSV',
+        'both into the same tables with all indexes, keys and checks, and both are flushed when they are done',
+        'COPY is one transaction, of fewer requests and without what an import is undone and known again by',
         'both in the benchmark’s own process, which is not pinned',
       ],
     }
