@@ -74,7 +74,7 @@ const newLane: lanes.NewLane = {
 }
 
 const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
-const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'won' as const } }
+const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>

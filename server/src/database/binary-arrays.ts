@@ -1,9 +1,3 @@
-/**
- * Whole columns of values as PostgreSQL takes arrays in its binary form: many rows cost one parameter a column, and
- * neither side writes or reads numbers and times as text. The driver sends a Buffer in binary; the statement must
- * name the type, as in `unnest(${int4s([1, null])}::integer[])`.
- */
-
 type Values<T> = readonly (T | null)[]
 
 const typeOf = {
@@ -48,16 +42,16 @@ function fixed<T>(
   return array.subarray(0, at)
 }
 
-export function int4s(values: Values<number>): Buffer {
+function int4s(values: Values<number>): Buffer {
   return fixed('int4', 4, values, (array, value, at) => array.writeInt32BE(value, at))
 }
 
 /** Whole numbers below 2^53, as all of ours are. */
-export function int8s(values: Values<number>): Buffer {
+function int8s(values: Values<number>): Buffer {
   return fixed('int8', 8, values, writeInt8)
 }
 
-export function float8s(values: Values<number>): Buffer {
+function float8s(values: Values<number>): Buffer {
   return fixed('float8', 8, values, (array, value, at) => array.writeDoubleBE(value, at))
 }
 
@@ -73,20 +67,20 @@ const epochMs = Date.UTC(2000, 0, 1)
 const dayMs = 24 * 60 * 60 * 1000
 
 /** Moments to the millisecond; within 285 years of 2000, where microseconds are whole numbers below 2^53. */
-export function timestamps(values: Values<Date>): Buffer {
+function timestamps(values: Values<Date>): Buffer {
   return fixed('timestamptz', 8, values, (array, value, at) =>
     writeInt8(array, (value.getTime() - epochMs) * 1000, at),
   )
 }
 
 /** Calendar days, `YYYY-MM-DD`. */
-export function days(values: Values<string>): Buffer {
+function days(values: Values<string>): Buffer {
   return fixed('date', 4, values, (array, value, at) =>
     array.writeInt32BE((Date.parse(value) - epochMs) / dayMs, at),
   )
 }
 
-export function texts(values: Values<string>): Buffer {
+function texts(values: Values<string>): Buffer {
   // A unit of UTF-16 is at most three bytes of UTF-8.
   const units = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
   const array = arrayOf(4 * values.length + 3 * units, 'text', values)
@@ -99,7 +93,7 @@ export function texts(values: Values<string>): Buffer {
   return array.subarray(0, at)
 }
 
-export function byteStrings(values: Values<Uint8Array>): Buffer {
+function byteStrings(values: Values<Uint8Array>): Buffer {
   const bytes = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
   const array = arrayOf(4 * values.length + bytes, 'bytea', values)
   let at = headerBytes
@@ -112,3 +106,10 @@ export function byteStrings(values: Values<Uint8Array>): Buffer {
   }
   return array
 }
+
+/**
+ * Whole columns of values as PostgreSQL takes arrays in its binary form: many rows cost one parameter a column, and
+ * neither side writes or reads numbers and times as text. The driver sends a Buffer in binary; the statement must
+ * name the type, as in `unnest(${binaryArrays.int4s([1, null])}::integer[])`.
+ */
+export const binaryArrays = { int4s, int8s, float8s, timestamps, days, texts, byteStrings }

@@ -3,11 +3,13 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { byteStrings, days, float8s, int4s, int8s, texts, timestamps } from './binary-arrays.ts'
+import { binaryArrays } from './binary-arrays.ts'
 import { findImported, insertImportedLanes, type NewImportedLane } from './imported-lanes.ts'
 import { insertImport } from './imports.ts'
 import { insertQuoteRequests } from './lanes.ts'
 import { type Database, openDatabase, type TenantId, tenantId } from './open-database.ts'
+
+const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
 let testing: TestDatabase
 let database: Database
@@ -171,7 +173,7 @@ async function countsOf(of: TenantId) {
 }
 
 describe('past quotes of an import', () => {
-  it('are kept as any other quote request with one lane, to the last column', async () => {
+  it('are kept as every other quote request with one lane, to the last column', async () => {
     const quotes = fc
       .sample(lane, { numRuns: 1_200, seed: 7 })
       .map((one, index) => ({ ...one, fingerprint: createHash('sha256').update(`${index}`).digest() }))

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { Outcome } from '#engine/history.ts'
-import { byteStrings, days, float8s, int4s, int8s, texts, timestamps } from './binary-arrays.ts'
+import { binaryArrays } from './binary-arrays.ts'
 import { laneRef, type NewLane } from './lanes.ts'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+
+const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
 /** A past quote as a file has it: a request with one lane. */
 export interface NewImportedLane {
