@@ -3,6 +3,7 @@ import * as audit from '#server/database/audit-log.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
+import * as imported from '#server/database/imported-lanes.ts'
 import * as imports from '#server/database/imports.ts'
 import * as calls from '#server/database/integration-calls.ts'
 import * as changes from '#server/database/lane-changes.ts'
@@ -71,6 +72,9 @@ const newLane: lanes.NewLane = {
   miles: 780,
   pickup_date: null,
 }
+
+const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
+const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
@@ -192,6 +196,18 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
     histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
+  'imported-lanes.findImported': finds(async ({ transaction, tenant, fingerprint }) => [
+    ...(await imported.findImported(transaction, tenant, [fingerprint])),
+  ]),
+  'imported-lanes.insertImportedLanes': alters(({ database, transaction, tenant, of, now }) =>
+    imported.insertImportedLanes(
+      transaction,
+      tenant,
+      database.identifiers,
+      { importId: of.import, createdBy: of.owner },
+      [{ ...newImportedLane, createdAt: now }],
+    ),
+  ),
   'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
     imports.insertImport(transaction, tenant, {
       file_name: 'new.csv',
@@ -241,9 +257,6 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     running: true,
   },
-  'imports.findImported': finds(async ({ transaction, tenant, fingerprint }) => [
-    ...(await imports.findImported(transaction, tenant, [fingerprint])),
-  ]),
   'imports.lockImports': nothing(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
   'imports.undoImport': {
     ...alters(({ database, tenant, of, now }) =>

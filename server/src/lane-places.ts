@@ -2,7 +2,7 @@ import { type FieldError, invalid } from '#contract/errors.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { roadMiles } from '#engine/miles.ts'
 import { type Place, readPlace } from '#engine/place.ts'
-import { locate } from '#geography/locate.ts'
+import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import type { NewLane } from './database/lanes.ts'
 
@@ -131,12 +131,18 @@ type ReadLanePlaces = Pick<
 
 /**
  * Both ends of a lane as the database keeps them: a known place goes by its one key, whatever the spelling; an unknown one
- * by its folded text. Miles are those given, else our own estimate, else unknown.
+ * by its folded text. Miles are those given, else our own estimate, else unknown. Whoever asks for thousands of lanes hands
+ * in a `where` that remembers.
  *
  * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
  */
-export function lanePlaces(origin: Place, destination: Place, milesGiven: number | null): ReadLanePlaces {
-  const [from, to] = [locate(origin), locate(destination)]
+export function lanePlaces(
+  origin: Place,
+  destination: Place,
+  milesGiven: number | null,
+  where: (place: Place) => LocatedPlace | null = locate,
+): ReadLanePlaces {
+  const [from, to] = [where(origin), where(destination)]
   const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
   return {
     origin_key: from?.key ?? origin.key,

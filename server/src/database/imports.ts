@@ -242,21 +242,6 @@ function progressColumns(progress: ImportProgress & { errors: readonly RowError[
   }
 }
 
-/** Which of these rows are here already: fingerprint in hex -> the import that brought it. */
-export async function findImported(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  fingerprints: readonly Buffer[],
-): Promise<Map<string, number | null>> {
-  const rows = await transaction
-    .selectFrom('lanes')
-    .select(['import_fingerprint', 'import_id'])
-    .where('tenant_id', '=', tenant)
-    .where(sql<boolean>`import_fingerprint = any(${fingerprints}::bytea[])`)
-    .execute()
-  return new Map(rows.map((row) => [row.import_fingerprint?.toString('hex') ?? '', row.import_id]))
-}
-
 /** Any fixed number, so that these locks are of imports. */
 const importLock = 0x6c616e65
 

@@ -188,7 +188,7 @@ function linesOf(rows: readonly (readonly string[])[], newline: string): number 
 }
 
 /** Small enough that reading one piece keeps nobody waiting. */
-const pieceBytes = 32 * 1024
+const pieceBytes = 8 * 1024
 /** No row is longer: a longer one is a double quote that is never closed. */
 const rowLengthMax = 64 * 1024
 

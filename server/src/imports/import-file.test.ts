@@ -219,6 +219,55 @@ describe('an import', () => {
     expect(await countOf(tenant, 'lanes')).toBe(2)
   })
 
+  it('keeps one batch at a time, in the order of the file, while it reads the next', async () => {
+    const tenant = await newTenant()
+    let working = 0
+    let workingMost = 0
+    const watched: Database = {
+      ...database,
+      async inTenant(of, work) {
+        workingMost = Math.max(workingMost, ++working)
+        try {
+          return await database.inTenant(of, work)
+        } finally {
+          await delay(20)
+          working--
+        }
+      },
+    }
+    const bad = '"Dallas, TX",Nowhere,V,2000,2026-03-01,won\n'
+    const text = `${manyRows(1_500)}X,${bad}${manyRows(3_500).slice(manyRows(1_500).length)}X,${bad}`
+    const seen: number[] = []
+    const end = await runImport(tenant, text, { through: watched, onBatch: () => seen.push(working) })
+    expect(end).toMatchObject({ status: 'done', rowsRead: 3_502, rowsAdded: 3_500, rowsRefused: 2 })
+    expect(end.refused.map(({ row }) => row)).toEqual([1_502, 3_503])
+    expect([workingMost, ...seen]).toEqual([1, 0, 0, 0, 0])
+    expect(await countOf(tenant, 'lanes')).toBe(3_500)
+  })
+
+  it('says how far it was when a batch fails for good, and goes on with the same file', async () => {
+    const tenant = await newTenant()
+    let calls = 0
+    const failing: Database = {
+      ...database,
+      inTenant(of, work) {
+        // The third batch; what is asked after it is the end of the import.
+        if (++calls === 3) return Promise.reject(new Error('a fault'))
+        return database.inTenant(of, work)
+      },
+    }
+    const text = manyRows(4_500)
+    await expect(runImport(tenant, text, { through: failing })).rejects.toThrow('a fault')
+    expect(calls).toBe(4)
+    expect(await importRow(tenant, 1)).toMatchObject({
+      status: 'failed',
+      rows_read: 2_000,
+      rows_added: 2_000,
+    })
+    expect(await countOf(tenant, 'lanes')).toBe(2_000)
+    expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 2_500, rowsRepeated: 2_000 })
+  })
+
   it('adds every row once when two imports of one file run at the same time', async () => {
     const tenant = await newTenant()
     const text = manyRows(1_200)

@@ -1,13 +1,8 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
-import {
-  findImported,
-  finishImport,
-  type ImportProgress,
-  lockImports,
-  saveProgress,
-} from '../database/imports.ts'
+import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
+import { finishImport, type ImportProgress, lockImports, saveProgress } from '../database/imports.ts'
 import { changeLane } from '../database/lane-changes.ts'
-import { findLane, insertQuoteRequests, lockLane } from '../database/lanes.ts'
+import { findLane, lockLane } from '../database/lanes.ts'
 import {
   type Database,
   DatabaseUnavailable,
@@ -18,6 +13,7 @@ import {
 import type { RowError } from '../database/tables.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
+import { knownCells } from './known-cells.ts'
 import { takeOver } from './reported-booking.ts'
 import { rowIdentities } from './row-fingerprint.ts'
 import {
@@ -128,7 +124,7 @@ export async function importFile(
   }
   const errors: RowError[] = []
   const identify = rowIdentities()
-  const context = { columns, now: clock() }
+  const context = { columns, now: clock(), known: knownCells() }
 
   async function finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
     const end = { ...progress, status, failure }
@@ -174,24 +170,20 @@ export async function importFile(
   }
 
   const stopped = 'Stopped on request. Import the file again to go on where it stopped.'
+  /** The batch that is being kept. While the database works on it the next one is read. */
+  let keeping: Promise<'go on' | 'stop'> = Promise.resolve('go on')
   try {
-    let batch = emptyBatch()
-    let bytesRead = progress.bytesRead
-    for (const piece of csvPieces(csv)) {
-      for (const row of piece.rows) {
-        settleRow(batch, row, { context, identify })
-        if (batch.weight < rowsPerBatch) continue
-        const order = await keep(batch, bytesRead)
-        batch = emptyBatch()
-        if (order === 'stop') return await finish('stopped', stopped)
-      }
-      bytesRead = piece.bytesRead
-      // Requests of others come first.
-      await setImmediate()
+    for await (const { batch, bytesRead } of batchesOf(csv, { context, identify })) {
+      if ((await keeping) === 'stop') return await finish('stopped', stopped)
+      keeping = keep(batch, bytesRead)
+      // Its error is met where it is waited for, not while the next batch is still being read.
+      keeping.catch(() => {})
     }
-    await keep(batch, csv.bytes.length)
+    await keeping
     return await finish('done', null)
   } catch (error) {
+    // Whatever went wrong in reading on: the batch before it is kept first, or is not.
+    await keeping.catch(() => {})
     if (error instanceof ImportEnded) return { ...progress, status: 'stopped', failure: stopped }
     const failure = failureOf(error, progress)
     if (failure === null) {
@@ -200,6 +192,27 @@ export async function importFile(
     }
     return finish('failed', failure).catch(() => ({ ...progress, status: 'failed' as const, failure }))
   }
+}
+
+/** The rows of a file in batches, each with how much of the file is read with it. The last may have no row. */
+async function* batchesOf(
+  csv: CsvFile,
+  settling: Settling,
+): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number }> {
+  let batch = emptyBatch()
+  let bytesRead = csv.rowsStart.byte
+  for (const piece of csvPieces(csv)) {
+    for (const row of piece.rows) {
+      settleRow(batch, row, settling)
+      if (batch.weight < rowsPerBatch) continue
+      yield { batch, bytesRead }
+      batch = emptyBatch()
+    }
+    bytesRead = piece.bytesRead
+    // Requests of others come first.
+    await setImmediate()
+  }
+  yield { batch, bytesRead: csv.bytes.length }
 }
 
 interface Settling {
@@ -274,9 +287,6 @@ async function persist<T>(work: () => Promise<T>): Promise<T> {
   return work()
 }
 
-/** Statements of this many lanes: a larger one would keep the requests of others waiting while it is built. */
-const lanesPerStatement = 100
-
 interface Kept {
   added: number
   updated: number
@@ -310,22 +320,19 @@ async function keepRows(
   }
   kept.added += fresh.length
   if (!job.dryRun) {
-    for (let start = 0; start < fresh.length; start += lanesPerStatement) {
-      const rows = fresh.slice(start, start + lanesPerStatement)
-      await insertQuoteRequests(
-        transaction,
-        tenant,
-        database.identifiers,
-        rows.map(({ lane, fingerprint }) => ({
-          customerName: lane.customerName,
-          reference: lane.reference,
-          createdBy: job.createdBy,
-          createdAt: new Date(lane.quotedAt),
-          importId,
-          lanes: [{ ...lane.lane, import_fingerprint: fingerprint }],
-        })),
-      )
-    }
+    await insertImportedLanes(
+      transaction,
+      tenant,
+      database.identifiers,
+      job,
+      fresh.map(({ lane, fingerprint }) => ({
+        customerName: lane.customerName,
+        reference: lane.reference,
+        createdAt: new Date(lane.quotedAt),
+        fingerprint,
+        lane: lane.lane,
+      })),
+    )
   }
   // In one order for everybody, so that two imports of the same lanes do not wait for each other in a ring.
   const bookings = batch.bookings.toSorted(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { rowIdentities } from './row-fingerprint.ts'
 import type { ImportedLane } from './rows.ts'
@@ -35,5 +36,15 @@ describe('rowIdentities', () => {
     const [, same, other] = file(lane('a', 'L1'), lane('a', 'L1'), lane('b', 'L1'))
     expect(same).toEqual({ sameIdAt: 2, saysTheSame: true })
     expect(other).toEqual({ sameIdAt: 2, saysTheSame: false })
+  })
+
+  it('gives the fingerprints that rows of earlier imports are kept under', () => {
+    const kept = (text: string) => createHash('sha256').update(text).digest('hex')
+    expect(file(lane('a'), lane('a'), lane('a', 'L1'), lane('b'))).toEqual([
+      kept('lanewise import row\na\n1'),
+      kept('lanewise import row\na\n2'),
+      kept('lanewise import id\nL1'),
+      kept('lanewise import row\nb\n1'),
+    ])
   })
 })

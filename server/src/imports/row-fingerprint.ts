@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ImportedLane } from './rows.ts'
 
 /** Different first words keep an id apart from a row that happens to read the same. */
@@ -21,7 +21,8 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
   const ids = new Map<string, { line: number; said: string }>()
   const seen = new Map<string, number>()
   return (row, line) => {
-    const said = digest(rowDomain + row.said)
+    // What the row says, and the fingerprint of the first row in a file that says it.
+    const said = rowDigest(row, 1)
     const saidKey = said.toString('latin1', 0, 12)
     if (row.reference !== null) {
       const fingerprint = digest(idDomain + row.reference)
@@ -33,10 +34,14 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
     }
     const count = (seen.get(saidKey) ?? 0) + 1
     seen.set(saidKey, count)
-    return { fingerprint: digest(`${rowDomain}${row.said}\n${count}`) }
+    return { fingerprint: count === 1 ? said : rowDigest(row, count) }
   }
 }
 
+function rowDigest({ said }: ImportedLane, count: number): Buffer {
+  return digest(`${rowDomain}${said}\n${count}`)
+}
+
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
+  return hash('sha256', text, 'buffer')
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readDay, readMiles, readMoment, readMoney, readOutcome, readReason } from './cells.ts'
 import { readColumns } from './columns.ts'
+import { knownCells } from './known-cells.ts'
 import { readRow } from './rows.ts'
 
 const now = Date.parse('2026-06-01T00:00:00Z')
@@ -9,7 +10,7 @@ const now = Date.parse('2026-06-01T00:00:00Z')
 function row(cells: Record<string, string>) {
   const read = readColumns(Object.keys(cells))
   if ('problems' in read) throw new Error(read.problems.map(({ detail }) => detail).join('\n'))
-  return readRow(Object.values(cells), { columns: read.columns, now })
+  return readRow(Object.values(cells), { columns: read.columns, now, known: knownCells() })
 }
 
 const good = {
@@ -258,7 +259,7 @@ describe('a past quote', () => {
     const read = readColumns(Object.keys(good))
     if ('problems' in read) throw new Error('header')
     const cells = [...Object.values(good), '', 'surplus']
-    expect(readRow(cells, { columns: read.columns, now })).toMatchObject({
+    expect(readRow(cells, { columns: read.columns, now, known: knownCells() })).toMatchObject({
       kind: 'refused',
       errors: [{ detail: expect.stringContaining('7 values for 5 columns') }],
     })

@@ -1,8 +1,7 @@
 import { equipmentCode } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readPlace } from '#engine/place.ts'
-import { locate } from '#geography/locate.ts'
-import type { NewLane } from '../database/lanes.ts'
+import type { NewImportedLane } from '../database/imported-lanes.ts'
 import { lanePlaces } from '../lane-places.ts'
 import {
   type Cell,
@@ -20,6 +19,7 @@ import {
 } from './cells.ts'
 import { type Columns, dateFields } from './columns.ts'
 import type { ImportFieldName } from './import-fields.ts'
+import type { KnownCells } from './known-cells.ts'
 
 /** What was wrong with one cell: the column as the file names it, and what would be right. */
 export interface CellError {
@@ -49,7 +49,7 @@ export interface ImportedLane {
   /** The file's own id of the row, when it has one: its identity. */
   readonly reference: string | null
   readonly quotedAt: number
-  readonly lane: Omit<NewLane, 'import_fingerprint'>
+  readonly lane: NewImportedLane['lane']
   /** Everything the row says, in one text: rows that say the same have the same. */
   readonly said: string
 }
@@ -67,6 +67,8 @@ export interface RowContext {
   readonly columns: Columns
   /** Epoch milliseconds: nothing was quoted later than now. */
   readonly now: number
+  /** What cells of this file were read as before. */
+  readonly known: KnownCells
 }
 
 /** The customer of a quote whose file names none. */
@@ -81,10 +83,12 @@ class RowReader {
   readonly #errors: (CellError & { readonly position: number })[] = []
   readonly #cells: readonly string[]
   readonly #columns: Columns
+  readonly #known: KnownCells
 
-  constructor(cells: readonly string[], columns: Columns) {
+  constructor(cells: readonly string[], { columns, known }: RowContext) {
     this.#cells = cells
     this.#columns = columns
+    this.#known = known
   }
 
   has(field: ImportFieldName): boolean {
@@ -107,6 +111,17 @@ class RowReader {
     return null
   }
 
+  /** As `read`, for what many rows say alike: each text is read once. */
+  readAlike<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
+    return this.read(field, (text) => this.#known.read(reader, text))
+  }
+
+  /** What `reader` makes of a text that is put together from cells, or null. */
+  known<T>(reader: (text: string) => Cell<T>, text: string): T | null {
+    const cell = this.#known.read(reader, text)
+    return 'value' in cell ? cell.value : null
+  }
+
   /** A moment that has passed: a day of grace for clocks and time zones. */
   past(field: ImportFieldName, now: number): number | null {
     return this.read(field, (text) => {
@@ -119,6 +134,10 @@ class RowReader {
     const column = this.#columns.names[field] ?? field
     const position = this.#columns.positions[field] ?? this.#columns.width
     this.#errors.push({ column, detail: `${column} ${what}.`, position })
+  }
+
+  get isWrong(): boolean {
+    return this.#errors.length > 0
   }
 
   /** What was wrong, in the order of the columns. */
@@ -155,21 +174,21 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
     const detail = `The row has ${cells.length} values for ${columns.width} columns, from ${quoted(extra.trim())} on; put values that hold the separator in double quotes.`
     return { kind: 'refused', errors: [{ column: '', detail }] }
   }
-  const row = new RowReader(cells, columns)
+  const row = new RowReader(cells, context)
   const ref = row.text('lane_ref')
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
 /** What both kinds of row can say. */
 function readEnd(row: RowReader, now: number) {
-  const given = row.read('outcome', readOutcome)
+  const given = row.readAlike('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
     customerRateCents: row.read('customer_rate', readMoney),
     truckCostCents: row.read('truck_cost', readCost),
-    customerName: row.read('customer_name', readText),
-    carrierName: row.read('carrier_name', readText),
-    carrierMc: row.read('carrier_mc', readText),
+    customerName: row.readAlike('customer_name', readText),
+    carrierName: row.readAlike('carrier_name', readText),
+    carrierMc: row.readAlike('carrier_mc', readText),
     given,
     reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
     decidedAt: row.past('decided_at', now),
@@ -185,14 +204,11 @@ function outcomeOf(end: End): ReadOutcome['outcome'] {
 }
 
 function readLane(row: RowReader, context: RowContext): ReadRow {
-  const { now } = context
+  const { now, known } = context
   const origin = readEndpoint(row, 'origin', 'origin_city', 'origin_state')
   const destination = readEndpoint(row, 'destination', 'destination_city', 'destination_state')
   const equipment = row.text('equipment')
-  const code = row.read('equipment', (text) => {
-    const value = equipmentCode(text)
-    return value === null ? { wrong: 'an equipment code or name such as V, R, F or Dry Van' } : { value }
-  })
+  const code = row.readAlike('equipment', readEquipment)
   if (equipment === null) row.missing('equipment')
   const end = readEnd(row, now)
   const quotedRate = row.read('quoted_rate', readMoney)
@@ -200,21 +216,21 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const marketRate = row.read('market_rate', readCost)
   const miles = row.read('miles', readMiles)
   const reference = row.read('reference', readText)
-  const pickupDate = row.read('pickup_date', readDay)
+  const pickupDate = row.readAlike('pickup_date', readDay)
   const quotedAt = row.past('quoted_at', now)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
   // A load to be picked up tomorrow was quoted by now.
   const createdAt =
     quotedAt ?? end.bookedAt ?? end.decidedAt ?? (pickupAt === null ? null : Math.min(pickupAt, now))
   const rate = quotedRate ?? end.customerRateCents
-  if (row.errors.length === 0) {
+  if (!row.isWrong) {
     if (rate === null)
       row.missing(context.columns.names.quoted_rate === undefined ? 'customer_rate' : 'quoted_rate')
     if (createdAt === null) {
       row.missing(dateFields.find((field) => context.columns.names[field] !== undefined) ?? 'quoted_at')
     }
   }
-  if (row.errors.length > 0) return { kind: 'refused', errors: row.errors }
+  if (row.isWrong) return { kind: 'refused', errors: row.errors }
   // Each of these is null only with an error; this tells the compiler.
   if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
@@ -225,7 +241,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const lane: ImportedLane['lane'] = {
     origin: `${origin.city}, ${origin.state}`,
     destination: `${destination.city}, ${destination.state}`,
-    ...lanePlaces(origin, destination, plausibleMiles(miles, origin, destination)),
+    ...lanePlaces(origin, destination, plausibleMiles(miles, [origin, destination], known), known.locate),
     equipment: equipment ?? code,
     equipment_code: code,
     quoted_rate_cents: rate,
@@ -279,9 +295,14 @@ function decidedAt(end: End, won: boolean, createdAt: number): number {
  * a size), and none that a truck is paid for is over three times as long. Where a place is unknown, nothing is held
  * against it.
  */
-function plausibleMiles(miles: number | null, origin: Place, destination: Place): number | null {
-  const [from, to] = [locate(origin), locate(destination)]
-  if (miles === null || from === null || to === null) return miles
+function plausibleMiles(
+  miles: number | null,
+  [origin, destination]: readonly [Place, Place],
+  known: KnownCells,
+): number | null {
+  if (miles === null) return null
+  const [from, to] = [known.locate(origin), known.locate(destination)]
+  if (from === null || to === null) return miles
   const direct = greatCircleMiles(from, to)
   return miles >= direct * 0.9 - 5 && miles <= direct * 3 + 50 ? miles : null
 }
@@ -293,7 +314,7 @@ function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow 
       : { wrong: 'a lane_ref such as 48211093754-1-1' },
   )
   const end = readEnd(row, now)
-  if (row.errors.length > 0) return { kind: 'refused', errors: row.errors }
+  if (row.isWrong) return { kind: 'refused', errors: row.errors }
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
   return {
@@ -315,6 +336,18 @@ function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow 
   }
 }
 
+function readEquipment(text: string): Cell<string> {
+  const value = equipmentCode(text)
+  return value === null ? { wrong: 'an equipment code or name such as V, R, F or Dry Van' } : { value }
+}
+
+function readWholePlace(text: string): Cell<Place> {
+  const value = readPlace(text)
+  return value === null
+    ? { wrong: 'a city and state of the US, Canada or Mexico such as "Dallas, TX"' }
+    : { value }
+}
+
 /** The place of pickup or delivery, from one column or from a city and a state. */
 function readEndpoint(
   row: RowReader,
@@ -322,14 +355,7 @@ function readEndpoint(
   city: 'origin_city' | 'destination_city',
   state: 'origin_state' | 'destination_state',
 ): Place | null {
-  const wrong = 'a city and state of the US, Canada or Mexico such as "Dallas, TX"'
-  const bothText = row.text(both)
-  if (bothText !== null) {
-    return row.read(both, (text) => {
-      const value = readPlace(text)
-      return value === null ? { wrong } : { value }
-    })
-  }
+  if (row.text(both) !== null) return row.readAlike(both, readWholePlace)
   const cityText = row.text(city)
   const stateText = row.text(state)
   if (cityText === null) {
@@ -338,14 +364,15 @@ function readEndpoint(
     return null
   }
   // A city column that holds the state as well: then both must agree.
-  const whole = cityText.includes(',') ? readPlace(cityText) : null
+  const placeOf = (text: string) => row.known(readWholePlace, text)
+  const whole = cityText.includes(',') ? placeOf(cityText) : null
   if (stateText === null) {
     if (whole === null) row.missing(state)
     return whole
   }
-  const place = whole ?? readPlace(`${cityText}, ${stateText}`) ?? readSite(cityText, stateText)
+  const place = whole ?? placeOf(`${cityText}, ${stateText}`) ?? readSite(cityText, stateText)
   if (place === null) {
-    const field = readPlace(`Dallas, ${stateText}`) === null ? state : city
+    const field = placeOf(`Dallas, ${stateText}`) === null ? state : city
     row.wrong(
       field,
       field === state
@@ -354,7 +381,7 @@ function readEndpoint(
     )
     return null
   }
-  if (whole !== null && readPlace(`Dallas, ${stateText}`)?.state !== whole.state) {
+  if (whole !== null && placeOf(`Dallas, ${stateText}`)?.state !== whole.state) {
     row.wrong(state, `must be the state of ${quoted(cityText)}; it is ${quoted(stateText)}`)
     return null
   }
