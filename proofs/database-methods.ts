@@ -183,6 +183,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
     histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
   ),
+  'histories.readHaulQuotes': finds(({ transaction, tenant, now }) =>
+    histories.readHaulQuotes(transaction, tenant, Math.floor(now.getTime() / 86_400_000)),
+  ),
   'histories.readMilesCounts': finds(({ transaction, tenant }) =>
     histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
   ),

@@ -1,8 +1,14 @@
 import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
 import { type CostModel, prepareCosts } from '#engine/estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '#engine/estimate/lane-identity.ts'
+import type { MeasuredQuote } from '#engine/estimate/rate-by-miles.ts'
 import { regionOf } from '#engine/regions.ts'
-import { readTenantQuotes, readTenantStanding, type TenantQuote } from './database/histories.ts'
+import {
+  readHaulQuotes,
+  readTenantQuotes,
+  readTenantStanding,
+  type TenantQuote,
+} from './database/histories.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
 
 /**
@@ -83,7 +89,12 @@ export function tenantModels(): TenantModels {
   ): Promise<TenantModel> {
     const before = kept.get(tenant)
     const quotes = await readTenantQuotes(transaction, tenant, null, quotesMax)
-    const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
+    const measured = await readHaulQuotes(transaction, tenant, day)
+    const prepared = prepare(
+      { quotes, measured },
+      now,
+      before?.day === day ? before.lastEstimator() : undefined,
+    )
     kept.delete(tenant)
     kept.set(tenant, { version, day, ...prepared })
     forgetOldest(kept)
@@ -132,8 +143,14 @@ export function withLanes<Quote extends TenantQuote>(
   })
 }
 
-function prepare(facts: readonly TenantQuote[], now: number, previous: Estimator | undefined): Prepared {
-  const quotes = withLanes(facts)
+interface Facts {
+  readonly quotes: readonly TenantQuote[]
+  /** What the curve by miles is drawn from, of all quotes of the tenant: lane insight draws the same one. */
+  readonly measured: readonly MeasuredQuote[]
+}
+
+function prepare(facts: Facts, now: number, previous: Estimator | undefined): Prepared {
+  const quotes = withLanes(facts.quotes)
   let estimator: Estimator | undefined
   let earlier = previous
   let costs: CostModel | undefined
@@ -144,6 +161,7 @@ function prepare(facts: readonly TenantQuote[], now: number, previous: Estimator
       get estimator() {
         estimator ??= prepareEstimator({
           quotes,
+          measured: facts.measured,
           now,
           ...(earlier === undefined ? {} : { previous: earlier }),
         })

@@ -4,9 +4,9 @@ import { dayOf } from './day.ts'
 import { addQuote, emptyKnots, type Knots, sameKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { type LeftOutReason, outliers } from './left-out.ts'
-import { fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
+import { type HaulLog, type MeasuredQuote, rateByMiles } from './rate-by-miles.ts'
 import { addDay, emptyMarket, laneLikeness, logReference, type Market } from './reference-rate.ts'
 import {
   LANE_SPREADS,
@@ -67,8 +67,7 @@ export interface LaneModel {
 export interface Estimator {
   readonly day: number
   readonly market: Market
-  /** ln dollars of a haul by miles, as this tenant prices it; the tenant's average where miles are unknown. */
-  readonly haulLog: (miles: number | null) => number
+  readonly haulLog: HaulLog
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
   readonly lanes: ReadonlyMap<string, LaneModel>
@@ -83,31 +82,6 @@ export interface Estimator {
 
 function inOrder(quotes: readonly LaneQuote[]): LaneQuote[] {
   return [...quotes].sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
-}
-
-function hasMiles(quote: LaneQuote): quote is LaneQuote & { miles: number } {
-  return quote.miles !== null && quote.miles > 0 && Number.isFinite(quote.miles)
-}
-
-/**
- * The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. It is drawn from
- * quotes of earlier days: a quote added today changes no other quote's place on its curve, so little has to be redone.
- */
-function rateByMiles(quotes: readonly LaneQuote[], day: number): (miles: number | null) => number {
-  const measured = quotes.filter(hasMiles)
-  const earlier = measured.filter((quote) => dayOf(quote.quotedAt) < day)
-  const basis = earlier.length > 0 ? earlier : measured
-  if (basis.length === 0) return () => 0
-  const { curve } = fitHaulCurve(
-    basis.map((quote) => ({
-      logDollars: Math.log(quote.rateCents / 100),
-      miles: quote.miles,
-      ageDays: day - dayOf(quote.quotedAt),
-    })),
-  )
-  const mean = basis.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / basis.length
-  return (miles) =>
-    miles !== null && miles > 0 && Number.isFinite(miles) ? haulLogDollars(curve, miles) : mean
 }
 
 function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: LaneIdentity): ScopeModel {
@@ -146,12 +120,14 @@ function emptyScope(name: string, key: string, parent: ScopeModel | null): Scope
  * `previous` model: the lanes whose own quotes weigh the same keep their share of the work (nearly all of it), and the
  * digits are those of a fresh build.
  *
- * Quotes without a positive rate, quotes dated after `now`'s day and outliers are left out, and listed.
+ * Quotes without a positive rate, quotes dated after `now`'s day and outliers are left out, and listed. Whoever hands in a
+ * part of a tenant's quotes hands in with `measured` those of all of them that its curve by miles is drawn from.
  *
  * @example prepareEstimator({ quotes: [], now }).tenant.decided // 0
  */
 export function prepareEstimator(facts: {
   quotes: readonly LaneQuote[]
+  measured?: readonly MeasuredQuote[]
   now: number
   previous?: Estimator
 }): Estimator {
@@ -169,7 +145,7 @@ export function prepareEstimator(facts: {
     if (reason) leaveOut(quote, reason)
     return reason === null
   })
-  const haulLog = rateByMiles(dated, day)
+  const haulLog = rateByMiles(facts.measured ?? dated, day)
   const rates = dated.map((quote) => ({
     lane: quote.lane.key,
     logRate: Math.log(quote.rateCents) - haulLog(quote.miles),

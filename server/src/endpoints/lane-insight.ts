@@ -1,5 +1,7 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
+import { dayOf } from '#engine/estimate/day.ts'
+import { type HaulLog, rateByMiles } from '#engine/estimate/rate-by-miles.ts'
 import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { describeLane, type LaneInsight, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
@@ -9,15 +11,16 @@ import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/s
 import {
   countDecidedLanes,
   type HistoryOf,
+  readHaulQuotes,
   readHistory,
   readHistoryCounts,
   readMilesCounts,
   readTenantStanding,
 } from '../database/histories.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { TenantId, TenantTransaction, TenantVersions } from '../database/open-database.ts'
 import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
-import type { Remembered } from '../tenant-memory.ts'
-import { modelHoldsUntil, type TenantModels } from '../tenant-models.ts'
+import type { Remembered, TenantMemory } from '../tenant-memory.ts'
+import { modelHoldsUntil } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -97,7 +100,7 @@ async function readInsight(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  { now, models }: { now: number; models: TenantModels },
+  { now, memory }: { now: number; memory: TenantMemory },
 ): Promise<Remembered<Known>> {
   const { versions, totals } = await readTenantStanding(transaction, tenant)
   const found = await firstEnough(transaction, tenant, asked, now)
@@ -112,7 +115,7 @@ async function readInsight(
       : rescaledAverage(
           await readMilesCounts(transaction, tenant, of),
           miles,
-          (await models.of(transaction, tenant, now)).estimator.haulLog,
+          await haulLogOf(transaction, tenant, { now, versions, memory }),
         )
   const insight = describeLane({
     counts,
@@ -124,6 +127,36 @@ async function readInsight(
   const until = Math.min(countsHoldUntil(counts, now), avgRateCents === null ? never : modelHoldsUntil(now))
   return { value: { ...insight, levels, of }, versions, until, bytes: insightBytes }
 }
+
+interface KnownHaul {
+  readonly haulLog: HaulLog
+  readonly facts: number
+}
+
+/**
+ * The tenant's curve by miles, the one its estimates use: remembered, so that one lane after another asks once. What is
+ * remembered at older facts than this transaction has seen is no part of its answer.
+ */
+async function haulLogOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { now, versions, memory }: { now: number; versions: TenantVersions; memory: TenantMemory },
+): Promise<HaulLog> {
+  const read = async (): Promise<Remembered<KnownHaul>> => {
+    const haulLog = rateByMiles(await readHaulQuotes(transaction, tenant, dayOf(now)), dayOf(now))
+    return {
+      value: { haulLog, facts: versions.facts },
+      versions,
+      until: modelHoldsUntil(now),
+      bytes: haulLogBytes,
+    }
+  }
+  const known = await memory.recall(tenant, 'haul', now, read)
+  return known.facts < versions.facts ? (await read()).value.haulLog : known.haulLog
+}
+
+/** A curve's five numbers and the functions that hold them. */
+const haulLogBytes = 500
 
 /** About what an insight takes: its numbers, its sentence, and its buckets. */
 const insightBytes = 2_500
@@ -164,12 +197,12 @@ function answer(
 /** With the counts behind the numbers, and the quotes that stand out: those are read for each question. */
 async function insightWithEvidence(
   call: ReadCall<typeof laneInsight>,
-  { database, models }: Parts,
+  { database, memory }: Parts,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { known, quotes } = await database.inTenant(caller.tenant, async (transaction) => {
-    const { value } = await readInsight(transaction, caller.tenant, asked, { now, models })
+    const { value } = await readInsight(transaction, caller.tenant, asked, { now, memory })
     return {
       known: value,
       quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
@@ -196,7 +229,7 @@ async function insightIntoLane(
   const asked = readAskedLane(query)
   const known = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
-      readInsight(transaction, caller.tenant, asked, { now, models: parts.models }),
+      readInsight(transaction, caller.tenant, asked, { now, memory: parts.memory }),
     ),
   )
   return answer(call, known)
