@@ -94,13 +94,14 @@ async function tenantOfMany(
     await owner.query(
       `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
          origin_key, destination_key, origin_state, destination_state, equipment, equipment_code,
-         quoted_customer_name, quoted_rate_cents, miles, outcome, created_at, updated_at)
+         quoted_customer_name, quoted_rate_cents, miles, outcome, decided_at, created_at, updated_at)
        select tenant_id, 1000000 + number, 'many-' || number, request_id, number, 1, origin, destination,
          origin_key, destination_key, origin_state, destination_state, equipment, equipment_code,
          quoted_customer_name,
          case when number % 9 = 0 then 0 else (50000 + 900000 * random())::integer end,
          case when number % 8 = 0 then null else 15 + (2900 * random())::integer end,
-         (array['won', 'lost', 'pending'])[1 + number % 3], made, made
+         (array['won', 'lost', 'pending'])[1 + number % 3],
+         case when number % 3 < 2 then made end, made, made
        from lanes, generate_series(2, $1::integer + 1) as number,
          lateral (select to_timestamp($2::float8) + make_interval(days => $3 + ($4 * random())::integer)
            + make_interval(secs => (number % 5) / 1e6) as made) as at

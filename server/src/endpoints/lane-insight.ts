@@ -7,7 +7,7 @@ import { describeLane, type LaneInsight, rescaledAverage } from '#engine/lane-in
 import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
-import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
+import { isEnough, type LaneScope, lanesMatter, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import {
   countDecidedLanes,
   type HistoryOf,
@@ -59,7 +59,12 @@ function isOwnLane(scope: LaneScope): boolean {
   return scope === 'equipment' || scope === 'corridor'
 }
 
-type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean }
+/** What a scope held. Its lanes are null where they were not counted: that takes long, and few scopes ask for them. */
+type Level = Omit<ScopeCounts, 'lanes'> & {
+  readonly lanes: number | null
+  readonly scope: LaneScope
+  readonly enough: boolean
+}
 
 /** The scope that a lane's insight is taken from: the first with enough behind it, most trusted first. */
 interface FoundScope {
@@ -74,7 +79,7 @@ async function firstEnough(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  now: number,
+  { now, everyLane }: { now: number; everyLane: boolean },
 ): Promise<FoundScope | null> {
   const levels: Level[] = []
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
@@ -84,10 +89,13 @@ async function firstEnough(
     const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
     const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
     // A corridor is one city pair; of wider scopes the database knows.
-    const lanes = isOwnLane(scope) ? Math.min(1, decided) : await countDecidedLanes(transaction, tenant, of)
-    const level = { scope, quotes, decided, lanes }
-    const enough = isEnough(scope, level)
-    levels.push({ ...level, enough })
+    const lanes = isOwnLane(scope)
+      ? Math.min(1, decided)
+      : everyLane || lanesMatter(scope)
+        ? await countDecidedLanes(transaction, tenant, of)
+        : null
+    const enough = isEnough(scope, { quotes, decided, lanes: lanes ?? 0 })
+    levels.push({ scope, quotes, decided, lanes, enough })
     if (enough) return { scope, of, counts, levels }
   }
   return null
@@ -100,10 +108,10 @@ async function readInsight(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  { now, memory }: { now: number; memory: TenantMemory },
+  { now, memory, everyLane = false }: { now: number; memory: TenantMemory; everyLane?: boolean },
 ): Promise<Remembered<Known>> {
   const { versions, totals } = await readTenantStanding(transaction, tenant)
-  const found = await firstEnough(transaction, tenant, asked, now)
+  const found = await firstEnough(transaction, tenant, asked, { now, everyLane })
   const never = Number.POSITIVE_INFINITY
   if (found === null) return { value: null, versions, until: never, bytes: 0 }
   const { scope, of, counts, levels } = found
@@ -202,7 +210,7 @@ async function insightWithEvidence(
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { known, quotes } = await database.inTenant(caller.tenant, async (transaction) => {
-    const { value } = await readInsight(transaction, caller.tenant, asked, { now, memory })
+    const { value } = await readInsight(transaction, caller.tenant, asked, { now, memory, everyLane: true })
     return {
       known: value,
       quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
