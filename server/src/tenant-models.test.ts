@@ -135,7 +135,7 @@ test('estimates and lane insight draw one curve by miles, to the last digit, how
     expect(all).toHaveLength(many.quotes + 1)
     const plain = prepareEstimator({ quotes: withLanes(all), now: app.now })
     const miles = [null, 15, 90, 120, 250, 333.3, 500, 812, 1_000, 2_600]
-    expect(miles.map(model.estimator.haulLog)).toEqual(miles.map(insight))
+    expect(miles.map((await model.estimator()).haulLog)).toEqual(miles.map(insight))
     // Cut by the microsecond where quotes are made in the same one, so all of them only where none are cut off.
     if (many.quotes <= HAUL_QUOTES_MAX) expect(miles.map(plain.haulLog)).toEqual(miles.map(insight))
     expect(new Set(miles.map(insight)).size).toBeGreaterThan(1)

@@ -1,6 +1,7 @@
 import type { PastQuote } from '../history.ts'
+import { finished, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
-import { fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
+import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
 
 /** What the curve looks at of a quote. */
 export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
@@ -43,9 +44,14 @@ function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
  * @example rateByMiles([], day)(500) // 0: nothing has miles, so rates stand as they are
  */
 export function rateByMiles(quotes: readonly MeasuredQuote[], day: number): HaulLog {
+  return finished(rateByMilesInSteps(quotes, day))
+}
+
+/** As rateByMiles, in steps. */
+export function* rateByMilesInSteps(quotes: readonly MeasuredQuote[], day: number): Steps<HaulLog> {
   const basis = haulQuotes(quotes, day)
   if (basis.length === 0) return () => 0
-  const { curve } = fitHaulCurve(
+  const { curve } = yield* fitHaulCurveInSteps(
     basis.map((quote) => ({
       logDollars: Math.log(quote.rateCents / 100),
       miles: quote.miles,

@@ -241,8 +241,8 @@ export interface TenantQuote extends PastQuote {
   readonly truckCostCents: number | null
 }
 
-/** Quotes read by one statement: a busy machine reads as many well within a statement's time-out. */
-const quotesPerReadMax = 20_000
+/** Quotes read by one statement: others have their turn between two, and reading so many rows takes some ten milliseconds. */
+const quotesPerReadMax = 5_000
 
 /** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
 export async function readTenantQuotes(
@@ -268,7 +268,10 @@ export async function readTenantQuotes(
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, laneId } = last
-    part = query.where(sql<boolean>`(created_at, lane_id) < (${created_at}, ${laneId}::bigint)`)
+    // A Date has no microseconds, which rows that another program wrote may have: the row itself says where it stands.
+    const stands = sql`coalesce(
+      (select created_at from lanes where tenant_id = ${tenant} and lane_id = ${laneId}), ${created_at})`
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${stands}, ${laneId}::bigint)`)
   }
 }
 
