@@ -268,10 +268,15 @@ export async function readTenantQuotes(
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, laneId } = last
-    // A Date has no microseconds, which rows that another program wrote may have: the row itself says where it stands.
-    const stands = sql`coalesce(
-      (select created_at from lanes where tenant_id = ${tenant} and lane_id = ${laneId}), ${created_at})`
-    part = query.where(sql<boolean>`(created_at, lane_id) < (${stands}, ${laneId}::bigint)`)
+    // As text: a Date has no microseconds, which rows that another program wrote may have.
+    const row = await transaction
+      .selectFrom('lanes')
+      .select(sql<string>`created_at::text`.as('at'))
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .executeTakeFirst()
+    const at = row?.at ?? created_at.toISOString()
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${at}::timestamptz, ${laneId}::bigint)`)
   }
 }
 
