@@ -12,6 +12,7 @@ import * as lanes from '#server/database/lanes.ts'
 import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
+import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
 import { sessionOf, type TenantIds } from './seeded-tenants.ts'
@@ -195,6 +196,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
     histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
+  'quote-counts.readTenantCounts': finds(({ transaction, tenant, now }) =>
+    counts.readTenantCounts(transaction, tenant, { now: now.getTime() }),
+  ),
+  'quote-counts.readTenantMiles': finds(({ transaction, tenant }) =>
+    counts.readTenantMiles(transaction, tenant, undefined),
+  ),
   'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
     imports.insertImport(transaction, tenant, {
       file_name: 'new.csv',
@@ -336,13 +343,8 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
-  'lanes.updateLane': alters(({ transaction, tenant, of }) =>
-    lanes.updateLane(
-      transaction,
-      tenant,
-      { lane_id: of.lane, outcome: 'pending' },
-      { carrier_name: 'another' },
-    ),
+  'lanes.updateLane': alters(({ transaction, tenant, of, lane }) =>
+    lanes.updateLane(transaction, tenant, { ...lane, lane_id: of.lane }, { carrier_name: 'another' }),
   ),
   'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
     withoutNumbers([

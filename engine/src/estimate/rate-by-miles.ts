@@ -13,7 +13,7 @@ export type HaulLog = (miles: number | null) => number
  * The newest quotes that a tenant's curve is drawn from: five numbers need no more, and whoever asks for the curve alone has
  * them at once, however many quotes the tenant has.
  */
-export const HAUL_QUOTES_MAX = 5_000
+export const HAUL_QUOTES_MAX = 2_000
 
 /**
  * Which quotes the curve is drawn from: with a rate and miles, of earlier days than this one; of this day where there is no

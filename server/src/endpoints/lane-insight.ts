@@ -18,6 +18,7 @@ import {
   readTenantStanding,
 } from '../database/histories.ts'
 import type { TenantId, TenantTransaction, TenantVersions } from '../database/open-database.ts'
+import { readTenantCounts, readTenantMiles } from '../database/quote-counts.ts'
 import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
 import type { Remembered, TenantMemory } from '../tenant-memory.ts'
 import { modelHoldsUntil } from '../tenant-models.ts'
@@ -85,7 +86,10 @@ async function firstEnough(
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
     const of = historyOf(scope, asked)
     if (of === null) continue
-    const counts = await readHistoryCounts(transaction, tenant, of, now)
+    const counts =
+      scope === 'tenant'
+        ? await readTenantCounts(transaction, tenant, { equipmentCode: of.equipmentCode, now })
+        : await readHistoryCounts(transaction, tenant, of, now)
     const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
     const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
     // A corridor is one city pair; of wider scopes the database knows.
@@ -121,7 +125,9 @@ async function readInsight(
     isOwnLane(scope) || miles === null
       ? null
       : rescaledAverage(
-          await readMilesCounts(transaction, tenant, of),
+          scope === 'tenant'
+            ? await readTenantMiles(transaction, tenant, of.equipmentCode)
+            : await readMilesCounts(transaction, tenant, of),
           miles,
           await haulLogOf(transaction, tenant, { now, versions, memory }),
         )
