@@ -40,19 +40,27 @@ begin
   end loop;
 end $$;
 
--- Two lists of numbers added up, one by one.
+-- Two lists of numbers added up, one by one. Most changes leave most lists as they are: those are not taken apart.
 create function added_counts(counts bigint[], more bigint[]) returns bigint[]
   language sql immutable
-  as $$ select array_agg(had + comes order by day) from unnest(counts, more) with ordinality as days (had, comes, day) $$;
+  as $$
+    select case when more = array_fill(0::bigint, array[31]) then counts else (
+      select array_agg(had + comes order by day) from unnest(counts, more) with ordinality as days (had, comes, day)
+    ) end
+  $$;
 
 -- Adds to the counts, or takes away: what a transaction does to a tenant's quotes. Its caller holds the tenant's row of
 -- tenant_facts, so that no two wait for each other's counts. It works with the rights, and behind the walls, of who asks.
+-- (In plpgsql, whose plans are kept from call to call.)
 create function add_quote_counts(months jsonb, miles jsonb) returns void
-  language sql volatile
+  language plpgsql volatile
   as $$
+  #variable_conflict use_column
+  begin
     insert into public.quote_months as known
-    select tenant_id, equipment_code, month, won, lost, pending, priced, rate_sum_cents
-    from jsonb_to_recordset(months) as more (tenant_id integer, equipment_code text, month date, won bigint[],
+    select more.tenant_id, more.equipment_code, more.month, more.won, more.lost, more.pending, more.priced,
+      more.rate_sum_cents
+    from jsonb_to_recordset($1) as more (tenant_id integer, equipment_code text, month date, won bigint[],
       lost bigint[], pending bigint[], priced bigint[], rate_sum_cents bigint[])
     on conflict (tenant_id, equipment_code, month) do update set
       won = public.added_counts(known.won, excluded.won),
@@ -61,13 +69,13 @@ create function add_quote_counts(months jsonb, miles jsonb) returns void
       priced = public.added_counts(known.priced, excluded.priced),
       rate_sum_cents = public.added_counts(known.rate_sum_cents, excluded.rate_sum_cents);
     insert into public.quote_miles as known
-    select tenant_id, equipment_code, miles, priced, rate_sum_cents
-    from jsonb_to_recordset(miles) as more (tenant_id integer, equipment_code text, miles double precision,
+    select more.tenant_id, more.equipment_code, more.miles, more.priced, more.rate_sum_cents
+    from jsonb_to_recordset($2) as more (tenant_id integer, equipment_code text, miles double precision,
       priced bigint, rate_sum_cents bigint)
     on conflict (tenant_id, equipment_code, miles) do update set
       priced = known.priced + excluded.priced,
       rate_sum_cents = known.rate_sum_cents + excluded.rate_sum_cents;
-  $$;
+  end $$;
 revoke all on function added_counts(bigint[], bigint[]) from public;
 revoke all on function add_quote_counts(jsonb, jsonb) from public;
 grant execute on function added_counts(bigint[], bigint[]) to lanewise_service;
