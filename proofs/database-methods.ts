@@ -13,6 +13,7 @@ import * as lanes from '#server/database/lanes.ts'
 import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
+import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
 import { sessionOf, type TenantIds } from './seeded-tenants.ts'
@@ -187,6 +188,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
     histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
   ),
+  'histories.readHaulQuotes': finds(({ transaction, tenant, now }) =>
+    histories.readHaulQuotes(transaction, tenant, Math.floor(now.getTime() / 86_400_000)),
+  ),
   'histories.readMilesCounts': finds(({ transaction, tenant }) =>
     histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
   ),
@@ -207,6 +211,12 @@ export const methods: Readonly<Record<string, Method>> = {
       { importId: of.import, createdBy: of.owner },
       [{ ...newImportedLane, createdAt: now }],
     ),
+  ),
+  'quote-counts.readTenantCounts': finds(({ transaction, tenant, now }) =>
+    counts.readTenantCounts(transaction, tenant, { now: now.getTime() }),
+  ),
+  'quote-counts.readTenantMiles': finds(({ transaction, tenant }) =>
+    counts.readTenantMiles(transaction, tenant, undefined),
   ),
   'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
     imports.insertImport(transaction, tenant, {
@@ -346,13 +356,8 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
-  'lanes.updateLane': alters(({ transaction, tenant, of }) =>
-    lanes.updateLane(
-      transaction,
-      tenant,
-      { lane_id: of.lane, outcome: 'pending' },
-      { carrier_name: 'another' },
-    ),
+  'lanes.updateLane': alters(({ transaction, tenant, of, lane }) =>
+    lanes.updateLane(transaction, tenant, { ...lane, lane_id: of.lane }, { carrier_name: 'another' }),
   ),
   'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
     withoutNumbers([

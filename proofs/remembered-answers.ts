@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { countHistory } from '#engine/history-counts.ts'
-import { describeLane } from '#engine/lane-insight.ts'
+import { countMiles, describeLane, type MilesCount } from '#engine/lane-insight.ts'
 import { countRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { readPlace } from '#engine/place.ts'
 import { readHistory, readTenantStanding } from '#server/database/histories.ts'
 import { type Database, tenantId } from '#server/database/open-database.ts'
+import { readTenantCounts, readTenantMiles } from '#server/database/quote-counts.ts'
 import { type AskedLane, knownOrFolded } from '#server/lane-places.ts'
 import { sharedTenantMemory, sharedTenants } from '#server/threads/shared-tenants.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
@@ -175,7 +176,25 @@ async function fromTheFacts(world: World, lane: AskedLane, now: number) {
             usedScope: scope,
             avgRateCents: null,
           })
-    return { totals, counted, advice, insight }
+    const ofEquipment = lane.equipmentCode ?? undefined
+    const widest =
+      ofEquipment === undefined ? all : all.filter((quote) => quote.equipmentCode === ofEquipment)
+    const wide = (counts: Parameters<typeof describeLane>[0]['counts'], miles: readonly MilesCount[]) => ({
+      ...describeLane({
+        counts,
+        parent: counted,
+        askedScope: 'corridor',
+        usedScope: 'tenant',
+        avgRateCents: null,
+      }),
+      miles: miles.toSorted((a, b) => (a.miles ?? -1) - (b.miles ?? -1)),
+    })
+    const keptCounts = wide(
+      await readTenantCounts(transaction, tenant, { equipmentCode: ofEquipment, now }),
+      await readTenantMiles(transaction, tenant, ofEquipment),
+    )
+    const ofRows = wide(countHistory(widest, now), countMiles(widest))
+    return { totals, counted, advice, insight, keptCounts, ofRows }
   })
 }
 
@@ -191,6 +210,7 @@ async function look(world: World, node: TestApp, lane: [string, string, string |
       faults.push(`${what}: ${JSON.stringify(said)}, and the facts say ${JSON.stringify(is)}`)
   }
   differs('the counts of the tenant', truth.totals, truth.counted)
+  differs('the counts of its days and miles', truth.keptCounts, truth.ofRows)
   const query = new URLSearchParams({ origin, destination, ...(equipment === null ? {} : { equipment }) })
   const read = async (path: string) =>
     (await call(node, 'GET', `${insights}/${path}`, { token: world.ours.token })).body

@@ -4,6 +4,7 @@ import { secretPlace } from '#server/callers.ts'
 import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
+import { countsOf } from './seeded-counts.ts'
 
 /**
  * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
@@ -115,7 +116,13 @@ interface Column {
 const hourMs = 3_600_000
 
 /** The rows of a brokerage, in an order in which they may be inserted. A column left out is filled by its type. */
-function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string, version: number) {
+function rowsOf(
+  ids: TenantIds,
+  now: number,
+  app: TestApp,
+  passwordHash: string,
+  version: number,
+): Readonly<Record<string, readonly Row[]>> {
   const { label, tenant } = ids
   const base = bases[label]
   const at = new Date(now)
@@ -315,7 +322,7 @@ function rowsOf(ids: TenantIds, now: number, app: TestApp, passwordHash: string,
       },
     ],
   }
-  return rows
+  return { ...rows, ...countsOf(rows.lanes ?? [], `${canaryOf(label)}lanes-equipment_code`) }
 }
 
 /** A value for a column that its row says nothing of: a canary where it may be any text, else nothing. */

@@ -11,6 +11,9 @@ const holdsNoCanary = [
   'lanes.outcome_reason',
   'lanes.outcome_source',
   'lanes.truck_cost_source',
+  // What is counted is called as in its lanes: it holds their canary.
+  'quote_miles.equipment_code',
+  'quote_months.equipment_code',
   'tenants.status',
   'tenants.win_probability_method',
   'users.role',

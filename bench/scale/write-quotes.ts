@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Identifiers } from '#server/database/identifiers.ts'
 import { laneRef } from '#server/database/lanes.ts'
+import { QuoteCountChanges } from '#server/database/quote-counts.ts'
 import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
@@ -54,6 +55,7 @@ export interface QuoteRows {
   readonly lanes: CopyValue[][]
   /** What the quotes add to the counts of each tenant. */
   readonly counts: ReadonlyMap<number, { won: number; decided: number }>
+  readonly quotes: QuoteCountChanges
 }
 
 /** How many chunks of the plan whose first tenant this is are written already. */
@@ -92,6 +94,7 @@ export async function rowsOf(
   const requests: CopyValue[][] = []
   const lanes: CopyValue[][] = []
   const counts = new Map<number, { won: number; decided: number }>()
+  const counted = new QuoteCountChanges()
   let requestId = 0
   let laneNumber = 0
   for (const quote of quotes) {
@@ -102,6 +105,15 @@ export async function rowsOf(
     counts.set(tenantId, count)
     if (quote.outcome !== 'pending') count.decided++
     if (quote.outcome === 'won') count.won++
+    const written = {
+      equipment_code: lane.equipment,
+      outcome: quote.outcome,
+      quoted_rate_cents: quote.quotedRateCents,
+      customer_rate_cents: booking?.customerRateCents ?? null,
+      miles: lane.miles ?? null,
+      created_at: quotedAt,
+    }
+    counted.count(tenantId, [written], 1)
     if (quote.beginsRequest) {
       requestId = identifiers.requestId(requestNumbers[requests.length] ?? -1)
       laneNumber = 0
@@ -146,8 +158,17 @@ export async function rowsOf(
       quotedAt,
     ])
   }
-  return { requests, lanes, counts }
+  return { requests, lanes, counts, quotes: counted }
 }
+
+const countedTables = [
+  'tenant_counters',
+  'quote_requests',
+  'lanes',
+  'tenant_facts',
+  'quote_months',
+  'quote_miles',
+]
 
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
 export async function writeChunk(
@@ -157,7 +178,7 @@ export async function writeChunk(
   rows: QuoteRows,
 ): Promise<void> {
   const counts = [...rows.counts.values()]
-  await withWallsAside(client, ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts'], async () => {
+  await withWallsAside(client, countedTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
     await client.query(
@@ -170,6 +191,8 @@ export async function writeChunk(
          changed_in = pg_current_xact_id()`,
       [[...rows.counts.keys()], counts.map(({ won }) => won), counts.map(({ decided }) => decided)],
     )
+    const added = rows.quotes.asJson()
+    if (added !== null) await client.query('select add_quote_counts($1, $2)', [added.months, added.miles])
     const { rowCount } = await client.query(
       `insert into tenant_counters (tenant_id, counter, last_number) values ($1, $2, $3)
        on conflict (tenant_id, counter) do update set last_number = $3

@@ -127,7 +127,9 @@ export function callers({
 }: Pick<Parts, 'database' | 'tokens' | 'secretKeys' | 'memory' | 'log'>): Callers {
   const behind = turns<'last use'>(usesWrittenAtOnceMax)
   const inBackground = (work: () => Promise<unknown>) => {
-    behindRequests(() => behind('last use', work)).catch((error: unknown) => log.warn({ err: error }, 'last use could not be recorded'))
+    behindRequests(() => behind('last use', work)).catch((error: unknown) =>
+      log.warn({ err: error }, 'last use could not be recorded'),
+    )
   }
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
     watch.signedBy(tenantId(claims.tenant_id), claims)

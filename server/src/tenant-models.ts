@@ -1,18 +1,39 @@
-import { type Estimator, prepareEstimator } from '#engine/estimate/estimator.ts'
-import { type CostModel, prepareCosts } from '#engine/estimate/expected-cost.ts'
+import { type Estimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
+import { type CostModel, prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '#engine/estimate/lane-identity.ts'
+import type { MeasuredQuote } from '#engine/estimate/rate-by-miles.ts'
 import { regionOf } from '#engine/regions.ts'
-import { readTenantQuotes, readTenantStanding, type TenantQuote } from './database/histories.ts'
+import { finished, mapInSteps, type Steps } from '#engine/steps.ts'
+import {
+  readHaulQuotes,
+  readTenantQuotes,
+  readTenantStanding,
+  type TenantQuote,
+} from './database/histories.ts'
 import type { TenantId, TenantTransaction } from './database/open-database.ts'
+import { inTurns } from './in-turns.ts'
 
 /**
  * A tenant's quotes, prepared for estimates: thrown away and rebuilt from the facts whenever they change. Each half is
- * prepared when it is first asked for: quoting a lane needs the costs alone, and makes the model old.
+ * prepared when it is first asked for: quoting a lane needs the costs alone, and makes the model old. Either takes seconds
+ * at 100,000 quotes, in turns with the answers to everybody else.
  */
 export interface TenantModel {
+  readonly estimator: () => Promise<Estimator>
+  readonly costs: () => Promise<CostModel>
+  readonly quotes: readonly TenantQuote[]
+}
+
+/** A model with both halves, as an estimate takes it. */
+export interface PreparedModel {
   readonly estimator: Estimator
   readonly costs: CostModel
   readonly quotes: readonly TenantQuote[]
+}
+
+/** Prepares what is not prepared yet. It needs no transaction: better none is kept open for it. */
+export async function prepared({ estimator, costs, quotes }: TenantModel): Promise<PreparedModel> {
+  return { estimator: await estimator(), costs: await costs(), quotes }
 }
 
 export interface TenantModels {
@@ -83,11 +104,16 @@ export function tenantModels(): TenantModels {
   ): Promise<TenantModel> {
     const before = kept.get(tenant)
     const quotes = await readTenantQuotes(transaction, tenant, null, quotesMax)
-    const prepared = prepare(quotes, now, before?.day === day ? before.lastEstimator() : undefined)
+    const measured = await readHaulQuotes(transaction, tenant, day)
+    const made = await prepare(
+      { quotes, measured },
+      now,
+      before?.day === day ? before.lastEstimator() : undefined,
+    )
     kept.delete(tenant)
-    kept.set(tenant, { version, day, ...prepared })
+    kept.set(tenant, { version, day, ...made })
     forgetOldest(kept)
-    return prepared.model
+    return made.model
   }
 
   async function of(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<TenantModel> {
@@ -122,8 +148,14 @@ export function tenantModels(): TenantModels {
 export function withLanes<Quote extends TenantQuote>(
   quotes: readonly Quote[],
 ): (Quote & { lane: LaneIdentity })[] {
+  return finished(withLanesInSteps(quotes))
+}
+
+function withLanesInSteps<Quote extends TenantQuote>(
+  quotes: readonly Quote[],
+): Steps<(Quote & { lane: LaneIdentity })[]> {
   const identities = new Map<string, LaneIdentity>()
-  return quotes.map((quote) => {
+  return mapInSteps(quotes, (quote) => {
     const name = `${quote.originKey}>${quote.destinationKey}|${quote.equipmentCode}`
     const known = identities.get(name)
     const lane = known ?? laneIdentity(quote)
@@ -132,35 +164,44 @@ export function withLanes<Quote extends TenantQuote>(
   })
 }
 
-function prepare(facts: readonly TenantQuote[], now: number, previous: Estimator | undefined): Prepared {
-  const quotes = withLanes(facts)
-  let estimator: Estimator | undefined
-  let earlier = previous
-  let costs: CostModel | undefined
+interface Facts {
+  readonly quotes: readonly TenantQuote[]
+  /** What the curve by miles is drawn from, of all quotes of the tenant: lane insight draws the same one. */
+  readonly measured: readonly MeasuredQuote[]
+}
+
+async function prepare(facts: Facts, now: number, previous: Estimator | undefined): Promise<Prepared> {
+  const quotes = await inTurns(withLanesInSteps(facts.quotes))
+  // Let go of once they are used: neither is kept beside what was made of it.
+  let lastEstimator = previous
+  let measured: readonly MeasuredQuote[] = facts.measured
+  let estimator: Promise<Estimator> | undefined
+  let costs: Promise<CostModel> | undefined
+
+  async function estimate(): Promise<Estimator> {
+    const before = lastEstimator === undefined ? {} : { previous: lastEstimator }
+    const steps = prepareEstimatorInSteps({ quotes, measured, now, ...before })
+    measured = []
+    lastEstimator = await inTurns(steps)
+    return lastEstimator
+  }
+
   return {
-    lastEstimator: () => estimator ?? earlier,
+    lastEstimator: () => lastEstimator,
     model: {
       quotes,
-      get estimator() {
-        estimator ??= prepareEstimator({
-          quotes,
-          now,
-          ...(earlier === undefined ? {} : { previous: earlier }),
-        })
-        earlier = undefined
-        return estimator
-      },
-      get costs() {
-        costs ??= prepareCosts(
-          quotes.flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
-            costCents === null || miles === null
-              ? []
-              : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+      estimator: () => (estimator ??= estimate()),
+      costs: () =>
+        (costs ??= inTurns(
+          prepareCostsInSteps(
+            quotes.flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
+              costCents === null || miles === null
+                ? []
+                : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+            ),
+            now,
           ),
-          now,
-        )
-        return costs
-      },
+        )),
     },
   }
 }

@@ -1,12 +1,13 @@
 import { isDecided, type Outcome, type PastQuote } from '../history.ts'
+import { filterInSteps, finished, mapInSteps, type Steps } from '../steps.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
 import { dayOf } from './day.ts'
 import { addQuote, emptyKnots, type Knots, sameKnots } from './knots.ts'
 import type { LaneIdentity } from './lane-identity.ts'
-import { type LeftOutReason, outliers } from './left-out.ts'
-import { fitHaulCurve, haulLogDollars } from './length-of-haul.ts'
+import { type LeftOutReason, outliersInSteps } from './left-out.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
+import { type HaulLog, type MeasuredQuote, rateByMilesInSteps } from './rate-by-miles.ts'
 import { addDay, emptyMarket, laneLikeness, logReference, type Market } from './reference-rate.ts'
 import {
   LANE_SPREADS,
@@ -67,8 +68,7 @@ export interface LaneModel {
 export interface Estimator {
   readonly day: number
   readonly market: Market
-  /** ln dollars of a haul by miles, as this tenant prices it; the tenant's average where miles are unknown. */
-  readonly haulLog: (miles: number | null) => number
+  readonly haulLog: HaulLog
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
   readonly lanes: ReadonlyMap<string, LaneModel>
@@ -83,31 +83,6 @@ export interface Estimator {
 
 function inOrder(quotes: readonly LaneQuote[]): LaneQuote[] {
   return [...quotes].sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
-}
-
-function hasMiles(quote: LaneQuote): quote is LaneQuote & { miles: number } {
-  return quote.miles !== null && quote.miles > 0 && Number.isFinite(quote.miles)
-}
-
-/**
- * The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. It is drawn from
- * quotes of earlier days: a quote added today changes no other quote's place on its curve, so little has to be redone.
- */
-function rateByMiles(quotes: readonly LaneQuote[], day: number): (miles: number | null) => number {
-  const measured = quotes.filter(hasMiles)
-  const earlier = measured.filter((quote) => dayOf(quote.quotedAt) < day)
-  const basis = earlier.length > 0 ? earlier : measured
-  if (basis.length === 0) return () => 0
-  const { curve } = fitHaulCurve(
-    basis.map((quote) => ({
-      logDollars: Math.log(quote.rateCents / 100),
-      miles: quote.miles,
-      ageDays: day - dayOf(quote.quotedAt),
-    })),
-  )
-  const mean = basis.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / basis.length
-  return (miles) =>
-    miles !== null && miles > 0 && Number.isFinite(miles) ? haulLogDollars(curve, miles) : mean
 }
 
 function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: LaneIdentity): ScopeModel {
@@ -146,21 +121,32 @@ function emptyScope(name: string, key: string, parent: ScopeModel | null): Scope
  * `previous` model: the lanes whose own quotes weigh the same keep their share of the work (nearly all of it), and the
  * digits are those of a fresh build.
  *
- * Quotes without a positive rate, quotes dated after `now`'s day and outliers are left out, and listed.
+ * Quotes without a positive rate, quotes dated after `now`'s day and outliers are left out, and listed. Whoever hands in a
+ * part of a tenant's quotes hands in with `measured` those of all of them that its curve by miles is drawn from.
  *
  * @example prepareEstimator({ quotes: [], now }).tenant.decided // 0
  */
-export function prepareEstimator(facts: {
-  quotes: readonly LaneQuote[]
-  now: number
-  previous?: Estimator
-}): Estimator {
+export function prepareEstimator(facts: EstimatorFacts): Estimator {
+  return finished(prepareEstimatorInSteps(facts))
+}
+
+export interface EstimatorFacts {
+  readonly quotes: readonly LaneQuote[]
+  readonly measured?: readonly MeasuredQuote[]
+  readonly now: number
+  readonly previous?: Estimator
+}
+
+/** As prepareEstimator, to the last digit, for a process that answers others meanwhile: seconds at 100,000 quotes. */
+export function* prepareEstimatorInSteps(facts: EstimatorFacts): Steps<Estimator> {
   const day = dayOf(facts.now)
   const leftOut: { laneId: number; lane: string; reason: LeftOutReason }[] = []
   const leaveOut = (quote: LaneQuote, reason: LeftOutReason) => {
     leftOut.push({ laneId: quote.laneId, lane: quote.lane.key, reason })
   }
-  const dated = inOrder(facts.quotes).filter((quote) => {
+  const ordered = inOrder(facts.quotes)
+  yield
+  const dated = yield* filterInSteps(ordered, (quote) => {
     const reason: LeftOutReason | null = !(quote.rateCents > 0 && Number.isFinite(quote.rateCents))
       ? 'bad_rate'
       : dayOf(quote.quotedAt) <= day
@@ -169,17 +155,17 @@ export function prepareEstimator(facts: {
     if (reason) leaveOut(quote, reason)
     return reason === null
   })
-  const haulLog = rateByMiles(dated, day)
-  const rates = dated.map((quote) => ({
+  const haulLog = yield* rateByMilesInSteps(facts.measured ?? dated, day)
+  const rates = yield* mapInSteps(dated, (quote) => ({
     lane: quote.lane.key,
     logRate: Math.log(quote.rateCents) - haulLog(quote.miles),
   }))
-  const outlying = outliers(rates)
-  const quotes = dated.filter((quote, i) => {
+  const outlying = yield* outliersInSteps(rates)
+  const quotes = yield* filterInSteps(dated, (quote, i) => {
     if (outlying[i]) leaveOut(quote, 'outlier')
     return !outlying[i]
   })
-  const seen = rates.filter((_, i) => !outlying[i])
+  const seen = yield* filterInSteps(rates, (_, i) => !outlying[i])
 
   const market = emptyMarket()
   const tenant = emptyScope('tenant', '', null)
@@ -218,8 +204,9 @@ export function prepareEstimator(facts: {
       if (won) lane.won++
     }
     from = to
+    yield
   }
-  const spreadIndex = sendMessages({ lanes, scopes, tenant, previous: facts.previous })
+  const spreadIndex = yield* sendMessages({ lanes, scopes, tenant, previous: facts.previous })
   return { day, market, haulLog, tenant, scopes, lanes, spreadIndex, leftOut }
 }
 
@@ -236,7 +223,7 @@ const EVIDENCE_MIN = 3
  * Fills in what every lane and scope says to the scope above it, and counts its quotes there. It is done for both lane
  * spreads; the tree keeps the one its outcomes speak for, which is returned.
  */
-function sendMessages(tree: Tree & { previous: Estimator | undefined }): number {
+function* sendMessages(tree: Tree & { previous: Estimator | undefined }): Steps<number> {
   for (const [key, lane] of tree.lanes) {
     if (lane.decided === 0) continue
     const before = tree.previous?.lanes.get(key)
@@ -251,25 +238,34 @@ function sendMessages(tree: Tree & { previous: Estimator | undefined }): number 
       scope.won += lane.won
       scope.lanes++
     }
+    yield
   }
-  const [usual = 0, wide = 0] = LANE_SPREADS.map((_, i) => evidenceOf(tree, i))
+  const evidence: number[] = []
+  for (const i of LANE_SPREADS.keys()) evidence.push(yield* evidenceOf(tree, i))
+  const [usual = 0, wide = 0] = evidence
   const spreadIndex = wide > usual + EVIDENCE_MIN ? 1 : 0
-  evidenceOf(tree, spreadIndex)
+  yield* evidenceOf(tree, spreadIndex)
   return spreadIndex
 }
 
+/** Lanes whose messages are added in one step: about a microsecond each. */
+const LANES_PER_STEP = 500
+
 /** Sums the messages of one lane spread up the tree, in the order of making, and says how likely it makes the outcomes. */
-function evidenceOf({ lanes, scopes, tenant }: Tree, spreadIndex: number): number {
+function* evidenceOf({ lanes, scopes, tenant }: Tree, spreadIndex: number): Steps<number> {
   for (const scope of [tenant, ...scopes.values()]) scope.total = new Float64Array(BANK_SIZE)
+  let added = 0
   for (const lane of lanes.values()) {
     const message = lane.messages[spreadIndex]
     if (message) addInto(lane.scope.total, message)
+    if (++added % LANES_PER_STEP === 0) yield
   }
   // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
   for (const scope of [...scopes.values()].reverse()) {
     if (!scope.parent || scope.decided === 0) continue
     scope.message = messageUp(scope.total, SCOPE_KINSHIP)
     addInto(scope.parent.total, scope.message)
+    yield
   }
   const root = rootBelief()
   addInto(root, tenant.total)

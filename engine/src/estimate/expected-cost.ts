@@ -1,5 +1,6 @@
+import { filterInSteps, finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
-import { fitHaulCurve, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
+import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
 import { clip } from './vector.ts'
 
 /**
@@ -105,21 +106,33 @@ function spreadRow(ownLoads: number): number {
  * @example prepareCosts([], now).ownCurve // false
  */
 export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel {
-  const day = dayOf(now)
-  const usable = loads
-    .filter((load) => load.costCents > 0 && load.miles > 0 && dayOf(load.at) <= day)
-    .filter((load) => Number.isFinite(load.costCents) && Number.isFinite(load.miles))
-    .sort((one, other) => one.at - other.at || one.laneId - other.laneId)
-  const { curve, own } = fitHaulCurve(
-    usable.map((load) => ({
-      logDollars: Math.log(load.costCents / 100),
-      miles: load.miles,
-      ageDays: day - dayOf(load.at),
-    })),
+  return finished(prepareCostsInSteps(loads, now))
+}
+
+function isUsable({ costCents, miles, at }: CostSeen, day: number): boolean {
+  return (
+    costCents > 0 && miles > 0 && dayOf(at) <= day && Number.isFinite(costCents) && Number.isFinite(miles)
   )
+}
+
+/** As prepareCosts, to the last digit, for a process that answers others meanwhile. */
+export function* prepareCostsInSteps(loads: readonly CostSeen[], now: number): Steps<CostModel> {
+  const day = dayOf(now)
+  const usable = (yield* filterInSteps(loads, (load) => isUsable(load, day))).sort(
+    (one, other) => one.at - other.at || one.laneId - other.laneId,
+  )
+  yield
+  const seen = yield* mapInSteps(usable, (load) => ({
+    logDollars: Math.log(load.costCents / 100),
+    miles: load.miles,
+    ageDays: day - dayOf(load.at),
+  }))
+  const { curve, own } = yield* fitHaulCurveInSteps(seen)
   const residuals = new Map<string, Residual>()
   const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
-  for (const load of usable) {
+  for (const [index, load] of usable.entries()) {
+    // Seven scopes a load: ten times the work of one that only looks.
+    if (index % (QUOTES_PER_STEP / 10) === 0) yield
     const loadDay = dayOf(load.at)
     const rest = Math.log(load.costCents / 100) - haulLogDollars(curve, load.miles)
     const before = residualOf(residuals, load.costKeys, loadDay)

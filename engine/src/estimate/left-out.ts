@@ -1,4 +1,5 @@
 import { median } from '../statistics/median.ts'
+import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 
 /** Why a quote does not count in the estimate. It is still shown. */
 export type LeftOutReason = 'bad_rate' | 'future' | 'outlier'
@@ -17,21 +18,36 @@ const TENANT_RATES_MIN = 20
  * @example outliers([{ lane: 'a', logRate: 7.6 }, { lane: 'a', logRate: 7.7 }, { lane: 'a', logRate: 12.2 }])
  *   // [false, false, true]
  */
-export function outliers(rates: readonly { lane: string; logRate: number }[]): boolean[] {
+export function outliers(rates: readonly LaneRate[]): boolean[] {
+  return finished(outliersInSteps(rates))
+}
+
+interface LaneRate {
+  readonly lane: string
+  readonly logRate: number
+}
+
+/** As outliers, in steps. */
+export function* outliersInSteps(rates: readonly LaneRate[]): Steps<boolean[]> {
   const lanes = new Map<string, number[]>()
-  for (const { lane, logRate } of rates) {
+  for (const [i, { lane, logRate }] of rates.entries()) {
     const known = lanes.get(lane)
     if (known) known.push(logRate)
     else lanes.set(lane, [logRate])
+    if (i % QUOTES_PER_STEP === 0) yield
   }
   const laneMedians = new Map<string, number>()
   for (const [lane, logRates] of lanes) {
     if (logRates.length >= LANE_RATES_MIN) laneMedians.set(lane, median(logRates) ?? Number.NaN)
+    if (laneMedians.size % MEDIANS_PER_STEP === 0) yield
   }
   const tenantMedian = rates.length >= TENANT_RATES_MIN ? median(rates.map((rate) => rate.logRate)) : null
-  return rates.map(({ lane, logRate }) => {
+  return yield* mapInSteps(rates, ({ lane, logRate }) => {
     const laneMedian = laneMedians.get(lane)
     if (laneMedian !== undefined) return Math.abs(logRate - laneMedian) > Math.log(LANE_FACTOR)
     return tenantMedian !== null && Math.abs(logRate - tenantMedian) > Math.log(TENANT_FACTOR)
   })
 }
+
+/** Lanes whose middle rate is found in one step. */
+const MEDIANS_PER_STEP = 50

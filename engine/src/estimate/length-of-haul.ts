@@ -1,3 +1,5 @@
+import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
+
 /**
  * What a truckload costs (or is quoted at) by its miles, as ln dollars over five straight pieces in ln miles:
  * intercept, slope, and the change of slope at 250, 500 and 1,000 miles.
@@ -60,13 +62,25 @@ export interface HaulSeen {
  *
  * @example fitHaulCurve([]) // { curve: DEFAULT_HAUL_CURVE, own: false }
  */
-export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; own: boolean } {
+export function fitHaulCurve(loads: readonly HaulSeen[]): FittedHaul {
+  return finished(fitHaulCurveInSteps(loads))
+}
+
+export interface FittedHaul {
+  readonly curve: HaulCurve
+  readonly own: boolean
+}
+
+/** As fitHaulCurve, in steps. */
+export function* fitHaulCurveInSteps(loads: readonly HaulSeen[]): Steps<FittedHaul> {
   const unfit = { curve: DEFAULT_HAUL_CURVE, own: false }
   if (loads.length < OWN_CURVE_LOADS_MIN) return unfit
   const basis = new Float64Array(loads.length * TERMS)
-  for (const [n, load] of loads.entries()) basis.set(terms(load.miles), n * TERMS)
-  const rest = loads.map((load) => load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles))
-  const age = loads.map((load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
+  const rest = yield* mapInSteps(loads, (load, n) => {
+    basis.set(terms(load.miles), n * TERMS)
+    return load.logDollars - haulLogDollars(DEFAULT_HAUL_CURVE, load.miles)
+  })
+  const age = yield* mapInSteps(loads, (load) => 2 ** (-load.ageDays / HALF_LIFE_DAYS))
   const lengths = Float64Array.from(loads, (_, n) => basis[n * TERMS + 1] as number).sort()
   const tenth = lengths[Math.floor(lengths.length * 0.1)] as number
   const ninetieth = lengths[Math.floor(lengths.length * 0.9)] as number
@@ -79,18 +93,10 @@ export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; ow
     const right = new Float64Array(TERMS)
     for (let i = 1; i < TERMS; i++) normal[i * TERMS + i] = RIDGE
     normal[0] = 1e-9
-    for (let n = 0; n < loads.length; n++) {
-      const row = n * TERMS
-      let miss = rest[n] as number
-      for (let i = 0; i < TERMS; i++) miss -= (change[i] as number) * (basis[row + i] as number)
-      const weight = (age[n] as number) / Math.max(Math.abs(miss), floor)
-      for (let i = 0; i < TERMS; i++) {
-        const scaled = weight * (basis[row + i] as number)
-        right[i] = (right[i] as number) + scaled * (rest[n] as number)
-        for (let j = 0; j <= i; j++) {
-          normal[i * TERMS + j] = (normal[i * TERMS + j] as number) + scaled * (basis[row + j] as number)
-        }
-      }
+    const equations = { basis, rest, age, change, floor, normal, right }
+    for (let from = 0; from < loads.length; from += QUOTES_PER_STEP) {
+      addLoads(equations, from, Math.min(loads.length, from + QUOTES_PER_STEP))
+      yield
     }
     change = solve(normal, right)
   }
@@ -102,6 +108,34 @@ export function fitHaulCurve(loads: readonly HaulSeen[]): { curve: HaulCurve; ow
     DEFAULT_HAUL_CURVE[4] + (change[4] as number),
   ]
   return rises(curve) ? { curve, own: true } : unfit
+}
+
+interface Equations {
+  readonly basis: Float64Array
+  readonly rest: readonly number[]
+  readonly age: readonly number[]
+  readonly change: readonly number[]
+  readonly floor: number
+  readonly normal: Float64Array
+  readonly right: Float64Array
+}
+
+/** Adds the loads of a stretch to the equations of one round, each the heavier the nearer it lies to the curve so far. */
+function addLoads(equations: Equations, from: number, to: number): void {
+  const { basis, rest, age, change, floor, normal, right } = equations
+  for (let n = from; n < to; n++) {
+    const row = n * TERMS
+    let miss = rest[n] as number
+    for (let i = 0; i < TERMS; i++) miss -= (change[i] as number) * (basis[row + i] as number)
+    const weight = (age[n] as number) / Math.max(Math.abs(miss), floor)
+    for (let i = 0; i < TERMS; i++) {
+      const scaled = weight * (basis[row + i] as number)
+      right[i] = (right[i] as number) + scaled * (rest[n] as number)
+      for (let j = 0; j <= i; j++) {
+        normal[i * TERMS + j] = (normal[i * TERMS + j] as number) + scaled * (basis[row + j] as number)
+      }
+    }
+  }
 }
 
 /** Whether every piece costs more the longer the haul. */

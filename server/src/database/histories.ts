@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { BUCKET_DAYS } from '#engine/buckets.ts'
+import { HAUL_QUOTES_MAX, type MeasuredQuote } from '#engine/estimate/rate-by-miles.ts'
 import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
 import type { HistoryCount } from '#engine/history-counts.ts'
 import type { MilesCount } from '#engine/lane-insight.ts'
@@ -123,7 +124,8 @@ export async function readRateCounts(
 
 /** The first of the 30-day buckets that the database counts from: long before any quote, for it rounds towards it. */
 const bucketsBefore = 10_000
-const bucketMs = BUCKET_DAYS * 86_400_000
+const dayMs = 86_400_000
+const bucketMs = BUCKET_DAYS * dayMs
 
 /** The quotes of a scope counted by 30-day bucket and calendar month: all that lane insight is made of. */
 export async function readHistoryCounts(
@@ -182,9 +184,14 @@ export async function countDecidedLanes(
   tenant: TenantId,
   of: HistoryOf,
 ): Promise<number> {
-  const { lanes } = await lanesOf(transaction, tenant, of)
-    .select(sql<number>`count(distinct (origin_key, destination_key))`.as('lanes'))
+  // Grouped, not counted as distinct: that would sort a million pairs of names, in the place of hashing them.
+  const pairs = lanesOf(transaction, tenant, of)
+    .select(['origin_key', 'destination_key'])
     .where('outcome', '<>', 'pending')
+    .groupBy(['origin_key', 'destination_key'])
+  const { lanes } = await transaction
+    .selectFrom(pairs.as('pairs'))
+    .select(({ fn }) => fn.countAll<number>().as('lanes'))
     .executeTakeFirstOrThrow()
   return lanes
 }
@@ -234,8 +241,8 @@ export interface TenantQuote extends PastQuote {
   readonly truckCostCents: number | null
 }
 
-/** Quotes read by one statement: a busy machine reads as many well within a statement's time-out. */
-const quotesPerReadMax = 20_000
+/** Quotes read by one statement: others have their turn between two, and reading so many rows takes some ten milliseconds. */
+const quotesPerReadMax = 5_000
 
 /** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
 export async function readTenantQuotes(
@@ -261,6 +268,41 @@ export async function readTenantQuotes(
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, laneId } = last
-    part = query.where(sql<boolean>`(created_at, lane_id) < (${created_at}, ${laneId}::bigint)`)
+    // As text: a Date has no microseconds, which rows that another program wrote may have.
+    const row = await transaction
+      .selectFrom('lanes')
+      .select(sql<string>`created_at::text`.as('at'))
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .executeTakeFirst()
+    const at = row?.at ?? created_at.toISOString()
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${at}::timestamptz, ${laneId}::bigint)`)
   }
+}
+
+/**
+ * The quotes that a tenant's curve by miles is drawn from on a day (whole days since 1970, UTC), as `haulQuotes` picks them
+ * from all there are: read through an index from the newest on, so that it takes as long for a million as for ten thousand.
+ */
+export async function readHaulQuotes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  day: number,
+): Promise<MeasuredQuote[]> {
+  const madeBefore = async (end: number): Promise<MeasuredQuote[]> => {
+    const rows = await transaction
+      .selectFrom('lanes')
+      .select(['lane_id as laneId', 'miles', rate.as('rateCents'), 'created_at'])
+      .where('tenant_id', '=', tenant)
+      .where('created_at', '<', new Date(end))
+      .where('miles', 'is not', null)
+      .where(rate, '>', 0)
+      .orderBy('created_at', 'desc')
+      .orderBy('lane_id', 'desc')
+      .limit(HAUL_QUOTES_MAX)
+      .execute()
+    return rows.map(({ created_at, ...quote }) => ({ ...quote, quotedAt: created_at.getTime() }))
+  }
+  const earlier = await madeBefore(day * dayMs)
+  return earlier.length > 0 ? earlier : madeBefore((day + 1) * dayMs)
 }

@@ -146,5 +146,13 @@ export async function insertImportedLanes(
       select ${origin}, 1, 1, created_at, ${laneNames} from sent
     `.execute(transaction)
   }
-  factsChanged(transaction, { before: [], after: lanes.map(({ lane }) => lane.outcome) })
+  factsChanged(transaction, tenant, {
+    before: [],
+    after: lanes.map(({ lane, createdAt }) => ({
+      ...lane,
+      customer_rate_cents: lane.customer_rate_cents ?? null,
+      miles: lane.miles ?? null,
+      created_at: createdAt,
+    })),
+  })
 }

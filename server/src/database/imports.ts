@@ -4,6 +4,7 @@ import { changeLane, rollbackValues } from './lane-changes.ts'
 import { lockLane } from './lanes.ts'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 import { nextTenantNumber } from './people.ts'
+import { countedColumns } from './quote-counts.ts'
 import type { RowError, Tables } from './tables.ts'
 
 export type NewImportRow = Selectable<Tables['imports']>
@@ -321,7 +322,7 @@ async function removeLanes(
   // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
   const lanes = await transaction
     .selectFrom('lanes')
-    .select(['lane_id', 'request_id', 'outcome'])
+    .select(['lane_id', 'request_id', ...countedColumns])
     .where('tenant_id', '=', tenant)
     .where('import_id', '=', importId)
     .where('lane_id', '>', after)
@@ -355,7 +356,7 @@ async function removeLanes(
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
   const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
-  factsChanged(transaction, { before: gone.map((lane) => lane.outcome), after: [] })
+  factsChanged(transaction, tenant, { before: gone, after: [] })
   // An imported request has one lane, and a request that was quoted again is kept: these are empty now.
   await sql`
     delete from lanes where tenant_id = ${tenant} and lane_id = any(${gone.map((lane) => lane.lane_id)}::bigint[])

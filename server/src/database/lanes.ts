@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import type { CountedLane } from './quote-counts.ts'
 import type { LanesTable, Tables } from './tables.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
@@ -139,7 +140,7 @@ export async function insertQuoteRequests(
         .execute()),
     )
   }
-  factsChanged(transaction, { before: [], after: inserted.map((lane) => lane.outcome) })
+  factsChanged(transaction, tenant, { before: [], after: inserted })
   return inserted
 }
 
@@ -215,7 +216,7 @@ export async function lockLane(
 export async function updateLane(
   transaction: TenantTransaction,
   tenant: TenantId,
-  lane: Pick<LaneRow, 'lane_id' | 'outcome'>,
+  lane: Pick<LaneRow, 'lane_id' | keyof CountedLane>,
   values: LaneValues,
 ): Promise<LaneRow> {
   const updated = await transaction
@@ -225,7 +226,7 @@ export async function updateLane(
     .where('lane_id', '=', lane.lane_id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  factsChanged(transaction, { before: [lane.outcome], after: [updated.outcome] })
+  factsChanged(transaction, tenant, { before: [lane], after: [updated] })
   return updated
 }
 
@@ -249,7 +250,6 @@ export async function insertRequote(
     createdAt: Date
   },
 ): Promise<LaneRow> {
-  factsChanged(transaction, { before: [], after: [emptyBooking.outcome] })
   // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
   await transaction
     .selectFrom('quote_requests')
@@ -266,7 +266,7 @@ export async function insertRequote(
     .where('lane_number', '=', quoted.lane_number)
     .executeTakeFirstOrThrow()
   const [number = -1] = await nextNumbers(transaction, 'lane_number', 1)
-  return transaction
+  const inserted = await transaction
     .insertInto('lanes')
     .values({
       ...emptyBooking,
@@ -297,6 +297,8 @@ export async function insertRequote(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+  factsChanged(transaction, tenant, { before: [], after: [inserted] })
+  return inserted
 }
 
 /**

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import type { Outcome } from '#engine/history.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, spendPatience, withPatience } from './patience.ts'
+import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 import type { Tables } from './tables.ts'
 
 /** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
@@ -26,34 +26,44 @@ interface Moves {
   access: 0 | 1
   wonQuotes: number
   decidedQuotes: number
+  quotes: QuoteCountChanges | null
 }
 
 const moves = new WeakMap<TenantTransaction, Moves>()
 
 function movesOf(transaction: TenantTransaction): Moves {
-  const known = moves.get(transaction) ?? { facts: 0, access: 0, wonQuotes: 0, decidedQuotes: 0 }
+  const known = moves.get(transaction) ?? {
+    facts: 0,
+    access: 0,
+    wonQuotes: 0,
+    decidedQuotes: 0,
+    quotes: null,
+  }
   moves.set(transaction, known)
   return known
 }
 
 /**
  * Says that this transaction changes what advice is made of: quotes that were there before and are no more, or are
- * otherwise now, and those that are there after it. Whoever writes lanes calls it, with their outcomes.
+ * otherwise now, and those that are there after it. Whoever writes lanes calls it.
  */
 export function factsChanged(
   transaction: TenantTransaction,
-  outcomes: { readonly before: readonly Outcome[]; readonly after: readonly Outcome[] },
+  tenant: TenantId,
+  { before, after }: { readonly before: readonly CountedLane[]; readonly after: readonly CountedLane[] },
 ): void {
   const mine = movesOf(transaction)
   mine.facts = 1
-  const count = (quotes: readonly Outcome[], by: 1 | -1) => {
-    for (const outcome of quotes) {
+  mine.quotes ??= new QuoteCountChanges()
+  const count = (quotes: readonly CountedLane[], by: 1 | -1) => {
+    mine.quotes?.count(tenant, quotes, by)
+    for (const { outcome } of quotes) {
       if (outcome === 'won') mine.wonQuotes += by
       if (outcome !== 'pending') mine.decidedQuotes += by
     }
   }
-  count(outcomes.before, -1)
-  count(outcomes.after, 1)
+  count(before, -1)
+  count(after, 1)
 }
 
 /**
@@ -313,10 +323,16 @@ const changedTenantsQuery = `
 async function moveVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { facts, access, wonQuotes, decidedQuotes }: Moves,
+  { facts, access, wonQuotes, decidedQuotes, quotes }: Moves,
 ): Promise<TenantVersions> {
+  const counts = quotes?.asJson() ?? null
+  // After the row of the tenant, which it holds: the counts of two writers never wait for each other.
+  const counted =
+    counts === null
+      ? sql``
+      : sql`, add_quote_counts(${counts.months}::jsonb, ${counts.miles}::jsonb) as counted`
   const { rows } = await sql<TenantVersions>`
-    insert into tenant_facts as known (tenant_id, facts_version, access_version, won_quotes, decided_quotes)
+    with moved as (insert into tenant_facts as known (tenant_id, facts_version, access_version, won_quotes, decided_quotes)
     values (${tenant}, ${facts}, ${access}, ${wonQuotes}, ${decidedQuotes})
     on conflict (tenant_id) do update set
       facts_version = known.facts_version + ${facts}::bigint,
@@ -324,11 +340,12 @@ async function moveVersions(
       won_quotes = known.won_quotes + ${wonQuotes}::bigint,
       decided_quotes = known.decided_quotes + ${decidedQuotes}::bigint,
       changed_in = pg_current_xact_id()
-    returning facts_version as facts, access_version as access
+    returning facts_version as facts, access_version as access)
+    select facts, access ${counted} from moved
   `.execute(transaction)
   const [versions] = rows
   if (versions === undefined) throw new Error('The versions of a tenant did not move.')
-  return versions
+  return { facts: versions.facts, access: versions.access }
 }
 
 /** A connection of the pool, within a patience that may be shorter than the pool's own. */

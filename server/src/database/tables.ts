@@ -28,6 +28,25 @@ export interface Tables {
     won_quotes: number
     decided_quotes: number
   }
+  quote_months: {
+    tenant_id: number
+    equipment_code: string
+    /** The first day of a month (UTC). The lists have a number for each of its days. */
+    month: string
+    won: number[]
+    lost: number[]
+    pending: number[]
+    priced: number[]
+    rate_sum_cents: number[]
+  }
+  quote_miles: {
+    tenant_id: number
+    equipment_code: string
+    /** 0 where unknown. */
+    miles: number
+    priced: number
+    rate_sum_cents: number
+  }
 }
 
 /** Times are epoch milliseconds in the program and timestamptz in the database; see open-database. */

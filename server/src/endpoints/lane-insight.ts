@@ -1,23 +1,27 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
+import { dayOf } from '#engine/estimate/day.ts'
+import { type HaulLog, rateByMiles } from '#engine/estimate/rate-by-miles.ts'
 import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { describeLane, type LaneInsight, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
-import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
+import { isEnough, type LaneScope, lanesMatter, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import {
   countDecidedLanes,
   type HistoryOf,
+  readHaulQuotes,
   readHistory,
   readHistoryCounts,
   readMilesCounts,
   readTenantStanding,
 } from '../database/histories.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { TenantId, TenantTransaction, TenantVersions } from '../database/open-database.ts'
+import { readTenantCounts, readTenantMiles } from '../database/quote-counts.ts'
 import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
-import type { Remembered } from '../tenant-memory.ts'
-import { modelHoldsUntil, type TenantModels } from '../tenant-models.ts'
+import type { Remembered, TenantMemory } from '../tenant-memory.ts'
+import { modelHoldsUntil } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -56,7 +60,12 @@ function isOwnLane(scope: LaneScope): boolean {
   return scope === 'equipment' || scope === 'corridor'
 }
 
-type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean }
+/** What a scope held. Its lanes are null where they were not counted: that takes long, and few scopes ask for them. */
+type Level = Omit<ScopeCounts, 'lanes'> & {
+  readonly lanes: number | null
+  readonly scope: LaneScope
+  readonly enough: boolean
+}
 
 /** The scope that a lane's insight is taken from: the first with enough behind it, most trusted first. */
 interface FoundScope {
@@ -71,20 +80,26 @@ async function firstEnough(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  now: number,
+  { now, everyLane }: { now: number; everyLane: boolean },
 ): Promise<FoundScope | null> {
   const levels: Level[] = []
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
     const of = historyOf(scope, asked)
     if (of === null) continue
-    const counts = await readHistoryCounts(transaction, tenant, of, now)
+    const counts =
+      scope === 'tenant'
+        ? await readTenantCounts(transaction, tenant, { equipmentCode: of.equipmentCode, now })
+        : await readHistoryCounts(transaction, tenant, of, now)
     const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
     const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
     // A corridor is one city pair; of wider scopes the database knows.
-    const lanes = isOwnLane(scope) ? Math.min(1, decided) : await countDecidedLanes(transaction, tenant, of)
-    const level = { scope, quotes, decided, lanes }
-    const enough = isEnough(scope, level)
-    levels.push({ ...level, enough })
+    const lanes = isOwnLane(scope)
+      ? Math.min(1, decided)
+      : everyLane || lanesMatter(scope)
+        ? await countDecidedLanes(transaction, tenant, of)
+        : null
+    const enough = isEnough(scope, { quotes, decided, lanes: lanes ?? 0 })
+    levels.push({ scope, quotes, decided, lanes, enough })
     if (enough) return { scope, of, counts, levels }
   }
   return null
@@ -97,10 +112,10 @@ async function readInsight(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  { now, models }: { now: number; models: TenantModels },
+  { now, memory, everyLane = false }: { now: number; memory: TenantMemory; everyLane?: boolean },
 ): Promise<Remembered<Known>> {
   const { versions, totals } = await readTenantStanding(transaction, tenant)
-  const found = await firstEnough(transaction, tenant, asked, now)
+  const found = await firstEnough(transaction, tenant, asked, { now, everyLane })
   const never = Number.POSITIVE_INFINITY
   if (found === null) return { value: null, versions, until: never, bytes: 0 }
   const { scope, of, counts, levels } = found
@@ -110,9 +125,11 @@ async function readInsight(
     isOwnLane(scope) || miles === null
       ? null
       : rescaledAverage(
-          await readMilesCounts(transaction, tenant, of),
+          scope === 'tenant'
+            ? await readTenantMiles(transaction, tenant, of.equipmentCode)
+            : await readMilesCounts(transaction, tenant, of),
           miles,
-          (await models.of(transaction, tenant, now)).estimator.haulLog,
+          await haulLogOf(transaction, tenant, { now, versions, memory }),
         )
   const insight = describeLane({
     counts,
@@ -124,6 +141,36 @@ async function readInsight(
   const until = Math.min(countsHoldUntil(counts, now), avgRateCents === null ? never : modelHoldsUntil(now))
   return { value: { ...insight, levels, of }, versions, until, bytes: insightBytes }
 }
+
+interface KnownHaul {
+  readonly haulLog: HaulLog
+  readonly facts: number
+}
+
+/**
+ * The tenant's curve by miles, the one its estimates use: remembered, so that one lane after another asks once. What is
+ * remembered at older facts than this transaction has seen is no part of its answer.
+ */
+async function haulLogOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { now, versions, memory }: { now: number; versions: TenantVersions; memory: TenantMemory },
+): Promise<HaulLog> {
+  const read = async (): Promise<Remembered<KnownHaul>> => {
+    const haulLog = rateByMiles(await readHaulQuotes(transaction, tenant, dayOf(now)), dayOf(now))
+    return {
+      value: { haulLog, facts: versions.facts },
+      versions,
+      until: modelHoldsUntil(now),
+      bytes: haulLogBytes,
+    }
+  }
+  const known = await memory.recall(tenant, 'haul', now, read)
+  return known.facts < versions.facts ? (await read()).value.haulLog : known.haulLog
+}
+
+/** A curve's five numbers and the functions that hold them. */
+const haulLogBytes = 500
 
 /** About what an insight takes: its numbers, its sentence, and its buckets. */
 const insightBytes = 2_500
@@ -164,12 +211,12 @@ function answer(
 /** With the counts behind the numbers, and the quotes that stand out: those are read for each question. */
 async function insightWithEvidence(
   call: ReadCall<typeof laneInsight>,
-  { database, models }: Parts,
+  { database, memory }: Parts,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { known, quotes } = await database.inTenant(caller.tenant, async (transaction) => {
-    const { value } = await readInsight(transaction, caller.tenant, asked, { now, models })
+    const { value } = await readInsight(transaction, caller.tenant, asked, { now, memory, everyLane: true })
     return {
       known: value,
       quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
@@ -196,7 +243,7 @@ async function insightIntoLane(
   const asked = readAskedLane(query)
   const known = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
-      readInsight(transaction, caller.tenant, asked, { now, models: parts.models }),
+      readInsight(transaction, caller.tenant, asked, { now, memory: parts.memory }),
     ),
   )
   return answer(call, known)

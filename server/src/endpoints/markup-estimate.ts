@@ -11,7 +11,7 @@ import { median } from '#engine/statistics/median.ts'
 import type { HistoryQuote } from '../database/histories.ts'
 import type { TenantRow } from '../database/people.ts'
 import { knownOrFolded, lanePlaces } from '../lane-places.ts'
-import { laneIdentity, reachDays, type TenantModel } from '../tenant-models.ts'
+import { laneIdentity, type PreparedModel, reachDays } from '../tenant-models.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250
@@ -60,7 +60,7 @@ export function floorsOf(tenant: TenantRow): RateFloors {
 }
 
 export function estimatedOffer(
-  model: TenantModel,
+  model: PreparedModel,
   offer: Offer,
   history: readonly HistoryQuote[],
   { floors, now }: { floors: RateFloors; now: number },
@@ -223,7 +223,7 @@ const leftOutWords: Readonly<Record<string, string>> = {
 /** The quotes behind the numbers, newest first: which number each is in, and why it was left out of another. */
 export function evidenceQuotes(
   history: readonly HistoryQuote[],
-  model: TenantModel | null,
+  model: PreparedModel | null,
   page: { number: number; size: number },
 ): { quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number } {
   const left = new Map(model?.estimator.leftOut.map(({ laneId, reason }) => [laneId, reason]))

@@ -18,7 +18,7 @@ import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { findTenant } from '../database/people.ts'
 import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
 import type { Remembered } from '../tenant-memory.ts'
-import type { TenantModel } from '../tenant-models.ts'
+import { type PreparedModel, prepared } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
@@ -114,14 +114,15 @@ async function adviceWithExtras(
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
-  const { lane, history, tenant, model } = await database.inTenant(caller.tenant, async (transaction) => ({
+  const { lane, history, tenant, facts } = await database.inTenant(caller.tenant, async (transaction) => ({
     lane: await readPricedLane(transaction, caller.tenant, asked),
     history: await readHistory(transaction, caller.tenant, historyOf(asked)),
     tenant: await findTenant(transaction, caller.tenant),
-    model: [...include].some((extra) => estimated.has(extra))
+    facts: [...include].some((extra) => estimated.has(extra))
       ? await models.of(transaction, caller.tenant, now)
       : null,
   }))
+  const model = facts === null ? null : await prepared(facts)
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const { places, equipmentCode } = asked
   const estimate =
@@ -150,7 +151,7 @@ async function adviceWithExtras(
 function evidenceOf(
   advice: MarkupAdvice,
   history: readonly HistoryQuote[],
-  model: TenantModel | null,
+  model: PreparedModel | null,
   page: { number: number; size: number },
 ) {
   return {

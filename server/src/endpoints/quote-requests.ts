@@ -109,7 +109,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
     if (errors.length > 0) throw invalid(errors)
     return database.inTenant(caller.tenant, async (transaction) => {
       // Before the key is held: a repeat waits for what is written, not for what is computed.
-      const { costs } = await models.of(transaction, caller.tenant, now)
+      const costs = await (await models.of(transaction, caller.tenant, now)).costs()
       const key = body.request_key ?? null
       const made = key === null ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
       if (made !== null) return quoteRequestAnswer(transaction, caller.tenant, made)
@@ -156,8 +156,9 @@ export const quoteEndpoints: ServedEndpoint[] = [
 
   serve(requote, async ({ caller, params, body, now }, { database, models }) =>
     database.inTenant(caller.tenant, async (transaction) => {
+      // Before the lane is held: who changes it meanwhile waits for what is written, not for what is computed.
+      const costs = await (await models.of(transaction, caller.tenant, now)).costs()
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      const { costs } = await models.of(transaction, caller.tenant, now)
       return laneAnswer(
         transaction,
         caller.tenant,

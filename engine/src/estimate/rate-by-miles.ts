@@ -1,0 +1,64 @@
+import type { PastQuote } from '../history.ts'
+import { finished, type Steps } from '../steps.ts'
+import { dayOf } from './day.ts'
+import { fitHaulCurveInSteps, haulLogDollars } from './length-of-haul.ts'
+
+/** What the curve looks at of a quote. */
+export type MeasuredQuote = Pick<PastQuote, 'laneId' | 'rateCents' | 'miles' | 'quotedAt'>
+
+/** ln dollars of a haul by its miles, as a tenant prices it; the tenant's average where miles are unknown. */
+export type HaulLog = (miles: number | null) => number
+
+/**
+ * The newest quotes that a tenant's curve is drawn from: five numbers need no more, and whoever asks for the curve alone has
+ * them at once, however many quotes the tenant has.
+ */
+export const HAUL_QUOTES_MAX = 2_000
+
+/**
+ * Which quotes the curve is drawn from: with a rate and miles, of earlier days than this one; of this day where there is no
+ * earlier one. Of those the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId). The database picks the same ones by it.
+ */
+export function haulQuotes<Quote extends MeasuredQuote>(
+  quotes: readonly Quote[],
+  day: number,
+): (Quote & { miles: number })[] {
+  const measured = quotes.filter(
+    (quote): quote is Quote & { miles: number } => isMeasured(quote) && dayOf(quote.quotedAt) <= day,
+  )
+  const earlier = measured.filter((quote) => dayOf(quote.quotedAt) < day)
+  return (earlier.length > 0 ? earlier : measured)
+    .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
+    .slice(-HAUL_QUOTES_MAX)
+}
+
+function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {
+  return rateCents > 0 && Number.isFinite(rateCents) && miles !== null && miles > 0 && Number.isFinite(miles)
+}
+
+/**
+ * The tenant's own shape of rates by miles, so that lanes of unlike length can share one market level. It is drawn from
+ * quotes of earlier days: a quote added today changes no other quote's place on its curve, so little has to be redone.
+ * Neither the order of the quotes nor those that `haulQuotes` leaves out change a digit of it.
+ *
+ * @example rateByMiles([], day)(500) // 0: nothing has miles, so rates stand as they are
+ */
+export function rateByMiles(quotes: readonly MeasuredQuote[], day: number): HaulLog {
+  return finished(rateByMilesInSteps(quotes, day))
+}
+
+/** As rateByMiles, in steps. */
+export function* rateByMilesInSteps(quotes: readonly MeasuredQuote[], day: number): Steps<HaulLog> {
+  const basis = haulQuotes(quotes, day)
+  if (basis.length === 0) return () => 0
+  const { curve } = yield* fitHaulCurveInSteps(
+    basis.map((quote) => ({
+      logDollars: Math.log(quote.rateCents / 100),
+      miles: quote.miles,
+      ageDays: day - dayOf(quote.quotedAt),
+    })),
+  )
+  const mean = basis.reduce((sum, quote) => sum + haulLogDollars(curve, quote.miles), 0) / basis.length
+  return (miles) =>
+    miles !== null && miles > 0 && Number.isFinite(miles) ? haulLogDollars(curve, miles) : mean
+}

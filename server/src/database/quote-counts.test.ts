@@ -1,0 +1,226 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countHistory, countsHoldUntil } from '#engine/history-counts.ts'
+import { countMiles, describeLane } from '#engine/lane-insight.ts'
+import { makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { readHistory } from './histories.ts'
+import { insertQuoteRequests, type LaneRow, lockLane, updateLane } from './lanes.ts'
+import { type TenantId, tenantId } from './open-database.ts'
+import { readTenantCounts, readTenantMiles } from './quote-counts.ts'
+
+const migration = new URL('./migrations/0014-quote-counts.sql', import.meta.url)
+const dayMs = 86_400_000
+
+let app: TestApp
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+async function newTenant(): Promise<TenantId> {
+  return tenantId((await makeTenant(app)).id)
+}
+
+interface Quoted {
+  readonly rateCents: number
+  readonly miles: number | null
+  readonly equipment: string
+  readonly at: number
+}
+
+/** Quotes lanes, each at its time; answers their rows. */
+async function quote(own: TenantId, quotes: readonly Quoted[]): Promise<readonly LaneRow[]> {
+  return app.database.inTenant(own, (transaction) =>
+    insertQuoteRequests(
+      transaction,
+      own,
+      app.database.identifiers,
+      quotes.map(({ rateCents, miles, equipment, at }) => ({
+        customerName: 'Harvest Table Foods',
+        reference: null,
+        createdBy: null,
+        createdAt: new Date(at),
+        importId: null,
+        requestKey: null,
+        lanes: [
+          {
+            origin: 'Dallas, TX',
+            destination: 'Atlanta, GA',
+            origin_key: 'dallas|TX',
+            destination_key: 'atlanta|GA',
+            origin_state: 'TX',
+            destination_state: 'GA',
+            origin_market: null,
+            destination_market: null,
+            equipment,
+            equipment_code: equipment,
+            quoted_rate_cents: rateCents,
+            estimated_cost_cents: null,
+            market_rate_cents: null,
+            miles,
+            pickup_date: null,
+          },
+        ],
+      })),
+    ),
+  )
+}
+
+/** Sets columns of a lane, as a shipment update, an outcome or a rollback does. */
+async function change(own: TenantId, ref: string, values: Parameters<typeof updateLane>[3]): Promise<void> {
+  await app.database.inTenant(own, async (transaction) => {
+    const lane = await lockLane(transaction, own, ref)
+    if (lane === null) throw new Error(`no lane ${ref}`)
+    await updateLane(transaction, own, lane, values)
+  })
+}
+
+/** The counts and the quotes themselves must say the same, of all equipment and of each, at several moments. */
+async function compare(own: TenantId, moments: readonly number[]): Promise<void> {
+  const insight = (counts: Parameters<typeof describeLane>[0]['counts']) =>
+    describeLane({
+      counts,
+      parent: { wins: 5, decided: 9 },
+      askedScope: 'equipment',
+      usedScope: 'tenant',
+      avgRateCents: null,
+    })
+  const byMiles = (counts: Awaited<ReturnType<typeof readTenantMiles>>) =>
+    counts.toSorted((a, b) => (a.miles ?? -1) - (b.miles ?? -1))
+  for (const equipmentCode of [undefined, 'V', 'R', 'F']) {
+    await app.database.inTenant(own, async (transaction) => {
+      const quotes = await readHistory(transaction, own, equipmentCode === undefined ? {} : { equipmentCode })
+      expect(byMiles(await readTenantMiles(transaction, own, equipmentCode))).toEqual(
+        byMiles(countMiles(quotes)),
+      )
+      for (const now of moments) {
+        const counts = await readTenantCounts(transaction, own, { equipmentCode, now })
+        const plain = countHistory(quotes, now)
+        expect(insight(counts)).toEqual(insight(plain))
+        // They may be read again too early, never too late.
+        expect(countsHoldUntil(counts, now)).toBeLessThanOrEqual(countsHoldUntil(plain, now))
+        expect(countsHoldUntil(counts, now)).toBeGreaterThan(now)
+      }
+    })
+  }
+}
+
+const edges = [0, 1, 30, 60, 389, 390, 391].flatMap((days) =>
+  [-dayMs / 2, -1, 0, 1, dayMs / 2].map((ms) => days * dayMs + ms),
+)
+
+test('a tenant’s counts are what its quotes say, on both sides of every edge of a bucket, day and month', async () => {
+  const own = await newTenant()
+  const midnight = Math.floor(app.now / dayMs) * dayMs
+  await quote(
+    own,
+    [...edges, 500 * dayMs, 900 * dayMs, -40 * dayMs, -400 * dayMs].map((ago, at) => ({
+      rateCents: at % 7 === 0 ? 0 : 100_000 + at,
+      miles: at % 5 === 0 ? null : 100.25 + (at % 4),
+      equipment: at % 3 === 0 ? 'R' : 'V',
+      at: midnight + dayMs / 2 - ago,
+    })),
+  )
+  await compare(own, [midnight - 1, midnight, midnight + 1, midnight + dayMs / 2, app.now])
+})
+
+test('whatever is done to quotes, at once or in a transaction that is given up, the counts follow', async () => {
+  const own = await newTenant()
+  let seed = 7
+  const drawn = (to: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % to
+  }
+  const refs: string[] = []
+  const pick = () => refs[drawn(refs.length)] ?? ''
+  for (let step = 0; step < 60; step++) {
+    const kind = refs.length < 5 ? 0 : drawn(5)
+    if (kind === 0) {
+      const rows = await quote(
+        own,
+        Array.from({ length: 1 + drawn(4) }, () => ({
+          rateCents: drawn(4) === 0 ? 0 : 50_000 + drawn(300_000),
+          miles: drawn(4) === 0 ? null : 200 + drawn(3) / 8,
+          equipment: ['V', 'R'][drawn(2)] ?? 'V',
+          at: app.now - drawn(420) * dayMs - drawn(dayMs),
+        })),
+      )
+      refs.push(...rows.map((row) => row.lane_ref))
+    } else if (kind === 1) {
+      await change(own, pick(), { outcome: 'won', decided_at: new Date(app.now), outcome_source: 'tms' })
+    } else if (kind === 2) {
+      await change(own, pick(), { customer_rate_cents: drawn(3) === 0 ? null : 60_000 + drawn(200_000) })
+    } else if (kind === 3) {
+      await change(own, pick(), { outcome: 'pending', decided_at: null, outcome_source: null })
+    } else {
+      const failed = app.database.inTenant(own, async (transaction) => {
+        const lane = await lockLane(transaction, own, pick())
+        if (lane === null) throw new Error('no lane')
+        await updateLane(transaction, own, lane, { customer_rate_cents: 1 })
+        throw new Error('given up')
+      })
+      await expect(failed).rejects.toThrow('given up')
+    }
+  }
+  await compare(own, [app.now])
+})
+
+test('writers at once lose none of each other’s counts, and do not stand in each other’s way', async () => {
+  const own = await newTenant()
+  const at = app.now - 3 * dayMs
+  const rows = await quote(
+    own,
+    Array.from({ length: 24 }, (_, index) => ({
+      rateCents: 100_000 + index,
+      miles: 300 + (index % 2),
+      equipment: index % 2 === 0 ? 'V' : 'R',
+      at,
+    })),
+  )
+  await Promise.all(
+    rows.map((row, index) =>
+      change(own, row.lane_ref, {
+        outcome: index % 2 === 0 ? 'won' : 'lost',
+        decided_at: new Date(app.now),
+        outcome_source: 'tms',
+        customer_rate_cents: 200_000 + index,
+      }),
+    ),
+  )
+  await compare(own, [app.now])
+})
+
+test('a database that had quotes before it had counts has them counted, as if it had always counted', async () => {
+  const own = await newTenant()
+  await quote(
+    own,
+    edges.map((ago, at) => ({
+      rateCents: at % 7 === 0 ? 0 : 100_000 + at,
+      miles: at % 5 === 0 ? null : 100.25 + (at % 4),
+      equipment: at % 3 === 0 ? 'R' : 'V',
+      at: app.now - ago,
+    })),
+  )
+  const owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+  const counted = async (table: string) =>
+    (await owner.query(`select * from ${table} where tenant_id = ${own} order by 2, 3`)).rows
+  try {
+    await owner.query(`begin; select set_config('app.tenant_id', '${own}', true)`)
+    const kept = [await counted('quote_months'), await counted('quote_miles')]
+    await owner.query('commit')
+    expect(kept.map((rows) => rows.length > 0)).toEqual([true, true])
+    await owner.query('begin')
+    await owner.query('drop table quote_months, quote_miles')
+    await owner.query('drop function added_counts, add_quote_counts')
+    await owner.query(readFileSync(migration, 'utf8'))
+    await owner.query(`select set_config('app.tenant_id', '${own}', true)`)
+    expect([await counted('quote_months'), await counted('quote_miles')]).toEqual(kept)
+  } finally {
+    await owner.query('rollback')
+    await owner.end()
+  }
+})
