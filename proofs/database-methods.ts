@@ -16,6 +16,7 @@ import * as performance from '#server/database/performance.ts'
 import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
+import { newImportedLane, newLane, noCosts } from './new-lanes.ts'
 import { sessionOf, type TenantIds } from './seeded-tenants.ts'
 
 /** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
@@ -54,28 +55,6 @@ const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 const progress = { rowsRead: 9, rowsAdded: 9, rowsUpdated: 9, rowsRepeated: 9, rowsRefused: 9, bytesRead: 9 }
-const noCosts = { expected_cost_cents: null, expected_cost_low_cents: null, expected_cost_high_cents: null }
-const newLane: lanes.NewLane = {
-  ...noCosts,
-  origin: 'Dallas, TX',
-  destination: 'Atlanta, GA',
-  origin_key: 'dallas|TX',
-  destination_key: 'atlanta|GA',
-  origin_state: 'TX',
-  destination_state: 'GA',
-  origin_market: null,
-  destination_market: null,
-  equipment: 'V',
-  equipment_code: 'V',
-  quoted_rate_cents: 200_000,
-  estimated_cost_cents: null,
-  market_rate_cents: null,
-  miles: 780,
-  pickup_date: null,
-}
-
-const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
-const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>

@@ -1,0 +1,30 @@
+import type * as lanes from '#server/database/lanes.ts'
+
+export const noCosts = {
+  expected_cost_cents: null,
+  expected_cost_low_cents: null,
+  expected_cost_high_cents: null,
+}
+/** A lane as nobody has quoted it yet. */
+export const newLane: lanes.NewLane = {
+  ...noCosts,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  origin_key: 'dallas|TX',
+  destination_key: 'atlanta|GA',
+  origin_state: 'TX',
+  destination_state: 'GA',
+  origin_market: null,
+  destination_market: null,
+  equipment: 'V',
+  equipment_code: 'V',
+  quoted_rate_cents: 200_000,
+  estimated_cost_cents: null,
+  market_rate_cents: null,
+  miles: 780,
+  pickup_date: null,
+}
+
+const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
+/** A row of a file that nobody has imported. */
+export const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }
