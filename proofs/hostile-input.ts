@@ -350,13 +350,15 @@ async function healthyClient(app: TestApp, tries: number) {
     while (going) {
       for (const ask of asks) {
         const began = performance.now()
+        const clock = app.now
         const { status, body } = await whenThereIsTime(tries, ask).catch((error: unknown) => ({
           status: 0,
           body: { error },
         }))
         slowestMs = Math.max(slowestMs, Math.round(performance.now() - began))
         calls += 1
-        const isRight = status === 200 && (!('found' in body) || body.found === true)
+        // What was signed before this proof moved the clock on is not expected to be taken after it.
+        const isRight = app.now !== clock || (status === 200 && (!('found' in body) || body.found === true))
         if (!isRight && faults.length < 5)
           faults.push(`the client beside it got ${status}: ${JSON.stringify(body)}`)
       }
