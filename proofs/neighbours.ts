@@ -15,6 +15,8 @@ import { asApp } from './signed-writers.ts'
 const unnoticedMs = 250
 const healthyMsMax = 1_000
 const aloneSecondsMin = 4
+const warmReads = 40
+const warmReadsMin = 12
 
 function p99Ms(reads: readonly Read[]): number {
   const times = reads.map(({ began, ended }) => ended - began).sort((a, b) => a - b)
@@ -58,7 +60,7 @@ async function readBeside(
     }
     // The first answers of a process are slower than all others.
     await delay(1_100)
-    for (let nth = 0; nth < 40; nth++) {
+    for (let nth = 0; nth < shareOf(warmReads, share, warmReadsMin); nth++) {
       await readInsight(service.url, reader.token, nth)
       await delay(110)
     }
