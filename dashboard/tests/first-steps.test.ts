@@ -138,6 +138,7 @@ describe('get started', () => {
 
   test.each([
     { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'light', width: 390 },
     { colorScheme: 'dark', width: 390 },
   ] as const)('is readable for everybody in $colorScheme at $width pixels', async (options) => {
     const { page, troubles } = await openWindow(browser, app.url, {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gazetteer } from '#geography/gazetteer.ts'
 import {
   type Answer,
   call,
@@ -18,6 +19,8 @@ let people: Record<'viewer' | 'member' | 'admin', { id: number; token: string }>
 let owner: string
 
 beforeAll(async () => {
+  // As a start of the service does: no request waits for the map.
+  gazetteer()
   app = await testApp()
   ;[acme, other] = await Promise.all([makeIntegration(app), makeIntegration(app)])
   owner = acme.tenant.owner
