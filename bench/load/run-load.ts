@@ -168,9 +168,9 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       idle.pop()
       due += everyMs
     }
-    // An open loop sends at its times, to the fraction of a millisecond: no timer is as fine.
-    if (run.perSecond !== null || (idle.length > 0 && !isSpent())) setImmediate(tick)
-    else setTimeout(tick, 1)
+    // It never sleeps: whoever writes to a sleeping process pays for waking it, which costs a slow server more than its
+    // answer, and spares a server that keeps the generator busy. And no timer is as fine as an open loop's times.
+    setImmediate(tick)
   }
   tickedAt = began
   idle.push(...connections)

@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
-import { type Shape, shape } from '#contract/shape.ts'
 import type { Callers } from './callers.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { callerAddress } from './security/trusted-proxies.ts'
-import { answerHeaders, limitHeaders, readQuery } from './serve-endpoint.ts'
+import { type ReadQuery, queryReader } from './query-parameters.ts'
+import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
 
 /**
  * Answers a read before the framework sees it, where everything that the answer needs is remembered: whose token it is,
@@ -27,7 +27,7 @@ interface Door {
 interface Read {
   readonly endpoint: Endpoint
   readonly fromMemory: NonNullable<ServedEndpoint['fromMemory']>
-  readonly check: Shape
+  readonly readQuery: ReadQuery
   /** The headers that are the same for every answer, by how many calls the limit has left. */
   readonly heads: readonly string[][]
 }
@@ -58,7 +58,7 @@ export function answerFromMemory(
     reads.set(endpoint.path, {
       endpoint,
       fromMemory,
-      check: shape(endpoint.query, 'parameter'),
+      readQuery: queryReader(endpoint.query),
       heads: Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) =>
         Object.entries(headers(remaining)).flat(),
       ),
@@ -78,7 +78,7 @@ export function answerFromMemory(
     const ignored: string[] = []
     const { caller, jti } = known
     const { endpoint } = read
-    const query = readQuery(endpoint, read.check, url, ignored)
+    const query = read.readQuery(url, ignored)
     if (ignored.length > 0) return false
     const body = read.fromMemory({ caller, query, now } as never, parts)
     if (body === null) return false

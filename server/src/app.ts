@@ -47,7 +47,7 @@ import { signatureCheckEndpoint } from './endpoints/signature-check.ts'
 import { suggestionEndpoints } from './endpoints/suggestions.ts'
 import { userEndpoints } from './endpoints/users.ts'
 import { asProblem } from './error-answer.ts'
-import { endSockets, leaveInPeace } from './leave.ts'
+import { type Begun, endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
@@ -99,11 +99,14 @@ const serverOptions = {
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const isProxy = trustedProxies(parts.config.trustProxy)
   let fromMemory: AnswerFromMemory = () => false
+  let begun: Begun = () => {}
   const app = fastify({
     // What is remembered is answered before the framework is asked: it costs more than such an answer.
     serverFactory: (handler) =>
       createServer(serverOptions, (request, response) => {
-        if (!fromMemory(request, response)) handler(request, response)
+        if (fromMemory(request, response)) return
+        begun(request, response)
+        handler(request, response)
       }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -184,7 +187,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   else await app.register(dashboard.routes)
 
   limitSockets(app, isProxy)
-  endSockets(app)
+  begun = endSockets(app)
   answerEarly(app)
   return app
 }

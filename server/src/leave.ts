@@ -43,12 +43,15 @@ export function leaveInPeace(app: FastifyInstance): void {
   })
 }
 
+/** Told of each request that is not answered at once. */
+export type Begun = (request: IncomingMessage, response: ServerResponse) => void
+
 /**
  * The second half: when the door is closed, a connection without a request in flight is ended. Node ends only those that
  * had a request before; a browser opens more than it uses, and such a one would hold up the stop until it is thrown out
  * for saying nothing. What has begun is let end, but not for ever.
  */
-export function endSockets(app: FastifyInstance): void {
+export function endSockets(app: FastifyInstance): Begun {
   const inFlight = new Map<Socket, number>()
   let closing = false
   const endIfUnused = (socket: Socket) => {
@@ -59,15 +62,6 @@ export function endSockets(app: FastifyInstance): void {
     socket.once('close', () => inFlight.delete(socket))
     endIfUnused(socket)
   })
-  const begun = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1)
-    response.once('close', () => {
-      const left = (inFlight.get(socket) ?? 1) - 1
-      if (!socket.destroyed) inFlight.set(socket, left)
-      endIfUnused(socket)
-    })
-  }
-  app.server.prependListener('request', begun)
   app.addHook('preClose', async () => {
     closing = true
     for (const socket of inFlight.keys()) endIfUnused(socket)
@@ -76,4 +70,12 @@ export function endSockets(app: FastifyInstance): void {
     }, stopSecondsMax * 1000)
     app.server.once('close', () => clearTimeout(late))
   })
+  return ({ socket }, response) => {
+    inFlight.set(socket, (inFlight.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      const left = (inFlight.get(socket) ?? 1) - 1
+      if (!socket.destroyed) inFlight.set(socket, left)
+      endIfUnused(socket)
+    })
+  }
 }

@@ -26,7 +26,7 @@ import {
   type Signed,
 } from './endpoints/call.ts'
 import { asProblem } from './error-answer.ts'
-import { sentParameters } from './query-parameters.ts'
+import { queryReader } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import type { Admission, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
@@ -63,9 +63,9 @@ export function serveEndpoint(
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   const shapes = {
     params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
-    query: endpoint.query === undefined ? null : shape(endpoint.query, 'parameter'),
     body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : shape(endpoint.body, 'body'),
   }
+  const readQuery = queryReader(endpoint.query)
   const bytesMax = endpoint.body === undefined ? bodyBytesMax : (endpoint.bodyBytesMax ?? bodyBytesMax)
 
   app.route({
@@ -101,7 +101,7 @@ export function serveEndpoint(
         params: readTextual(endpoint.params, shapes.params, {
           ...(request.params as Record<string, string>),
         }),
-        query: readQuery(endpoint, shapes.query, request.raw.url ?? '', ignored.query),
+        query: readQuery(request.raw.url ?? '', ignored.query),
         body: (endpoint.bodyKind === 'csv'
           ? bodyBytes
           : readBody(endpoint, shapes.body, bodyBytes, ignored.body)) as never,
@@ -359,22 +359,6 @@ function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Reco
   const errors = check.errors(values)
   if (errors.length > 0) throw invalid(errors)
   return values
-}
-
-/** The parameters of an address as an endpoint knows them. Names that it does not know are put into `ignored`. */
-export function readQuery(endpoint: Endpoint, check: Shape | null, url: string, ignored: string[]) {
-  const known: Record<string, string> = {}
-  for (const [name, value] of sentParameters(url)) {
-    if (check?.names.has(name) !== true) {
-      ignored.push(name)
-      continue
-    }
-    if (known[name] !== undefined) {
-      throw invalid([{ parameter: name, code: 'repeated', detail: `${name} was sent twice; send it once.` }])
-    }
-    known[name] = value
-  }
-  return readTextual(endpoint.query, check, known)
 }
 
 function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: string[]): unknown {

@@ -7,6 +7,19 @@ import { isIPv6 } from 'node:net'
  * @example callerNetwork('2001:db8:1:2:3::4') // '2001:db8:1:2::/64'
  */
 export function callerNetwork(address: string): string {
+  const known = networks.get(address)
+  if (known !== undefined) return known
+  if (networks.size >= networksMax) networks.clear()
+  const network = networkOf(address)
+  networks.set(address, network)
+  return network
+}
+
+/** Each request asks, and most come from few addresses. */
+const networks = new Map<string, string>()
+const networksMax = 10_000
+
+function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   const plain = address.split('%')[0] ?? address
