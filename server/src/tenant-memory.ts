@@ -24,6 +24,8 @@ export interface TenantMemory {
 }
 
 interface Entry extends Remembered<unknown> {
+  readonly tenant: TenantId
+  readonly key: string
   /** The moment it was read for: a clock that was set back asks about an earlier one. Epoch milliseconds. */
   readonly from: number
   /** The watch's, before it was read. */
@@ -40,56 +42,63 @@ interface Reading {
   readonly entry: Promise<Remembered<unknown>>
 }
 
-/** The key, the entry and its places in two maps, beside the value itself. */
+/** The key, the entry and its places, beside the value itself. */
 const entryBytes = 300
 
 export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory {
-  const entries = new Map<string, Entry>()
+  /** In the order in which they are forgotten. */
+  const entries = new Set<Entry>()
+  const tenants = new Map<TenantId, Map<string, Entry>>()
   const readings = new Map<string, Reading>()
   let bytes = 0
 
-  function forget(name: string, entry: Entry): void {
-    entries.delete(name)
+  function forget(entry: Entry): void {
+    entries.delete(entry)
     bytes -= entry.bytes + entryBytes
+    const { tenant, key } = entry
+    const mine = tenants.get(tenant)
+    mine?.delete(key)
+    if (mine?.size === 0) tenants.delete(tenant)
   }
 
   /** The oldest go first; one that was used since it came to the front gets another round. */
   function makeRoom(): void {
-    for (const [name, entry] of entries) {
+    for (const entry of entries) {
       if (bytes <= bytesMax) return
-      entries.delete(name)
       if (entry.used) {
         entry.used = false
-        entries.set(name, entry)
-      } else bytes -= entry.bytes + entryBytes
+        entries.delete(entry)
+        entries.add(entry)
+      } else forget(entry)
     }
   }
 
   function remember(
-    name: string,
-    { from, epoch }: Pick<Entry, 'from' | 'epoch'>,
+    at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
     { value, versions, until, bytes: size }: Remembered<unknown>,
   ): void {
-    const before = entries.get(name)
-    if (before !== undefined) forget(name, before)
-    entries.set(name, { value, versions, from, epoch, until, bytes: size, used: false })
+    const { tenant, key } = at
+    const before = tenants.get(tenant)?.get(key)
+    if (before !== undefined) forget(before)
+    const entry = { ...at, value, versions, until, bytes: size, used: false }
+    const mine = tenants.get(tenant) ?? new Map<string, Entry>()
+    tenants.set(tenant, mine.set(key, entry))
+    entries.add(entry)
     bytes += size + entryBytes
     makeRoom()
   }
 
-  function held(tenant: TenantId, name: string, now: number): Entry | undefined {
-    const entry = entries.get(name)
+  function held(tenant: TenantId, key: string, now: number): Entry | undefined {
+    const entry = tenants.get(tenant)?.get(key)
     if (entry === undefined || now < entry.from || now >= entry.until) return undefined
     if (entry.epoch !== watch.epoch() || !watch.isCurrent(tenant, entry.versions)) return undefined
     entry.used = true
     return entry
   }
 
-  const nameOf = (tenant: TenantId, key: string) => `${tenant} ${key}`
-
   return {
     peek: <T>(tenant: TenantId, key: string, now: number) =>
-      held(tenant, nameOf(tenant, key), now)?.value as T | undefined,
+      held(tenant, key, now)?.value as T | undefined,
 
     async recall<T>(
       tenant: TenantId,
@@ -97,10 +106,10 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
       now: number,
       read: () => Promise<Remembered<T>>,
     ): Promise<T> {
-      const name = nameOf(tenant, key)
       await spendPatience(() => watch.look())
-      const known = held(tenant, name, now)
+      const known = held(tenant, key, now)
       if (known !== undefined) return known.value as T
+      const name = `${tenant} ${key}`
       const begun = readings.get(name)
       const changes = watch.changesOf(tenant)
       if (begun !== undefined && changes !== null && begun.changes === changes && now >= begun.from) {
@@ -114,7 +123,7 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
       readings.set(name, reading)
       try {
         const found = await entry
-        remember(name, { from: now, epoch }, found)
+        remember({ tenant, key, from: now, epoch }, found)
         return found.value
       } finally {
         if (readings.get(name) === reading) readings.delete(name)
