@@ -253,29 +253,34 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     commits: true,
   },
-  'integration-calls.insertIntegrationCalls': finds(async ({ transaction, tenant, of, now }) => {
-    const last = await calls.insertIntegrationCalls(transaction, tenant, [
-      {
-        at: now.getTime(),
-        operation: 'markup',
-        method: 'GET',
-        path: '/',
-        query: null,
-        status: 200,
-        problem: null,
-        detail: null,
-        requestId: uuid,
-        jti: of.jti,
-        durationMs: 1,
-        network: '192.0.2.9',
-        notKept: 0,
-      },
-    ])
-    const { rows } = await sql<{ token_id: number | null }>`
-      select token_id from integration_calls where tenant_id = ${tenant} and call_id = ${last}
-    `.execute(transaction)
-    return rows[0]?.token_id ?? null
-  }),
+  'integration-calls.insertIntegrationCalls': {
+    ...finds(async ({ database, tenant, of, now }) => {
+      const last = await calls.insertIntegrationCalls(database, tenant, [
+        {
+          at: now.getTime(),
+          operation: 'markup',
+          method: 'GET',
+          path: '/',
+          query: null,
+          status: 200,
+          problem: null,
+          detail: null,
+          requestId: uuid,
+          jti: of.jti,
+          durationMs: 1,
+          network: '192.0.2.9',
+          notKept: 0,
+        },
+      ])
+      const { rows } = await database.inTenant(tenant, (transaction) =>
+        sql<{ token_id: number | null }>`
+        select token_id from integration_calls where tenant_id = ${tenant} and call_id = ${last}
+      `.execute(transaction),
+      )
+      return rows[0]?.token_id ?? null
+    }),
+    commits: true,
+  },
   'integration-calls.pruneIntegrationCalls': alters(({ transaction, tenant, now }) =>
     calls.pruneIntegrationCalls(transaction, tenant, { upTo: 1_000_000, before: now }),
   ),

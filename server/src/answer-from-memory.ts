@@ -5,9 +5,9 @@ import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
 import type { Callers } from './callers.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
+import { queryReader, type ReadQuery } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { callerAddress } from './security/trusted-proxies.ts'
-import { type ReadQuery, queryReader } from './query-parameters.ts'
 import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
 
 /**

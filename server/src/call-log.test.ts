@@ -18,6 +18,10 @@ const failing = (database: Database): Database => ({
     failure.tries++
     return failure.error === null ? database.inTenant(tenant, work) : Promise.reject(failure.error)
   },
+  callInTenant(...call) {
+    failure.tries++
+    return failure.error === null ? database.callInTenant(...call) : Promise.reject(failure.error)
+  },
 })
 
 let app: TestApp

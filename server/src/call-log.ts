@@ -102,16 +102,16 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
     const now = clock()
     const before = pruned.get(tenant)
     const isRecent = (at: number) => now - at < pruneEveryMs
-    await database.inTenant(tenant, async (transaction) => {
-      const last = await insertIntegrationCalls(transaction, tenant, kept)
-      if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
-      await pruneIntegrationCalls(transaction, tenant, {
+    const last = await insertIntegrationCalls(database, tenant, kept)
+    if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
+    await database.inTenant(tenant, (transaction) =>
+      pruneIntegrationCalls(transaction, tenant, {
         upTo: last - callsKeptPerTenantMax,
         before: new Date(now - callsKeptDaysMax * dayMs),
-      })
-      for (const [other, { at }] of pruned) if (!isRecent(at)) pruned.delete(other)
-      pruned.set(tenant, { at: now, last })
-    })
+      }),
+    )
+    for (const [other, { at }] of pruned) if (!isRecent(at)) pruned.delete(other)
+    pruned.set(tenant, { at: now, last })
   }
 
   /** Takes out what waits for the brokerages that have waited longest. */

@@ -62,7 +62,10 @@ const rightPartLengthMax = 150
 export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
   const check = shape(schema, 'parameter')
   const required = schema.required?.length ?? 0
-  const right = new Map<string, { readonly name: string; readonly value: unknown; readonly isRequired: boolean }>()
+  const right = new Map<
+    string,
+    { readonly name: string; readonly value: unknown; readonly isRequired: boolean }
+  >()
 
   function readAgain(url: string): Record<string, unknown> | null {
     const values: Record<string, unknown> = {}
@@ -100,7 +103,9 @@ export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
         continue
       }
       if (sent[name] !== undefined) {
-        throw invalid([{ parameter: name, code: 'repeated', detail: `${name} was sent twice; send it once.` }])
+        throw invalid([
+          { parameter: name, code: 'repeated', detail: `${name} was sent twice; send it once.` },
+        ])
       }
       sent[name] = value
     }

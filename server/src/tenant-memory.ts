@@ -97,8 +97,7 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
   }
 
   return {
-    peek: <T>(tenant: TenantId, key: string, now: number) =>
-      held(tenant, key, now)?.value as T | undefined,
+    peek: <T>(tenant: TenantId, key: string, now: number) => held(tenant, key, now)?.value as T | undefined,
 
     async recall<T>(
       tenant: TenantId,

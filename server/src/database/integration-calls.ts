@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { TenantId, TenantTransaction } from './open-database.ts'
+import type { Database, TenantId, TenantTransaction } from './open-database.ts'
 
 /** A call to the integration interface, ready to be written down. */
 export interface KeptCall {
@@ -21,28 +20,13 @@ export interface KeptCall {
   readonly notKept: number
 }
 
-/**
- * Writes down calls of a tenant in one statement, in the order they are given. Their numbers follow on from the last
- * ones: the counter's row is the lock, so that a reader never sees a later number before an earlier one. Answers the last
- * number.
- */
+/** Writes down calls of a tenant, in the order they are given and in one message. Answers the number of the last. */
 export async function insertIntegrationCalls(
-  transaction: TenantTransaction,
+  database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   calls: readonly KeptCall[],
 ): Promise<number> {
-  const { last_number } = await transaction
-    .insertInto('tenant_counters')
-    .values({ tenant_id: tenant, counter: 'call', last_number: calls.length })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['tenant_id', 'counter'])
-        .doUpdateSet({ last_number: sql`tenant_counters.last_number + ${calls.length}` }),
-    )
-    .returning('last_number')
-    .executeTakeFirstOrThrow()
-  const rows = calls.map((call, index) => ({
-    call_id: last_number - calls.length + 1 + index,
+  const rows = calls.map((call) => ({
     called_at: new Date(call.at).toISOString(),
     operation: call.operation,
     method: call.method,
@@ -57,20 +41,7 @@ export async function insertIntegrationCalls(
     network: call.network,
     not_kept: call.notKept,
   }))
-  await sql`
-    insert into integration_calls (
-      tenant_id, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-      duration_ms, network, not_kept
-    )
-    select ${tenant}, call_id, called_at, operation, method, path, query, status, problem, detail, request_id, token_id,
-           duration_ms, network, not_kept
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as call (
-      call_id bigint, called_at timestamptz, operation text, method text, path text, query text, status smallint,
-      problem text, detail text, request_id uuid, jti uuid, duration_ms double precision, network text, not_kept integer
-    )
-    left join service_tokens token on token.tenant_id = ${tenant} and token.jti = call.jti
-  `.execute(transaction)
-  return last_number
+  return database.callInTenant(tenant, 'note_integration_calls', [JSON.stringify(rows)])
 }
 
 /** Deletes the calls of a tenant up to a number, and those from before a time. */
