@@ -5,6 +5,7 @@ import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
 import * as imported from '#server/database/imported-lanes.ts'
 import * as imports from '#server/database/imports.ts'
+import * as instances from '#server/database/instances.ts'
 import * as calls from '#server/database/integration-calls.ts'
 import * as changes from '#server/database/lane-changes.ts'
 import * as lists from '#server/database/lane-lists.ts'
@@ -253,6 +254,12 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     commits: true,
   },
+  'instances.takePlace': {
+    ...finds(({ database, tenant }) =>
+      instances.takePlace(database, tenant, { max: 10, windowMs: 1_000, given: false }),
+    ),
+    commits: true,
+  },
   'integration-calls.insertIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
       const last = await calls.insertIntegrationCalls(database, tenant, [
@@ -477,6 +484,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'patience.spendPatience': 'a time limit',
   'people.foldedEmail': 'arithmetic',
   'people.newTenantId': 'a random number',
+  'instances.seeInstance': 'of the installation',
+  'instances.leaveInstance': 'of the installation',
   'people.signInOf': 'asked before the tenant is known, through a function that tells two numbers',
   'operators.listTenants': 'the owner of the tables asks; the service role sees none',
   'installation.readKeyCheck': 'of the installation',

@@ -43,6 +43,12 @@ export const faults = {
     text: "if (!admission.admitted) {\n      throw problem(\n        'quota-exceeded',",
     instead: "if (false) {\n      throw problem(\n        'quota-exceeded',",
   },
+  /** Two instances let in twice as many. */
+  'each instance counts for itself': {
+    file: '/server/src/tenant-limit.ts',
+    text: 'const isAlone = company',
+    instead: 'const isAlone = true || company',
+  },
   /** Node's own way, where nobody sets it otherwise. */
   'headers may take for ever': {
     file: '/server/src/app.ts',

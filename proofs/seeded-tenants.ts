@@ -13,7 +13,7 @@ import { countsOf } from './seeded-counts.ts'
  */
 
 /** Tables of the installation: a walk through tenants has nothing to find there. */
-export const tablesWithoutTenant = ['installation', 'schema_migrations', 'sign_in_emails']
+export const tablesWithoutTenant = ['installation', 'instances', 'schema_migrations', 'sign_in_emails']
 
 type Value = string | number | boolean | Date | Buffer | null
 type Row = Readonly<Record<string, Value>>
@@ -181,6 +181,7 @@ function rowsOf(
       },
     ],
     tenant_facts: [{ facts_version: version }],
+    tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
       ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
         counter,

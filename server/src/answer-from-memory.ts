@@ -4,6 +4,8 @@ import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
 import type { Callers } from './callers.ts'
+import { DatabaseUnavailable } from './database/open-database.ts'
+import { Patience, withPatience } from './database/patience.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { queryReader, type ReadQuery } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
@@ -15,7 +17,19 @@ import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
  * the lane, and that neither has changed. It gives exactly the answer that the ordinary way would give, or it does
  * nothing at all and says so: whatever is refused, unusual or not remembered is for the ordinary way.
  */
-export type AnswerFromMemory = (request: IncomingMessage, response: ServerResponse) => boolean
+export type AnswerFromMemory = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  ordinary: Ordinary,
+) => boolean
+
+/** The way that it takes otherwise. */
+export interface Ordinary {
+  /** Told of a request whose answer comes later. */
+  begun(): void
+  /** Answers it from the beginning. */
+  answer(): void
+}
 
 interface Door {
   readonly isProxy: (address: string) => boolean
@@ -31,6 +45,8 @@ interface Read {
   /** The headers that are the same for every answer, by how many calls the limit has left. */
   readonly heads: readonly string[][]
 }
+
+const failed = 'an answer from memory failed'
 
 /** A header by which an answer could become another, or by which two parties could read a request differently. */
 const unusualHeaders = ['content-length', 'transfer-encoding', 'expect', 'prefer', 'upgrade'] as const
@@ -65,7 +81,7 @@ export function answerFromMemory(
     })
   }
 
-  function answerTo(request: IncomingMessage, response: ServerResponse): boolean {
+  function answerTo(request: IncomingMessage, response: ServerResponse, ordinary: Ordinary): boolean {
     const url = request.url ?? ''
     const queryAt = url.indexOf('?')
     const read = queryAt === -1 ? undefined : reads.get(url.slice(0, queryAt))
@@ -77,41 +93,55 @@ export function answerFromMemory(
     if (known === null) return false
     const ignored: string[] = []
     const { caller, jti } = known
-    const { endpoint } = read
+    const { tenant } = caller
+    const { endpoint, heads } = read
     const query = read.readQuery(url, ignored)
     if (ignored.length > 0) return false
     const body = read.fromMemory({ caller, query, now } as never, parts)
     if (body === null) return false
     // Last, for it takes a place: from here on the request is answered.
-    const admission = parts.tenantLimit.admit(caller.tenant, parts.monotonic())
+    const admission = parts.tenantLimit.admitNow(tenant)
+    if (admission === null) {
+      ordinary.begun()
+      withPatience(new Patience(), () => parts.tenantLimit.admit(tenant))
+        .then(({ admitted, remaining }) => (admitted ? send(remaining) : ordinary.answer()))
+        .catch((error: unknown) => {
+          if (!(error instanceof DatabaseUnavailable)) parts.log.error({ err: error }, failed)
+          if (!response.headersSent) ordinary.answer()
+        })
+      return true
+    }
     if (!admission.admitted) return false
-    const requestId = randomUUID()
-    const text = JSON.stringify(body)
-    const head = read.heads[admission.remaining] ?? []
-    const length = String(Buffer.byteLength(text))
-    response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
-    response.end(text)
-    const { status } = endpoint
-    const ms = Math.round((performance.now() - began) * 10) / 10
-    const { tenant } = caller
-    parts.calls.note(
-      { tenant, jti, endpoint, method: 'GET', url, requestId, network, at: now },
-      { status, ms, answered: true },
-    )
-    parts.log.info(
-      { request_id: requestId, method: 'GET', route: endpoint.path, status, ms, network },
-      'request',
-    )
+    send(admission.remaining)
     return true
+
+    function send(remaining: number): void {
+      const requestId = randomUUID()
+      const text = JSON.stringify(body)
+      const head = heads[remaining] ?? []
+      const length = String(Buffer.byteLength(text))
+      response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
+      response.end(text)
+      const { status } = endpoint
+      const ms = Math.round((performance.now() - began) * 10) / 10
+      parts.calls.note(
+        { tenant, jti, endpoint, method: 'GET', url, requestId, network, at: now },
+        { status, ms, answered: true },
+      )
+      parts.log.info(
+        { request_id: requestId, method: 'GET', route: endpoint.path, status, ms, network },
+        'request',
+      )
+    }
   }
 
-  return (request, response) => {
+  return (request, response, ordinary) => {
     try {
-      return answerTo(request, response)
+      return answerTo(request, response, ordinary)
     } catch (error) {
       // What is wrong with a request the ordinary way says. Nobody stands behind this one: a mistake of ours, thrown on,
       // would end the process.
-      if (!(error instanceof Problem)) parts.log.error({ err: error }, 'an answer from memory failed')
+      if (!(error instanceof Problem)) parts.log.error({ err: error }, failed)
       return response.headersSent
     }
   }

@@ -104,9 +104,13 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     // What is remembered is answered before the framework is asked: it costs more than such an answer.
     serverFactory: (handler) =>
       createServer(serverOptions, (request, response) => {
-        if (fromMemory(request, response)) return
-        begun(request, response)
-        handler(request, response)
+        const ordinary = {
+          begun: () => begun(request, response),
+          answer: () => handler(request, response),
+        }
+        if (fromMemory(request, response, ordinary)) return
+        ordinary.begun()
+        ordinary.answer()
       }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),

@@ -79,7 +79,10 @@ export function serveEndpoint(
       refuseDuplicateHeaders(request)
       const patience = new Patience()
       const caller = await withPatience(patience, () => callerOf(endpoint, request, reply, { now, network }))
-      if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) takeFromTenantLimit(caller.tenant, reply)
+      if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) {
+        const { tenant } = caller
+        sayLimit(await withPatience(patience, () => parts.tenantLimit.admit(tenant)), reply)
+      }
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
       if (endpoint.bodyKind !== 'csv') limitArrival(request, reply, parts)
@@ -151,11 +154,9 @@ export function serveEndpoint(
           parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
         })
       },
-      // Taking from a spent limit takes nothing and refuses.
       refuseSpent(tenant) {
-        if (limited && parts.tenantLimit.remaining(tenant, parts.monotonic()) === 0) {
-          takeFromTenantLimit(tenant, reply)
-        }
+        const refusal = limited ? parts.tenantLimit.refusedNow(tenant) : null
+        if (refusal !== null) sayLimit(refusal, reply)
       },
     }
     try {
@@ -176,8 +177,7 @@ export function serveEndpoint(
     }
   }
 
-  function takeFromTenantLimit(tenant: number, reply: FastifyReply): void {
-    const admission = parts.tenantLimit.admit(tenant, parts.monotonic())
+  function sayLimit(admission: Admission, reply: FastifyReply): void {
     const headers = limitHeaders(admission)
     reply.headers(headers)
     if (!admission.admitted) {

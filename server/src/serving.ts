@@ -5,6 +5,7 @@ import { auditHeads } from './audit-heads.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
 import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
+import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
@@ -13,6 +14,7 @@ import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
 import { signInAttempts } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
+import { ownLimit, sharedLimit, tenantWindow } from './tenant-limit.ts'
 import { tenantMemory } from './tenant-memory.ts'
 import { tenantModels } from './tenant-models.ts'
 import { tenantWatch } from './tenant-watch.ts'
@@ -38,6 +40,8 @@ export interface ServingOptions {
   readonly secretKeys: SecretKeys
   readonly logger: Logger
   readonly clock: () => number
+  /** Its name among the instances of a database; null where the database is its own. */
+  readonly instance: string | null
   /** What the threads share; null where there is one only. */
   readonly shared: SharedTenants | null
   /** Null in the first thread, which keeps it. */
@@ -74,6 +78,16 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       return { requests: own.requests + others.requests, refused: own.refused + others.refused }
     },
   }
+  const own = shared?.tenantLimit ?? tenantLimit()
+  const limit =
+    options.instance === null
+      ? ownLimit(own, monotonic)
+      : sharedLimit({
+          own,
+          watch,
+          monotonic,
+          takePlace: (tenant, given) => takePlace(database, tenant, { ...tenantWindow, given }),
+        })
   const parts: Parts = {
     config,
     database,
@@ -82,7 +96,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     signInAttempts: desk.signInAttempts,
     models: tenantModels(),
     memory: tenantMemory(watch, (config.memoryMegabytes * 1_000_000) / config.threads),
-    tenantLimit: shared?.tenantLimit ?? tenantLimit(),
+    tenantLimit: limit,
     signatureCheckLimit: shared?.signatureCheckLimit ?? signatureCheckLimit(),
     calls: { ...calls, lastMinute: desk.lastMinute },
     refusals,

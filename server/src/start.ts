@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import type pg from 'pg'
 import type { Config } from './config.ts'
@@ -8,6 +9,7 @@ import { type Database, openDatabase } from './database/open-database.ts'
 import { missingWalls } from './database/walls.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
+import { joinInstances } from './presence.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
 import { secretKeysOf } from './secret-key-file.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
@@ -51,9 +53,11 @@ export async function startService(
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
     // A thread among several has a part of the connections: the database has no more for more threads.
     const connectionsMax = Math.max(connectionsPerThreadMin, Math.floor(connectionsInAll / config.threads))
+    const instance = config.databaseUrl === null ? null : randomUUID()
     const database = await openDatabase({
       connection,
       connectionsMax,
+      ...(instance === null ? {} : { instance }),
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
     undo.push(() => database.close())
@@ -67,6 +71,10 @@ export async function startService(
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
     // A command that seals secrets anew asks whether this service could open them.
     await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
+    if (instance !== null) {
+      const presence = await joinInstances(database, instance, logger)
+      undo.push(() => presence.leave())
+    }
     const memory = config.threads > 1 ? sharedTenantMemory() : null
     if (memory !== null) await refuseTakenPort(config)
     let countedElsewhere: CallLog['lastMinute'] = async () => ({ requests: 0, refused: 0 })
@@ -76,6 +84,7 @@ export async function startService(
       secretKeys,
       logger,
       clock,
+      instance,
       shared: memory === null ? null : sharedTenants(memory),
       first: null,
       countedElsewhere: (...values) => countedElsewhere(...values),
@@ -91,7 +100,7 @@ export async function startService(
     if (memory !== null) {
       const port = Number(new URL(address).port)
       const more = await startMoreThreads(
-        { config, secretKeys, connection, connectionsMax, memory, port },
+        { config, secretKeys, connection, connectionsMax, instance, memory, port },
         { desk: serving.desk, log: logger },
       )
       countedElsewhere = more.counted

@@ -21,7 +21,7 @@ function memory(bytesMax = 1_000_000) {
       changedTenants: async () => {
         looks++
         if (stand.away) throw new DatabaseUnavailable('away')
-        return { next: '1', server: stand.server, tenants: stand.moved }
+        return { next: '1', server: stand.server, tenants: stand.moved, others: false, joinedMs: null }
       },
       onVersionsMoved: (listener) => {
         commit = listener

@@ -14,6 +14,8 @@ export interface TenantWatch {
   isCurrent(tenant: TenantId, versions: ReadVersions): boolean
   /** Another number after each change of the tenant that this process knows of; null while it hears of none. */
   changesOf(tenant: TenantId): number | null
+  /** Which other instances there are, from the last answer that still stands; null where there is none. */
+  company(): Company | null
   /** Another number when the database has become another one: nothing that was read before means anything in it. */
   epoch(): number
   /** Asks the database now, unless it was asked a moment ago. Resolves also when it could not answer: then nothing is current. */
@@ -21,6 +23,14 @@ export interface TenantWatch {
   /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
   stop(): Promise<void>
+}
+
+export interface Company {
+  readonly others: boolean
+  /** How long ago this process last took itself for alone, in milliseconds. */
+  readonly notAloneForMs: number
+  /** How long this instance has been among them, in milliseconds; null where it is not. */
+  readonly joinedMs: number | null
 }
 
 /** The versions that something was read at; without `facts` where it is not made of them. */
@@ -65,6 +75,8 @@ export function tenantWatch({
   /** Where the next question goes on, and when the last answered one was asked. */
   let since: string | null = null
   let askedAt = Number.NEGATIVE_INFINITY
+  let company: Pick<Company, 'others' | 'joinedMs'> | null = null
+  let notAloneSince = Number.NEGATIVE_INFINITY
   let readAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
@@ -105,7 +117,13 @@ export function tenantWatch({
   async function ask(): Promise<void> {
     const began = monotonic()
     try {
-      const { next, tenants, server: answered } = await behindRequests(() => database.changedTenants(since))
+      const {
+        next,
+        tenants,
+        server: answered,
+        others,
+        joinedMs,
+      } = await behindRequests(() => database.changedTenants(since))
       // A replica or a backup may lack the last commits, and has given their numbers to others since.
       if (server !== null && server !== answered) {
         watched.clear()
@@ -115,6 +133,10 @@ export function tenantWatch({
       server = answered
       for (const [tenant, versions] of tenants) moved(tenant, versions)
       since = next
+      if (others && company?.others === false) {
+        notAloneSince = Math.min(monotonic(), askedAt + lookHoldsMs)
+      }
+      company = { others, joinedMs }
       askedAt = began
       failing = false
     } catch (error) {
@@ -167,6 +189,19 @@ export function tenantWatch({
     },
 
     epoch: () => epoch,
+
+    company() {
+      const now = monotonic()
+      readAt = now
+      if (!isFresh(now) || company === null) return null
+      if (timer === null && looking === null) schedule()
+      const { others, joinedMs } = company
+      return {
+        others,
+        notAloneForMs: now - notAloneSince,
+        joinedMs: joinedMs === null ? null : joinedMs + now - askedAt,
+      }
+    },
 
     changesOf: (tenant) => watchedNow(tenant)?.changes ?? null,
 

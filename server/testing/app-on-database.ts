@@ -14,6 +14,7 @@ import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sea
 import { signInAttempts } from '#server/security/sign-in-back-off.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
+import { ownLimit } from '#server/tenant-limit.ts'
 import { tenantMemory } from '#server/tenant-memory.ts'
 import { tenantModels } from '#server/tenant-models.ts'
 import { tenantWatch } from '#server/tenant-watch.ts'
@@ -99,6 +100,8 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     log: logger,
     shared: options.shared ?? null,
   })
+  const monotonic =
+    options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
   const parts: Parts = {
     config,
     database,
@@ -107,7 +110,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     signInAttempts: signInAttempts(),
     models: tenantModels(),
     memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
-    tenantLimit: tenantLimit(),
+    tenantLimit: ownLimit(tenantLimit(), monotonic),
     signatureCheckLimit: signatureCheckLimit(),
     calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
     refusals: app.refusals,
@@ -117,9 +120,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
     ),
     clock,
-    monotonic:
-      options.monotonic ??
-      (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000)),
+    monotonic,
     log: logger,
   }
   const server = await buildApp(parts, logger)

@@ -85,6 +85,10 @@ export interface ChangedTenants {
   readonly tenants: readonly [TenantId, TenantVersions][]
   /** Another one after the database was restarted, restored, or changed for its replica. */
   readonly server: string
+  /** Whether other instances of the service are here. */
+  readonly others: boolean
+  /** How long ago this instance joined them; null where it is not among them. */
+  readonly joinedMs: number | null
 }
 
 /** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
@@ -106,7 +110,7 @@ export function auditMoved(transaction: TenantTransaction, head: AuditHead): voi
 }
 
 /** The functions that are called so. */
-export type SchemaFunction = 'note_integration_calls'
+export type SchemaFunction = 'note_integration_calls' | 'take_place'
 
 export interface Database {
   readonly identifiers: Identifiers
@@ -175,6 +179,8 @@ const types: pg.CustomTypesConfig = {
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
   readonly connectionsMax?: number
+  /** The instance of the service that asks; absent where the database is its own. */
+  readonly instance?: string
   readonly onIdleError?: (error: Error) => void
 }
 
@@ -289,10 +295,15 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     outsideTenants: (work) => inTransaction(null, 'begin', work),
     async changedTenants(since) {
       try {
-        const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [since])
+        const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [
+          since,
+          options.instance ?? null,
+        ])
         return {
           next: rows[0]?.next ?? '',
           server: rows[0]?.server ?? '',
+          others: rows[0]?.others ?? true,
+          joinedMs: rows[0]?.joined_ms ?? null,
           tenants: rows.flatMap(({ tenant_id, facts, access }) =>
             tenant_id === null
               ? []
@@ -329,9 +340,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return { ...database, identifiers: identifiers(key) }
 }
 
+/** An instance that was not seen for so long is gone. It is seen several times in that time. */
+export const instanceGoneMs = 10_000
+
 interface ChangedRow {
   readonly next: string
   readonly server: string
+  readonly others: boolean
+  readonly joined_ms: number | null
   readonly tenant_id: number | null
   readonly facts: number
   readonly access: number
@@ -340,8 +356,12 @@ interface ChangedRow {
 // The function is stable: it looks with the snapshot of this statement, whose oldest running transaction is asked from next.
 const changedTenantsQuery = `
   select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text as server,
-         tenant_id, facts_version as facts, access_version as access
-  from (select) as once
+         others, joined_ms, tenant_id, facts_version as facts, access_version as access
+  from (
+    select coalesce(bool_or(instance_id <> $2::uuid), false) as others,
+      (extract(epoch from clock_timestamp() - max(joined_at) filter (where instance_id = $2::uuid)) * 1000)::float8 as joined_ms
+    from instances where seen_at > clock_timestamp() - interval '${instanceGoneMs} milliseconds'
+  ) as present
   left join lateral changed_tenants($1::text::xid8) on true
 `
 

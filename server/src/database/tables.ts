@@ -8,6 +8,7 @@ export interface Tables {
     key_check: Buffer | null
     key_names: Generated<string>
   }
+  instances: { instance_id: string; joined_at: Date; seen_at: Date }
   tenants: TenantsTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }
   users: UsersTable
@@ -27,6 +28,11 @@ export interface Tables {
     access_version: number
     won_quotes: number
     decided_quotes: number
+  }
+  tenant_windows: {
+    tenant_id: number
+    /** Milliseconds of the database's clock, oldest first. */
+    taken: number[]
   }
   quote_months: {
     tenant_id: number

@@ -7,6 +7,7 @@ import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInAttempts } from '../security/sign-in-back-off.ts'
 import type { Tokens } from '../security/token.ts'
+import type { TenantLimit } from '../tenant-limit.ts'
 import type { TenantMemory } from '../tenant-memory.ts'
 import type { TenantModels } from '../tenant-models.ts'
 
@@ -21,8 +22,8 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly models: TenantModels
   readonly memory: TenantMemory
-  /** The interface's limit, over all integration endpoints and all threads of this process; keyed by tenant. */
-  readonly tenantLimit: RateLimit
+  /** The interface's limit, over all integration endpoints, threads and instances. */
+  readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit
   readonly calls: CallLog
   readonly refusals: Refusals

@@ -62,12 +62,12 @@ export const integrationCallEndpoints: ServedEndpoint[] = [
     }
   }),
 
-  serve(getRateLimit, async ({ caller, now }, { tenantLimit, monotonic, calls: log }) => {
+  serve(getRateLimit, async ({ caller, now }, { tenantLimit, calls: log }) => {
     const { requests, refused } = await log.lastMinute(caller.tenant, now)
     return {
       limit: tenantRequestsPerWindowMax,
       window_seconds: tenantWindowSeconds,
-      remaining: tenantLimit.remaining(caller.tenant, monotonic()),
+      remaining: tenantLimit.remaining(caller.tenant),
       requests_last_minute: requests,
       refused_last_minute: refused,
     }

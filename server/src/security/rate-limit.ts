@@ -14,6 +14,8 @@ import {
  */
 export interface RateLimit {
   admit(key: string | number, now: number): Admission
+  /** Counts a call that was admitted elsewhere, also where there is no place for it. */
+  note(key: string | number, now: number): void
   /** Calls still allowed now, without taking one. */
   remaining(key: string | number, now: number): number
 }
@@ -33,13 +35,19 @@ export interface Ring {
 }
 
 /** Takes a place in a ring whose times are not ahead of `now`, if there is one. */
-export function admitTo({ times, oldest }: Ring, windowMs: number, now: number): Admission {
-  const place = oldest[0] ?? 0
-  const age = now - (times[place] ?? Number.NEGATIVE_INFINITY)
+export function admitTo(ring: Ring, windowMs: number, now: number): Admission {
+  const { times, oldest } = ring
+  const age = now - (times[oldest[0] ?? 0] ?? Number.NEGATIVE_INFINITY)
   if (age < windowMs) return { admitted: false, remaining: 0, retryAfterMs: windowMs - age }
+  noteIn(ring, now)
+  return { admitted: true, remaining: placesLeft(times, windowMs, now), retryAfterMs: 0 }
+}
+
+/** Puts a time, none of the ring's is ahead of, in the place of the oldest. */
+export function noteIn({ times, oldest }: Ring, now: number): void {
+  const place = oldest[0] ?? 0
   times[place] = now
   oldest[0] = (place + 1) % times.length
-  return { admitted: true, remaining: placesLeft(times, windowMs, now), retryAfterMs: 0 }
 }
 
 export function placesLeft(times: Float64Array, windowMs: number, now: number): number {
@@ -89,6 +97,7 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
 
   return {
     admit: (key, now) => admitTo(ringOf(key, now), windowMs, now),
+    note: (key, now) => noteIn(ringOf(key, now), now),
     remaining: (key, now) => {
       const ring = rings.get(key)
       if (ring === undefined) return max

@@ -15,6 +15,7 @@ const given = {
   secretKeys: [key] as const,
   connection: {},
   connectionsMax: 5,
+  instance: null,
   memory: sharedTenantMemory(),
   port: 0,
 }

@@ -14,6 +14,7 @@ export interface ThreadData {
   readonly secretKeys: readonly Uint8Array[]
   readonly connection: pg.ClientConfig
   readonly connectionsMax: number
+  readonly instance: string | null
   readonly memory: SharedArrayBuffer
   readonly port: number
 }

@@ -4,7 +4,7 @@ import {
   tenantWindowSeconds,
 } from '#contract/limits.ts'
 import type { TenantId, TenantVersions } from '../database/open-database.ts'
-import { admitTo, placesLeft, type RateLimit, type Ring } from '../security/rate-limit.ts'
+import { admitTo, noteIn, placesLeft, type RateLimit, type Ring } from '../security/rate-limit.ts'
 
 /**
  * What the threads of a process know of each tenant together, in memory that all of them see: the times of its last
@@ -157,6 +157,11 @@ export function sharedTenants(memory: SharedArrayBuffer): SharedTenants {
         const at = place(Number(key))
         const ring = ringAt(at)
         return locked(at, () => admitTo(ring, windowMs, ordered(ring, now + epochMs)))
+      },
+      note(key, now) {
+        const at = place(Number(key))
+        const ring = ringAt(at)
+        locked(at, () => noteIn(ring, ordered(ring, now + epochMs)))
       },
       remaining(key, now) {
         const at = place(Number(key))

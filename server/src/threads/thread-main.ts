@@ -24,6 +24,7 @@ async function main(port: NonNullable<typeof parentPort>, data: ThreadData): Pro
   const database = await openDatabase({
     connection: data.connection,
     connectionsMax: data.connectionsMax,
+    ...(data.instance === null ? {} : { instance: data.instance }),
     onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
   })
   const serving = await startServing({
@@ -32,6 +33,7 @@ async function main(port: NonNullable<typeof parentPort>, data: ThreadData): Pro
     secretKeys,
     logger,
     clock: Date.now,
+    instance: data.instance,
     shared: sharedTenants(data.memory),
     first: deskOf(first),
     countedElsewhere: async () => ({ requests: 0, refused: 0 }),

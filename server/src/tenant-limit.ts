@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
+import { DatabaseUnavailable, type TenantId } from './database/open-database.ts'
+import { spendPatience } from './database/patience.ts'
+import type { Admission, RateLimit } from './security/rate-limit.ts'
+import type { TenantWatch } from './tenant-watch.ts'
+
+/** The interface's limit of a tenant's requests: one limit, however many threads and instances answer. */
+export interface TenantLimit {
+  /** Admits or refuses at once where this process knows enough by itself; null where others must be asked. */
+  admitNow(tenant: TenantId): Admission | null
+  /** @throws DatabaseUnavailable where nobody can say: never is anybody let in uncounted. */
+  admit(tenant: TenantId): Promise<Admission>
+  /** The refusal that is certain already, without taking a place; null where there may be one. */
+  refusedNow(tenant: TenantId): Admission | null
+  /** Places left, as far as this process knows. */
+  remaining(tenant: TenantId): number
+}
+
+export const tenantWindow = { max: tenantRequestsPerWindowMax, windowMs: tenantWindowSeconds * 1000 } as const
+
+/** Takes a place in the window that all instances share, or notes one that was given already. */
+export type TakePlace = (tenant: TenantId, given: boolean) => Promise<Admission>
+
+/** Of one process that has the database to itself: its own window is the tenant's. `own` may be shared by threads. */
+export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
+  const admitNow = (tenant: TenantId) => own.admit(tenant, monotonic())
+  return {
+    admitNow,
+    admit: async (tenant) => admitNow(tenant),
+    // Taking from a spent limit takes nothing and refuses.
+    refusedNow: (tenant) => (own.remaining(tenant, monotonic()) === 0 ? admitNow(tenant) : null),
+    remaining: (tenant) => own.remaining(tenant, monotonic()),
+  }
+}
+
+/** An instance that has joined others admits nobody for so long: until they know of it, and what they admitted alone is old. */
+export const joinMs = 2_000
+/** Whom the others take for gone looks so often whether they know of it again. */
+const askAgainMs = 100
+/** Tenants whose refusal is remembered. */
+const refusedMax = 10_000
+
+/**
+ * Of one instance among several. As long as it is alone, and has been told so within the last moments, its own window is
+ * the tenant's; as soon as there is another, both ask for each request in one place. Nothing is counted twice or not at
+ * all when they come and go: an instance that joins waits until the others have noticed it, and one that has left counts
+ * as there until its last requests are a window old.
+ */
+export function sharedLimit({
+  own,
+  watch,
+  takePlace,
+  monotonic,
+}: {
+  own: RateLimit
+  watch: Pick<TenantWatch, 'company' | 'look'>
+  takePlace: TakePlace
+  monotonic: () => number
+}): TenantLimit {
+  const alone = ownLimit(own, monotonic)
+  /** Until when the shared window has no place: asking before that is useless. */
+  const refused = new Map<TenantId, number>()
+
+  function refusedNow(tenant: TenantId): Admission | null {
+    const certain = alone.refusedNow(tenant)
+    if (certain !== null) return certain
+    const leftMs = (refused.get(tenant) ?? 0) - monotonic()
+    if (leftMs > 0) return { admitted: false, remaining: 0, retryAfterMs: leftMs }
+    refused.delete(tenant)
+    return null
+  }
+
+  function admitNow(tenant: TenantId): Admission | null {
+    const company = watch.company()
+    // Whom the others do not know of is not alone for sure.
+    const isAlone = company !== null && !company.others && company.joinedMs !== null
+    return isAlone ? alone.admitNow(tenant) : refusedNow(tenant)
+  }
+
+  /** Waits until the others know of this instance, if there are any. */
+  async function untilJoined(leftMs: number): Promise<void> {
+    const until = monotonic() + leftMs
+    for (;;) {
+      await watch.look()
+      const company = watch.company()
+      if (company === null) throw new DatabaseUnavailable('Nobody knows which instances there are.')
+      const waitMs = company.joinedMs === null ? askAgainMs : company.others ? joinMs - company.joinedMs : 0
+      if (waitMs <= 0) return
+      if (monotonic() + waitMs > until)
+        throw new DatabaseUnavailable('This instance has only just joined the others.')
+      await delay(waitMs)
+    }
+  }
+
+  return {
+    admitNow,
+    refusedNow,
+    remaining: (tenant) => (refusedNow(tenant) === null ? alone.remaining(tenant) : 0),
+    async admit(tenant) {
+      await spendPatience(untilJoined)
+      const known = admitNow(tenant)
+      if (known !== null) return known
+      if ((watch.company()?.notAloneForMs ?? 0) < tenantWindow.windowMs) {
+        // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
+        // in: its own window decides, and the shared one is told.
+        const admission = own.admit(tenant, monotonic())
+        if (admission.admitted) await takePlace(tenant, true)
+        return admission
+      }
+      const admission = await takePlace(tenant, false)
+      // Soon this instance may be alone again.
+      if (admission.admitted) own.note(tenant, monotonic())
+      else {
+        if (refused.size >= refusedMax) refused.clear()
+        refused.set(tenant, monotonic() + admission.retryAfterMs)
+      }
+      return admission
+    },
+  }
+}
