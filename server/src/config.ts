@@ -9,6 +9,8 @@ export interface Config {
   readonly host: string
   /** Null: the embedded database under dataDirectory. */
   readonly databaseUrl: string | null
+  /** Where instances share the limit, instead of the database; null: in the database. */
+  readonly redisUrl: string | null
   /** Owner's connection, for migrations; null with DATABASE_URL: migrate with `npm run migrate` and this set. */
   readonly migrationDatabaseUrl: string | null
   readonly dataDirectory: string
@@ -116,8 +118,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Make one with: openssl rand -base64 32',
     )
   }
-  if (value('REDIS_URL') !== undefined) {
-    problems.push('REDIS_URL is not supported yet: the request limit is held by one process. Leave it out.')
+  const redisUrl = value('REDIS_URL') ?? null
+  if (redisUrl !== null && (!URL.canParse(redisUrl) || !/^rediss?:$/.test(new URL(redisUrl).protocol))) {
+    problems.push('REDIS_URL must be a URL such as redis://user:password@host:6379, or rediss:// for TLS.')
+  }
+  if (redisUrl !== null && databaseUrl === null) {
+    problems.push(
+      'REDIS_URL is for several instances on one DATABASE_URL. Leave it out with the embedded database.',
+    )
   }
 
   const trustProxy = (value('TRUST_PROXY') ?? '')
@@ -136,6 +144,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port,
     host: value('HOST') ?? '127.0.0.1',
     databaseUrl,
+    redisUrl,
     migrationDatabaseUrl,
     dataDirectory: value('DATA_DIR') ?? './data',
     secretKeys: keys,

@@ -9,12 +9,13 @@ import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
+import { sharedRedis } from './redis.ts'
 import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
 import { signInAttempts } from './security/sign-in-back-off.ts'
 import { tokens } from './security/token.ts'
-import { ownLimit, sharedLimit, tenantWindow } from './tenant-limit.ts'
+import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './tenant-limit.ts'
 import { tenantMemory } from './tenant-memory.ts'
 import { tenantModels } from './tenant-models.ts'
 import { tenantWatch } from './tenant-watch.ts'
@@ -79,6 +80,18 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     },
   }
   const own = shared?.tenantLimit ?? tenantLimit()
+  const placeInDatabase: TakePlace = (tenant, given) =>
+    takePlace(database, tenant, { ...tenantWindow, given })
+  const redis =
+    config.redisUrl === null
+      ? null
+      : await sharedRedis(config.redisUrl, {
+          otherwise: placeInDatabase,
+          heard: watch.heard,
+          monotonic,
+          log: logger,
+        })
+  if (redis !== null) database.onVersionsMoved(redis.tell)
   const limit =
     options.instance === null
       ? ownLimit(own, monotonic)
@@ -86,7 +99,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
           own,
           watch,
           monotonic,
-          takePlace: (tenant, given) => takePlace(database, tenant, { ...tenantWindow, given }),
+          takePlace: redis?.takePlace ?? placeInDatabase,
         })
   const parts: Parts = {
     config,
@@ -108,7 +121,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   const drain = async () => {
     const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
-    await inTurn([...work, () => watch.stop()])
+    await inTurn([...work, () => watch.stop(), async () => redis?.close()])
   }
   try {
     // Read once before the first caller waits: half a second of parsing would hold up everybody.

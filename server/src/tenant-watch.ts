@@ -14,6 +14,8 @@ export interface TenantWatch {
   isCurrent(tenant: TenantId, versions: ReadVersions): boolean
   /** Another number after each change of the tenant that this process knows of; null while it hears of none. */
   changesOf(tenant: TenantId): number | null
+  /** Takes word of a change elsewhere, sooner than the database is asked; null when nobody knows how far it went. */
+  heard(tenant: TenantId, versions: TenantVersions | null): void
   /** Which other instances there are, from the last answer that still stands; null where there is none. */
   company(): Company | null
   /** Another number when the database has become another one: nothing that was read before means anything in it. */
@@ -99,10 +101,11 @@ export function tenantWatch({
     known.access = Math.max(known.access, versions.access)
     known.changes = ++changes
   }
-  database.onVersionsMoved((tenant, versions) => {
+  function heard(tenant: TenantId, versions: TenantVersions | null): void {
     moved(tenant, versions)
     shared?.moved(tenant, versions)
-  })
+  }
+  database.onVersionsMoved(heard)
 
   /** What is watched of a tenant, with what other threads have committed. */
   function watchedNow(tenant: TenantId): Watched | undefined {
@@ -187,6 +190,8 @@ export function tenantWatch({
         (versions.facts === undefined || known.facts === versions.facts)
       )
     },
+
+    heard,
 
     epoch: () => epoch,
 

@@ -165,6 +165,14 @@ const poolWaitMs = 1_000
 const watchTimeoutMs = 800
 /** Under the statement time-out, so that a wait for a lock is told apart from a slow statement. */
 const lockTimeoutMs = 1_500
+const idleTimeoutMs = 10_000
+/**
+ * Set for each transaction, with its wall: a pooler in front hands a connection to somebody else after it, and knows
+ * nothing of what a session was started with.
+ */
+const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}', true),
+  set_config('lock_timeout', '${lockTimeoutMs}', true),
+  set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -191,9 +199,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     max: options.connectionsMax ?? 20,
     connectionTimeoutMillis: poolWaitMs,
     query_timeout: answerTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: 10_000,
     application_name: 'lanewise',
     types,
   })
@@ -213,7 +218,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     max: 1,
     connectionTimeoutMillis: poolWaitMs,
     query_timeout: watchTimeoutMs,
-    statement_timeout: watchTimeoutMs,
     application_name: 'lanewise watch',
     types,
   })
@@ -271,7 +275,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, 'identifiers'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      const opening = `begin; select set_config('app.tenant_id', '${Number(tenant)}', true)`
+      const opening = `begin; select set_config('app.tenant_id', '${Number(tenant)}', true), ${timeouts}`
       return inTransaction(tenant, opening, work)
     },
     async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
@@ -282,7 +286,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       try {
         // The function gets its tenant from the wall: it cannot run before that stands.
         const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-          from (select set_config('app.tenant_id', $1, true) as tenant offset 0) as wall`
+          from (select set_config('app.tenant_id', $1, true) as tenant, ${timeouts} offset 0) as wall`
         const { rows } = await ask(client, text, [String(tenant), ...values])
         return rows[0]?.value as T
       } catch (error) {
@@ -292,7 +296,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         client.release(broken)
       }
     },
-    outsideTenants: (work) => inTransaction(null, 'begin', work),
+    outsideTenants: (work) => inTransaction(null, `begin; select ${timeouts}`, work),
     async changedTenants(since) {
       try {
         const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [
@@ -319,7 +323,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
     async ping() {
       return withPatience(new Patience(), () =>
-        inTransaction(null, 'begin read only', async (transaction) => {
+        inTransaction(null, `begin read only; select ${timeouts}`, async (transaction) => {
           const { rows } = await sqlNow(transaction)
           const row = rows[0]
           if (row === undefined) throw new DatabaseUnavailable('no row')
