@@ -64,14 +64,24 @@ async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
 
 /** The migrations of this version that a database does not have yet; what a start without owner rights checks. */
 export async function missingMigrations(connection: pg.ClientConfig): Promise<string[]> {
+  const applied = await migrationsOf(connection)
+  return (await readMigrations()).map(({ name }) => name).filter((name) => !applied.includes(name))
+}
+
+/** The migrations of a database that this version does not know: a newer one has been here. */
+export async function unknownMigrations(connection: pg.ClientConfig): Promise<string[]> {
+  const known = (await readMigrations()).map(({ name }) => name)
+  return (await migrationsOf(connection)).filter((name) => !known.includes(name))
+}
+
+async function migrationsOf(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client(connection)
   await client.connect()
   try {
     const { rows } = await client.query<{ present: boolean }>(
       `select to_regclass('schema_migrations') is not null as present`,
     )
-    const applied = rows[0]?.present === true ? await appliedMigrations(client) : []
-    return (await readMigrations()).map(({ name }) => name).filter((name) => !applied.includes(name))
+    return rows[0]?.present === true ? await appliedMigrations(client) : []
   } finally {
     await client.end()
   }
