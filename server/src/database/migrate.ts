@@ -1,9 +1,20 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
 const folder = new URL('./migrations/', import.meta.url)
 /** Any fixed number: two processes that migrate at once take turns by it. */
 const migrationLock = 7_205_913
+
+/**
+ * How long a migration waits for a lock. Whoever asks for a table after it waits behind it: a service that answers
+ * meanwhile would stand still for as long as some other transaction takes.
+ */
+const lockWaitMs = 1_000
+/** Then it lets the others go on for so long, and tries again: until whoever holds the lock is done. */
+const betweenTriesMs = 500
+const triesMax = 120
+const lockNotAvailable = '55P03'
 
 export interface Migration {
   readonly name: string
@@ -41,19 +52,33 @@ export async function migrate(
       throw new Error(`The database has migrations that this version does not know: ${unknown.join(', ')}.`)
     }
     for (const migration of migrations.filter(({ name }) => !applied.includes(name))) {
-      await client.query('begin')
-      try {
-        await client.query(migration.sql)
-        await client.query('insert into schema_migrations (name) values ($1)', [migration.name])
-        await client.query('commit')
-      } catch (error) {
-        await client.query('rollback')
-        throw new Error(`Migration ${migration.name} failed.`, { cause: error })
-      }
+      await apply(client, migration, log)
       log(`migrated ${migration.name}`)
     }
   } finally {
     await client.end()
+  }
+}
+
+async function apply(
+  client: pg.Client,
+  { name, sql }: Migration,
+  log: (line: string) => void,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    await client.query(`begin; set local lock_timeout = ${lockWaitMs}`)
+    try {
+      await client.query(sql)
+      await client.query('insert into schema_migrations (name) values ($1)', [name])
+      await client.query('commit')
+      return
+    } catch (error) {
+      await client.query('rollback')
+      if ((error as { code?: string }).code !== lockNotAvailable || tries === triesMax)
+        throw new Error(`Migration ${name} failed.`, { cause: error })
+      if (tries === 1) log(`${name} waits for a table that somebody is using`)
+      await delay(betweenTriesMs)
+    }
   }
 }
 

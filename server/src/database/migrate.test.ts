@@ -1,0 +1,85 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { migrate, missingMigrations } from './migrate.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+async function connected(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return client
+}
+
+/** As if the migration had never been: it needs a lock on the tenants, which writers of tenants hold, too. */
+async function unmigrate(owner: pg.Client): Promise<string> {
+  await owner.query('drop table instances, tenant_windows')
+  await owner.query('drop function take_place')
+  const { rows } = await owner.query<{ name: string }>(
+    `delete from schema_migrations where name like '%-instances.sql' returning name`,
+  )
+  return rows[0]?.name ?? ''
+}
+
+test('a migration that must wait for a table lets others use it meanwhile, and comes when it is free', async () => {
+  const owner = await connected(database.ownerUrl)
+  const [busy, other] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]
+  try {
+    const name = await unmigrate(owner)
+    await busy.query('begin; lock table tenants in row exclusive mode')
+    const said: string[] = []
+    let done = false
+    const migrating = migrate({ connectionString: database.ownerUrl }, (line) => said.push(line)).then(() => {
+      done = true
+    })
+    await expect
+      .poll(() => said, { timeout: 10_000 })
+      .toEqual([`${name} waits for a table that somebody is using`])
+    // As the service does: it gives up a lock after a second and a half.
+    for (let nth = 0; nth < 6; nth++) {
+      await other.query(
+        `begin; set local lock_timeout = 1500; lock table tenants in row exclusive mode; commit`,
+      )
+      await delay(250)
+    }
+    expect(done).toBe(false)
+    expect(await missingMigrations({ connectionString: database.ownerUrl })).toEqual([name])
+    await busy.query('commit')
+    await migrating
+    expect(said.at(-1)).toBe(`migrated ${name}`)
+    expect(await missingMigrations({ connectionString: database.ownerUrl })).toEqual([])
+  } finally {
+    for (const client of [owner, busy, other]) await client.end()
+  }
+}, 30_000)
+
+test('two that migrate at once take turns, and each migration is applied once', async () => {
+  const owner = await connected(database.ownerUrl)
+  try {
+    const name = await unmigrate(owner)
+    const said: string[] = []
+    const connection = { connectionString: database.ownerUrl }
+    await Promise.all([1, 2, 3].map(() => migrate(connection, (line) => said.push(line))))
+    expect(said).toEqual([`migrated ${name}`])
+  } finally {
+    await owner.end()
+  }
+})
+
+test('a database that a newer version has migrated is left alone', async () => {
+  const owner = await connected(database.ownerUrl)
+  try {
+    await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
+    await expect(migrate({ connectionString: database.ownerUrl })).rejects.toThrow(
+      /does not know: 9999-later/,
+    )
+  } finally {
+    await owner.query(`delete from schema_migrations where name = '9999-later.sql'`)
+    await owner.end()
+  }
+})
