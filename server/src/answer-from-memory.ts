@@ -7,7 +7,7 @@ import type { Callers } from './callers.ts'
 import { DatabaseUnavailable } from './database/open-database.ts'
 import { Patience, withPatience } from './database/patience.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
-import { queryReader, type ReadQuery } from './query-parameters.ts'
+import { queryReader, type ReadQuery, rightPartsMax } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { callerAddress } from './security/trusted-proxies.ts'
 import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
@@ -74,7 +74,7 @@ export function answerFromMemory(
     reads.set(endpoint.path, {
       endpoint,
       fromMemory,
-      readQuery: queryReader(endpoint.query),
+      readQuery: queryReader(endpoint.query, rightPartsMax),
       heads: Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) =>
         Object.entries(headers(remaining)).flat(),
       ),

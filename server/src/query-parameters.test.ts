@@ -1,7 +1,8 @@
 import { array, assert, constantFrom, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { Problem } from '#contract/errors.ts'
-import { sentParameters } from './query-parameters.ts'
+import { markup } from '#contract/markup.ts'
+import { queryReader, sentParameters } from './query-parameters.ts'
 
 const piece = oneof(
   constantFrom(
@@ -59,4 +60,47 @@ test.each(['__proto__', 'constructor', 'prototype', '%5F_proto__'])(
 test('an address without a question mark has none', () => {
   expect(sentParameters('/path')).toEqual([])
   expect(sentParameters('/path?')).toEqual([])
+})
+
+const part = constantFrom(
+  'origin=Dallas%2C+TX',
+  'origin=Dallas,%20TX',
+  'origin=Dallas',
+  'destination=Atlanta,GA',
+  'destination=',
+  'equipment=V',
+  'equipment=',
+  'proposed_rate=2150',
+  'proposed_rate=2150.50',
+  'proposed_rate=0',
+  'proposed_rate=1e3',
+  'market_rate=2000',
+  'include=evidence',
+  'nonsense=1',
+  '%6Frigin=Dallas,TX',
+  'origin',
+  '',
+  '%',
+)
+
+test('a query is read the same whether its parts were seen before or not', () => {
+  const reader = queryReader(markup.query, 8)
+  const outcomeOf = (read: typeof reader, url: string) => {
+    const ignored: string[] = []
+    try {
+      return { values: read(url, ignored), ignored }
+    } catch (error) {
+      return { problem: (error as Problem).code, errors: JSON.stringify(error), ignored }
+    }
+  }
+  assert(
+    property(array(part, { maxLength: 7 }), constantFrom('?', '??', ''), (parts, mark) => {
+      const url = `/path${mark}${parts.join('&')}`
+      expect(outcomeOf(reader, url)).toEqual(outcomeOf(queryReader(markup.query), url))
+    }),
+    { numRuns: 5_000 },
+  )
+  const right = '/path?origin=Dallas,%20TX&destination=Atlanta,GA&proposed_rate=2150'
+  expect(reader(right, [])).toEqual({ origin: 'Dallas, TX', destination: 'Atlanta,GA', proposed_rate: 2150 })
+  expect(() => reader(`${right}&proposed_rate=2150`, [])).toThrow(Problem)
 })

@@ -51,15 +51,16 @@ function decoded(text: string): string {
  */
 export type ReadQuery = (url: string, ignored: string[]) => Record<string, unknown>
 
-/** Some megabytes of parts of addresses, each at most so long. */
-const rightPartsMax = 20_000
+/** Some five megabytes of parts of addresses, each at most so long. */
+export const rightPartsMax = 20_000
 const rightPartLengthMax = 150
 
 /**
  * Reads the queries of an endpoint. A parameter that was right once is right again, whatever stands beside it: for the
- * schema of a query says something of each by itself. So parts that were seen are not decoded and checked anew.
+ * schema of a query says something of each by itself. So of the parts that were seen, `keepMax` are not decoded and checked
+ * anew.
  */
-export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
+export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): ReadQuery {
   const check = shape(schema, 'parameter')
   const required = schema.required?.length ?? 0
   const right = new Map<
@@ -84,7 +85,7 @@ export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
       if (part.length > rightPartLengthMax) continue
       const [name] = readPart(part)
       if (!check.names.has(name)) continue
-      if (right.size >= rightPartsMax) right.clear()
+      if (right.size >= keepMax) right.clear()
       // A part of a text keeps the whole in memory, and this is a part of an address.
       const own = Buffer.from(part, 'latin1').toString('latin1')
       if (own !== part) continue
@@ -93,7 +94,7 @@ export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
   }
 
   return (url, ignored) => {
-    const again = readAgain(url)
+    const again = right.size === 0 ? null : readAgain(url)
     if (again !== null) return again
     const sent: Record<string, string> = {}
     const parts = sentParts(url)
@@ -112,7 +113,7 @@ export function queryReader(schema: TObject = Type.Object({})): ReadQuery {
     const values = readParameters(schema, sent)
     const errors = check.errors(values)
     if (errors.length > 0) throw invalid(errors)
-    keep(parts, values)
+    if (keepMax > 0) keep(parts, values)
     return values
   }
 }
