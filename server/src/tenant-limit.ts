@@ -34,8 +34,11 @@ export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
   }
 }
 
-/** An instance that has joined others admits nobody for so long: until they know of it, and what they admitted alone is old. */
-export const joinMs = 2_000
+/**
+ * An instance that has joined others admits nobody for so long: until they know of it (0.8 s), and what they admitted alone
+ * is older than the window (1 s); the rest is for a commit that takes its time.
+ */
+export const joinMs = 3_000
 /** Whom the others take for gone looks so often whether they know of it again. */
 const askAgainMs = 100
 /** Tenants whose refusal is remembered. */

@@ -346,6 +346,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 /** An instance that was not seen for so long is gone. It is seen several times in that time. */
 export const instanceGoneMs = 10_000
+/** One that could not say for so long that it is here takes itself for gone: sooner than the others do. */
+const instanceDoubtMs = 7_000
 
 interface ChangedRow {
   readonly next: string
@@ -363,7 +365,9 @@ const changedTenantsQuery = `
          others, joined_ms, tenant_id, facts_version as facts, access_version as access
   from (
     select coalesce(bool_or(instance_id <> $2::uuid), false) as others,
-      (extract(epoch from clock_timestamp() - max(joined_at) filter (where instance_id = $2::uuid)) * 1000)::float8 as joined_ms
+      (extract(epoch from clock_timestamp() - max(joined_at) filter (
+        where instance_id = $2::uuid and seen_at > clock_timestamp() - interval '${instanceDoubtMs} milliseconds'
+      )) * 1000)::float8 as joined_ms
     from instances where seen_at > clock_timestamp() - interval '${instanceGoneMs} milliseconds'
   ) as present
   left join lateral changed_tenants($1::text::xid8) on true
