@@ -487,6 +487,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'instances.seeInstance': 'of the installation',
   'instances.leaveInstance': 'of the installation',
   'people.signInOf': 'asked before the tenant is known, through a function that tells two numbers',
+  'operators.eraseTenantRows': 'the owner of the tables does it; the service role may not',
   'operators.listTenants': 'the owner of the tables asks; the service role sees none',
   'installation.readKeyCheck': 'of the installation',
   'installation.writeKeyCheck': 'of the installation',

@@ -25,3 +25,73 @@ export async function listTenants(
     await client.end()
   }
 }
+
+/** How many rows of each table belong to a tenant, each table before those it points at. */
+export type TenantRows = ReadonlyMap<string, number>
+
+/**
+ * Deletes every row of a tenant, from every table that names one, in one transaction, and looks that none is left. With
+ * `dryRun` it counts and leaves everything as it is. Only the owner of the tables may.
+ *
+ * @throws Error where rows are left, and then nothing has been deleted
+ */
+export async function eraseTenantRows(
+  ownerConnection: pg.ClientConfig,
+  tenant: TenantId,
+  { dryRun, onTable = () => {} }: { dryRun: boolean; onTable?: (table: string, rows: number) => void },
+): Promise<TenantRows> {
+  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query(`select set_config('app.tenant_id', $1, true)`, [String(tenant)])
+    const tables = await tenantTables(client)
+    const rows = new Map<string, number>()
+    for (const table of tables) {
+      const { rows: counted } = await client.query<{ count: string }>(
+        `${dryRun ? '' : `with gone as (delete from ${table} where tenant_id = $1 returning 1) `}
+         select count(*) from ${dryRun ? `${table} where tenant_id = $1` : 'gone'}`,
+        [tenant],
+      )
+      rows.set(table, Number(counted[0]?.count))
+      onTable(table, Number(counted[0]?.count))
+    }
+    if (dryRun) {
+      await client.query('rollback')
+      return rows
+    }
+    for (const table of tables) {
+      const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
+      if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
+    }
+    await client.query('commit')
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every table with a tenant in it, each before those that its foreign keys point at. */
+async function tenantTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ table: string; points_at: string[] }>(
+    `select c.oid::regclass::text as table,
+       array(select distinct confrelid::regclass::text from pg_constraint
+             where contype = 'f' and conrelid = c.oid and confrelid <> c.oid) as points_at
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+       and a.attname = 'tenant_id' and not a.attisdropped
+     order by 1`,
+  )
+  const waiting = new Map(rows.map(({ table, points_at }) => [table, points_at]))
+  const ordered: string[] = []
+  while (waiting.size > 0) {
+    const next = [...waiting.keys()].find(
+      (table) => ![...waiting.values()].some((points) => points.includes(table)),
+    )
+    if (next === undefined)
+      throw new Error(`The tables ${[...waiting.keys()].join(', ')} point at each other.`)
+    waiting.delete(next)
+    ordered.push(next)
+  }
+  return ordered
+}
