@@ -13,17 +13,19 @@ export function countsOf(
   changes.count(0, whole, 1)
   const { months, miles } = changes.changed() ?? { months: [], miles: [] }
   return {
-    quote_months: months.map(({ equipment_code, month, days, ...counts }) => {
-      const whole = (numbers: readonly number[] | null) =>
-        `{${Array.from({ length: 31 }, (_, day) => numbers?.[days.indexOf(day + 1)] ?? 0)}}`
+    quote_months: months.map(({ equipment_code, month, ...counts }) => {
+      const whole = (list: 'won' | 'lost' | 'pending' | 'priced' | 'rate_sum_cents') => {
+        const days = new Map(counts[list])
+        return `{${Array.from({ length: 31 }, (_, day) => days.get(day + 1) ?? 0)}}`
+      }
       return {
         equipment_code,
         month,
-        won: whole(counts.won),
-        lost: whole(counts.lost),
-        pending: whole(counts.pending),
-        priced: whole(counts.priced),
-        rate_sum_cents: whole(counts.rate_sum_cents),
+        won: whole('won'),
+        lost: whole('lost'),
+        pending: whole('pending'),
+        priced: whole('priced'),
+        rate_sum_cents: whole('rate_sum_cents'),
       }
     }),
     quote_miles: miles.map(({ tenant_id: _, ...row }) => row),

@@ -268,9 +268,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { writes, moves } = schemaFunctions[name]
       let broken = false
       try {
-        // The function gets its tenant from the wall: it cannot run before that stands.
-        const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-          from (select set_config('app.tenant_id', $1, true) as tenant offset 0) as wall`
+        // The function gets its tenant from the wall: what it is given stands before it runs.
+        const others = values.map((_, at) => `, $${at + 2}`).join('')
+        const text = `select ${name}(set_config('app.tenant_id', $1, true)::integer${others}) as value`
         const { rows } = await ask(client, text, [String(tenant), ...values])
         const value = rows[0]?.value as T
         const versions = moves ? (value as { versions?: TenantVersions } | null)?.versions : undefined

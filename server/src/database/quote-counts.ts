@@ -118,29 +118,17 @@ export class QuoteCountChanges {
   }
 }
 
-/** A month's change without the days on which nothing does; null for what changes on none. Most are of one day. */
+/** Days of a month, counted from 1, each with what comes to its number. */
+type OnDays = readonly (readonly [day: number, more: number])[]
+
+/** A month's change without the lists and days on which nothing does; null for what changes on none. Most are of one day. */
 function onDaysThatChange({ tenant_id, equipment_code, month, ...counts }: MonthChange) {
-  const lists = Object.values(counts)
-  const days = Array.from({ length: daysOfMonth }, (_, day) => day).filter((day) =>
-    lists.some((numbers) => numbers[day] !== 0),
-  )
-  if (days.length === 0) return null
-  const onThose = (numbers: readonly number[]) => {
-    const some = days.map((day) => numbers[day] ?? 0)
-    return some.some((number) => number !== 0) ? some : null
+  const changed: { [name in keyof typeof counts]?: OnDays } = {}
+  for (const name of ['won', 'lost', 'pending', 'priced', 'rate_sum_cents'] as const) {
+    const days = counts[name].flatMap((more, day) => (more === 0 ? [] : [[day + 1, more] as const]))
+    if (days.length > 0) changed[name] = days
   }
-  return {
-    tenant_id,
-    equipment_code,
-    month,
-    // As the lists of PostgreSQL count them.
-    days: days.map((day) => day + 1),
-    won: onThose(counts.won),
-    lost: onThose(counts.lost),
-    pending: onThose(counts.pending),
-    priced: onThose(counts.priced),
-    rate_sum_cents: onThose(counts.rate_sum_cents),
-  }
+  return Object.keys(changed).length === 0 ? null : { tenant_id, equipment_code, month, ...changed }
 }
 
 const dayMs = 86_400_000

@@ -2,61 +2,64 @@
 -- wakes a process, and each statement in it would be planned anew; the plans of these functions are kept. What an update
 -- does to a lane is decided outside, between the two. All of them work with the rights, and behind the walls, of who asks.
 
--- Adds to the numbers of some days of a month, or takes away. Where nothing is to be added, they are as they were.
-create function added_on_days(counts bigint[], days integer[], more bigint[]) returns bigint[]
+-- Adds to the numbers of some days of a month, or takes away: `more` is a list of days, each with what comes to it.
+create function added_on_days(counts bigint[], more jsonb) returns bigint[]
   language plpgsql immutable
   as $$
+  declare
+    day integer;
   begin
-    if more is null then
-      return counts;
-    end if;
-    for nth in 1 .. cardinality(days) loop
-      counts[days[nth]] := counts[days[nth]] + more[nth];
+    for nth in 0 .. jsonb_array_length(more) - 1 loop
+      day := more -> nth -> 0;
+      counts[day] := counts[day] + (more -> nth -> 1)::bigint;
     end loop;
     return counts;
   end $$;
 
--- What a transaction does to the counts of a tenant's quotes: `months` and `miles` of `counts`. Its caller holds the
--- tenant's row of tenant_facts, so nobody else changes them. Row by row: by its key each is found at once, however many
--- rows the planner believes there are. (add_quote_counts is what a process of the version before calls.)
+-- What a transaction does to the counts of quotes: `months` and `miles` of `counts`. Its caller holds the tenant's row of
+-- tenant_facts, so nobody else changes them. One by one: by its key each is found at once, however many rows the planner
+-- believes there are, and most changes are of one. (add_quote_counts is what a process of the version before calls.)
 create function count_quotes(counts jsonb) returns void
   language plpgsql volatile
   as $$
   declare
     none constant bigint[] := array_fill(0::bigint, array[31]);
-    more record;
+    more jsonb;
   begin
-    for more in
-      select * from jsonb_to_recordset(counts -> 'months') as month (tenant_id integer, equipment_code text, month date, days integer[],
-        won bigint[], lost bigint[], pending bigint[], priced bigint[], rate_sum_cents bigint[])
-    loop
-      update public.quote_months as known set
-        won = public.added_on_days(known.won, more.days, more.won),
-        lost = public.added_on_days(known.lost, more.days, more.lost),
-        pending = public.added_on_days(known.pending, more.days, more.pending),
-        priced = public.added_on_days(known.priced, more.days, more.priced),
-        rate_sum_cents = public.added_on_days(known.rate_sum_cents, more.days, more.rate_sum_cents)
-      where known.tenant_id = more.tenant_id and known.equipment_code = more.equipment_code and known.month = more.month;
+    for nth in 0 .. jsonb_array_length(counts -> 'months') - 1 loop
+      more := counts -> 'months' -> nth;
+      update public.quote_months set
+        won = case when more ? 'won' then public.added_on_days(won, more -> 'won') else won end,
+        lost = case when more ? 'lost' then public.added_on_days(lost, more -> 'lost') else lost end,
+        pending = case when more ? 'pending' then public.added_on_days(pending, more -> 'pending') else pending end,
+        priced = case when more ? 'priced' then public.added_on_days(priced, more -> 'priced') else priced end,
+        rate_sum_cents = case when more ? 'rate_sum_cents'
+          then public.added_on_days(rate_sum_cents, more -> 'rate_sum_cents') else rate_sum_cents end
+      where tenant_id = (more -> 'tenant_id')::integer and equipment_code = more ->> 'equipment_code'
+        and month = (more ->> 'month')::date;
       if not found then
         insert into public.quote_months values (
-          more.tenant_id, more.equipment_code, more.month,
-          public.added_on_days(none, more.days, more.won), public.added_on_days(none, more.days, more.lost),
-          public.added_on_days(none, more.days, more.pending), public.added_on_days(none, more.days, more.priced),
-          public.added_on_days(none, more.days, more.rate_sum_cents)
+          (more -> 'tenant_id')::integer, more ->> 'equipment_code', (more ->> 'month')::date,
+          public.added_on_days(none, coalesce(more -> 'won', '[]')),
+          public.added_on_days(none, coalesce(more -> 'lost', '[]')),
+          public.added_on_days(none, coalesce(more -> 'pending', '[]')),
+          public.added_on_days(none, coalesce(more -> 'priced', '[]')),
+          public.added_on_days(none, coalesce(more -> 'rate_sum_cents', '[]'))
         );
       end if;
     end loop;
-    for more in
-      select * from jsonb_to_recordset(counts -> 'miles') as miles (tenant_id integer, equipment_code text, miles double precision,
-        priced bigint, rate_sum_cents bigint)
-    loop
-      update public.quote_miles as known set
-        priced = known.priced + more.priced,
-        rate_sum_cents = known.rate_sum_cents + more.rate_sum_cents
-      where known.tenant_id = more.tenant_id and known.equipment_code = more.equipment_code and known.miles = more.miles;
+    for nth in 0 .. jsonb_array_length(counts -> 'miles') - 1 loop
+      more := counts -> 'miles' -> nth;
+      update public.quote_miles set
+        priced = priced + (more -> 'priced')::bigint,
+        rate_sum_cents = rate_sum_cents + (more -> 'rate_sum_cents')::bigint
+      where tenant_id = (more -> 'tenant_id')::integer and equipment_code = more ->> 'equipment_code'
+        and miles = (more -> 'miles')::double precision;
       if not found then
-        insert into public.quote_miles
-        values (more.tenant_id, more.equipment_code, more.miles, more.priced, more.rate_sum_cents);
+        insert into public.quote_miles values (
+          (more -> 'tenant_id')::integer, more ->> 'equipment_code', (more -> 'miles')::double precision,
+          (more -> 'priced')::bigint, (more -> 'rate_sum_cents')::bigint
+        );
       end if;
     end loop;
   end $$;
@@ -174,12 +177,10 @@ create function book_shipment(tenant integer, digest bytea, ref text, booking js
     is_as_seen boolean;
     versions jsonb;
   begin
-    -- Equal requests take turns. The lock is of the digest, not of a row, because the first of them has no row yet.
+    -- Equal requests take turns. The lock is of the digest, not of a row, because the first of them has no row yet. Where it
+    -- changed the lane, the others find another one than they saw.
     perform pg_advisory_xact_lock(tenant, (get_byte(digest, 0) << 24) | (get_byte(digest, 1) << 16)
       | (get_byte(digest, 2) << 8) | get_byte(digest, 3));
-    if exists (select from public.shipment_updates where tenant_id = tenant and request_digest = digest) then
-      return public.find_booking(tenant, digest, ref);
-    end if;
     if held is null then
       perform from public.lanes where tenant_id = tenant and lane_id = of_lane and xmin = seen::xid for update;
       is_as_seen := found;
@@ -192,16 +193,24 @@ create function book_shipment(tenant integer, digest bytea, ref text, booking js
     insert into public.shipment_updates (tenant_id, request_digest, lane_id, signed_at, received_at, token_id, carried,
       applied, updated)
     values (tenant, digest, of_lane, (booking ->> 'signed_at')::timestamptz, (booking ->> 'received_at')::timestamptz,
-      (booking ->> 'token_id')::integer, booking -> 'carried', booking -> 'applied', (booking ->> 'updated')::boolean);
+      (booking ->> 'token_id')::integer, booking -> 'carried', booking -> 'applied', (booking ->> 'updated')::boolean)
+    on conflict do nothing;
+    if not found then
+      if held is null then
+        return public.find_booking(tenant, digest, ref);
+      end if;
+      -- It was answered without a change of the lane, by a clock that is behind the one this was decided by.
+      raise exception 'The same request was answered meanwhile.' using errcode = 'serialization_failure';
+    end if;
     if held is not null then
       versions := public.move_tenant(tenant, 1, 0, booking -> 'counts');
     end if;
     return json_build_object('booked', true, 'versions', versions);
   end $$;
 
-revoke all on function added_on_days(bigint[], integer[], bigint[]), count_quotes(jsonb),
+revoke all on function added_on_days(bigint[], jsonb), count_quotes(jsonb),
   move_tenant(integer, integer, integer, jsonb), change_lane(integer, bigint, text, jsonb, jsonb),
   find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb) from public;
-grant execute on function added_on_days(bigint[], integer[], bigint[]), count_quotes(jsonb),
+grant execute on function added_on_days(bigint[], jsonb), count_quotes(jsonb),
   move_tenant(integer, integer, integer, jsonb), change_lane(integer, bigint, text, jsonb, jsonb),
   find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb) to lanewise_service;
