@@ -265,21 +265,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
         throw new DatabaseUnavailable(error)
       })
-      const { writes, moves } = schemaFunctions[name]
+      const { writes, moves: movesTenant } = schemaFunctions[name]
       let broken = false
       try {
-        // The function gets its tenant from the wall: what it is given stands before it runs.
-        const others = values.map((_, at) => `, $${at + 2}`).join('')
-        const text = `select ${name}(set_config('app.tenant_id', $1, true)::integer${others}) as value`
+        // The function gets its tenant from the wall: it cannot run before that stands.
+        const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
+          from (select set_config('app.tenant_id', $1, true) as tenant offset 0) as wall`
         const { rows } = await ask(client, text, [String(tenant), ...values])
         const value = rows[0]?.value as T
-        const versions = moves ? (value as { versions?: TenantVersions } | null)?.versions : undefined
+        const versions = movesTenant ? (value as { versions?: TenantVersions } | null)?.versions : undefined
         if (versions != null) tell(tenant, versions)
         return value
       } catch (error) {
         // The message is its own commit: an error that PostgreSQL answers with was before it, a lost connection may not be.
         broken = isConnectionLost(error)
-        if (broken && moves) tell(tenant, null)
+        if (broken && movesTenant) tell(tenant, null)
         throw translated(error, broken && writes)
       } finally {
         client.release(broken)
