@@ -123,9 +123,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'credentials.wasIssued': finds(({ transaction, tenant, of }) =>
     credentials.wasIssued(transaction, tenant, of.jti),
   ),
-  'credentials.recordTokenUse': alters(({ transaction, tenant, of, now }) =>
-    credentials.recordTokenUse(transaction, tenant, of.liveToken, now, '192.0.2.9'),
-  ),
   'credentials.insertSigningSecret': finds(({ transaction, tenant, of, now }) =>
     credentials.insertSigningSecret(transaction, tenant, {
       name: 'new',
@@ -148,9 +145,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'credentials.revokeSigningSecret': alters(({ transaction, tenant, of, now }) =>
     credentials.revokeSigningSecret(transaction, tenant, of.spareSecret, now),
-  ),
-  'credentials.recordSecretUse': alters(({ transaction, tenant, of, now }) =>
-    credentials.recordSecretUse(transaction, tenant, of.spareSecret, now),
   ),
   'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
     steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
@@ -250,6 +244,19 @@ export const methods: Readonly<Record<string, Method>> = {
   'imports.undoImport': {
     ...alters(({ database, tenant, of, now }) =>
       imports.undoImport(database, tenant, of.import, { userId: of.owner, now }),
+    ),
+    commits: true,
+  },
+  // After what tells a tenant's versions: where these were, both tenants are seeded anew.
+  'credentials.recordTokenUse': {
+    ...alters(({ database, tenant, of, now }) =>
+      credentials.recordTokenUse(database, tenant, of.liveToken, now, '192.0.2.9'),
+    ),
+    commits: true,
+  },
+  'credentials.recordSecretUse': {
+    ...alters(({ database, tenant, of, now }) =>
+      credentials.recordSecretUse(database, tenant, of.spareSecret, now),
     ),
     commits: true,
   },

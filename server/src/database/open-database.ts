@@ -96,6 +96,8 @@ export function auditMoved(transaction: TenantTransaction, head: AuditHead): voi
  */
 const schemaFunctions = {
   note_integration_calls: { writes: true, moves: false },
+  note_token_use: { writes: true, moves: false },
+  note_secret_use: { writes: true, moves: false },
   find_booking: { writes: false, moves: false },
   book_shipment: { writes: true, moves: true },
 } as const

@@ -208,9 +208,29 @@ create function book_shipment(tenant integer, digest bytea, ref text, booking js
     return json_build_object('booked', true, 'versions', versions);
   end $$;
 
+-- When a credential was last used, for people who clean up: in one message and without waiting for the disk. A crash may take
+-- the last ones with it.
+create function note_token_use(tenant integer, token integer, used_at timestamptz, network text) returns void
+  language plpgsql volatile
+  as $$
+  begin
+    perform set_config('synchronous_commit', 'off', true);
+    update public.service_tokens set last_used_at = used_at, last_used_from = network
+    where tenant_id = tenant and token_id = token;
+  end $$;
+create function note_secret_use(tenant integer, secret integer, used_at timestamptz) returns void
+  language plpgsql volatile
+  as $$
+  begin
+    perform set_config('synchronous_commit', 'off', true);
+    update public.signing_secrets set last_used_at = used_at where tenant_id = tenant and secret_id = secret;
+  end $$;
+
 revoke all on function added_on_days(bigint[], jsonb), count_quotes(jsonb),
   move_tenant(integer, integer, integer, jsonb), change_lane(integer, bigint, text, jsonb, jsonb),
-  find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb) from public;
+  find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb),
+  note_token_use(integer, integer, timestamptz, text), note_secret_use(integer, integer, timestamptz) from public;
 grant execute on function added_on_days(bigint[], jsonb), count_quotes(jsonb),
   move_tenant(integer, integer, integer, jsonb), change_lane(integer, bigint, text, jsonb, jsonb),
-  find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb) to lanewise_service;
+  find_booking(integer, bytea, text), book_shipment(integer, bytea, text, jsonb),
+  note_token_use(integer, integer, timestamptz, text), note_secret_use(integer, integer, timestamptz) to lanewise_service;
