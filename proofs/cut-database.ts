@@ -239,7 +239,8 @@ async function loseOneCommit(
         [String(value), String(value * 100)],
       )
     )[0]
-  const lost = proxy.resetAfter('insert into "shipment_updates"', 'commit\0')
+  // The one message that writes is its own COMMIT: PostgreSQL answers it with nothing before that is done.
+  const lost = proxy.resetAfter('select book_shipment(')
   const first = await send()
   const problem = (await first.json()) as { detail?: string }
   if (first.status !== 503 || !/outcome unknown/.test(problem.detail ?? '')) {

@@ -124,9 +124,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'credentials.wasIssued': finds(({ transaction, tenant, of }) =>
     credentials.wasIssued(transaction, tenant, of.jti),
   ),
-  'credentials.recordTokenUse': alters(({ transaction, tenant, of, now }) =>
-    credentials.recordTokenUse(transaction, tenant, of.liveToken, now, '192.0.2.9'),
-  ),
   'credentials.insertSigningSecret': finds(({ transaction, tenant, of, now }) =>
     credentials.insertSigningSecret(transaction, tenant, {
       name: 'new',
@@ -149,9 +146,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'credentials.revokeSigningSecret': alters(({ transaction, tenant, of, now }) =>
     credentials.revokeSigningSecret(transaction, tenant, of.spareSecret, now),
-  ),
-  'credentials.recordSecretUse': alters(({ transaction, tenant, of, now }) =>
-    credentials.recordSecretUse(transaction, tenant, of.spareSecret, now),
   ),
   'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
     steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
@@ -260,6 +254,19 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     commits: true,
   },
+  // After what tells a tenant's versions: where these were, both tenants are seeded anew.
+  'credentials.recordTokenUse': {
+    ...alters(({ database, tenant, of, now }) =>
+      credentials.recordTokenUse(database, tenant, of.liveToken, now, '192.0.2.9'),
+    ),
+    commits: true,
+  },
+  'credentials.recordSecretUse': {
+    ...alters(({ database, tenant, of, now }) =>
+      credentials.recordSecretUse(database, tenant, of.spareSecret, now),
+    ),
+    commits: true,
+  },
   'integration-calls.insertIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
       const last = await calls.insertIntegrationCalls(database, tenant, [
@@ -347,9 +354,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
-  'lanes.updateLane': alters(({ transaction, tenant, of, lane }) =>
-    lanes.updateLane(transaction, tenant, { ...lane, lane_id: of.lane }, { carrier_name: 'another' }),
-  ),
   'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
     withoutNumbers([
       await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {
@@ -442,24 +446,24 @@ export const methods: Readonly<Record<string, Method>> = {
   'performance.marginGapTotals': finds(({ transaction, tenant }) =>
     performance.marginGapTotals(transaction, tenant, {}),
   ),
-  'shipment-updates.lockRequestDigest': nothing(({ transaction, tenant, requestDigest }) =>
-    updates.lockRequestDigest(transaction, tenant, requestDigest),
-  ),
-  'shipment-updates.findRecordedAnswer': finds(({ transaction, tenant, requestDigest }) =>
-    updates.findRecordedAnswer(transaction, tenant, requestDigest),
-  ),
-  'shipment-updates.recordShipmentUpdate': alters(({ transaction, tenant, of, now }) =>
-    updates.recordShipmentUpdate(transaction, tenant, {
-      digest: Buffer.alloc(32, 9),
-      laneId: of.lane,
-      signedAt: now,
-      receivedAt: now,
-      tokenId: of.liveToken,
-      carried: {},
-      applied: [],
-      updated: true,
+  // A request that was answered before, and a new one.
+  'shipment-updates.bookShipment': {
+    ...alters(async ({ database, tenant, of, now, requestDigest }) => {
+      const booked = (digest: Buffer) =>
+        updates.bookShipment(database, tenant, { digest, laneRef: of.laneRef }, (lane) => ({
+          next: { ...lane, carrier_name: 'another' },
+          origin: { source: 'tms', tokenId: of.liveToken },
+          signedAt: now,
+          receivedAt: now,
+          tokenId: of.liveToken,
+          carried: {},
+          applied: ['carrierName'],
+          updated: true,
+        }))
+      return [await booked(requestDigest), await booked(Buffer.alloc(32, 9))]
     }),
-  ),
+    commits: true,
+  },
   'suggestions.placeUses': finds(async ({ transaction, tenant }) => [
     ...(await suggestions.placeUses(transaction, tenant, 100)),
   ]),
@@ -474,6 +478,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'data-folder.lockDataFolder': 'files of the operator',
   'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
   'identifiers.identifiers': 'arithmetic',
+  'lane-changes.laneChange': 'a translation of values it is given',
   'lane-changes.auditedForApi': 'a translation of values it is given',
   'lane-changes.rollbackValues': 'a translation of values it is given',
   'lane-lists.matching': 'a part of a query',

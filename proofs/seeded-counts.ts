@@ -11,12 +11,23 @@ export function countsOf(
   // The tenant of a row is filled in where it is inserted; a lane that says no equipment is given this.
   const whole = lanes.map((lane) => ({ equipment_code: equipmentCode, ...lane }) as CountedLane)
   changes.count(0, whole, 1)
-  const { months, miles } = changes.asJson() ?? { months: '[]', miles: '[]' }
-  const rows = (json: string) =>
-    (JSON.parse(json) as Record<string, string | number | number[]>[]).map(({ tenant_id: _, ...row }) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [name, Array.isArray(value) ? `{${value}}` : value]),
-      ),
-    )
-  return { quote_months: rows(months), quote_miles: rows(miles) }
+  const { months, miles } = changes.changed() ?? { months: [], miles: [] }
+  return {
+    quote_months: months.map(({ equipment_code, month, ...counts }) => {
+      const whole = (list: 'won' | 'lost' | 'pending' | 'priced' | 'rate_sum_cents') => {
+        const days = new Map(counts[list])
+        return `{${Array.from({ length: 31 }, (_, day) => days.get(day + 1) ?? 0)}}`
+      }
+      return {
+        equipment_code,
+        month,
+        won: whole('won'),
+        lost: whole('lost'),
+        pending: whole('pending'),
+        priced: whole('priced'),
+        rate_sum_cents: whole('rate_sum_cents'),
+      }
+    }),
+    quote_miles: miles.map(({ tenant_id: _, ...row }) => row),
+  }
 }

@@ -48,6 +48,14 @@ function faulty() {
         if (fault === 'after') throw new DatabaseUnavailable(lost(), true)
         return result
       },
+      // One message: it is rolled back by PostgreSQL itself, or there is nothing in it to be rolled back.
+      async callInTenant(tenant, name, values) {
+        const fault = meets()
+        if (fault === 'before' || fault === 'within') throw new DatabaseUnavailable(lost())
+        const value = await database.callInTenant(tenant, name, values)
+        if (fault === 'after') throw new DatabaseUnavailable(lost(), name === 'book_shipment')
+        return value as never
+      },
     }),
   }
 }

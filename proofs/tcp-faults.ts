@@ -26,16 +26,15 @@ export interface FaultProxy {
   /** Null: as good as a wire. */
   set(fault: NetworkFault | null): void
   /**
-   * Resets the next connection on which `first` was sent and then `second`, after both have reached the other side and
-   * have been answered: the last answer is what is lost. Resolves when it was done.
+   * Resets the next connection on which a message with `text` was sent, after it has reached the other side and has been
+   * answered: the answer is what is lost. Resolves when it was done.
    */
-  resetAfter(first: string, second: string): Promise<void>
+  resetAfter(text: string): Promise<void>
   close(): Promise<void>
 }
 
 interface Trap {
-  readonly first: string
-  readonly second: string
+  readonly text: string
   readonly sprung: () => void
 }
 
@@ -51,8 +50,8 @@ export async function faultProxy(target: string | { host: string; port: number }
       return
     }
     const upstream = typeof target === 'string' ? connect(target) : connect(target)
-    // What is to be lost: the answer to the second text of a trap.
-    const sent = { first: false, second: false }
+    // What is to be lost: the answer to the text of a trap.
+    let sent = false
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true)
       open.add(socket)
@@ -60,12 +59,10 @@ export async function faultProxy(target: string | { host: string; port: number }
       socket.once('close', () => open.delete(socket))
     }
     void pump(client, upstream, (piece) => {
-      if (trap === null) return
-      if (piece.includes(trap.first)) sent.first = true
-      else if (sent.first && piece.includes(trap.second)) sent.second = true
+      if (trap !== null && piece.includes(trap.text)) sent = true
     })
     void pump(upstream, client, () => {
-      if (!sent.second || trap === null) return
+      if (!sent || trap === null) return
       const { sprung } = trap
       trap = null
       client.resetAndDestroy()
@@ -127,9 +124,9 @@ export async function faultProxy(target: string | { host: string; port: number }
       fault = next
       if (next?.kind === 'down') for (const socket of open) socket.destroy()
     },
-    resetAfter: (first, second) =>
+    resetAfter: (text) =>
       new Promise<void>((sprung) => {
-        trap = { first, second, sprung }
+        trap = { text, sprung }
       }),
     async close() {
       fault = null

@@ -191,8 +191,8 @@ export async function writeChunk(
          changed_in = pg_current_xact_id()`,
       [[...rows.counts.keys()], counts.map(({ won }) => won), counts.map(({ decided }) => decided)],
     )
-    const added = rows.quotes.asJson()
-    if (added !== null) await client.query('select add_quote_counts($1, $2)', [added.months, added.miles])
+    const added = rows.quotes.changed()
+    if (added !== null) await client.query('select count_quotes($1)', [JSON.stringify(added)])
     const { rowCount } = await client.query(
       `insert into tenant_counters (tenant_id, counter, last_number) values ($1, $2, $3)
        on conflict (tenant_id, counter) do update set last_number = $3

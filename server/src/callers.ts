@@ -160,11 +160,7 @@ export function callers({
     // Said before it is written: those who come meanwhile need not write it, too.
     live.lastUsedAt = now
     live.lastUsedFrom = network
-    inBackground(() =>
-      database.inTenant(tenant, (transaction) =>
-        recordTokenUse(transaction, tenant, tokenId, new Date(now), network),
-      ),
-    )
+    inBackground(() => recordTokenUse(database, tenant, tokenId, new Date(now), network))
   }
 
   return {
@@ -263,11 +259,7 @@ export function callers({
     secretUsed(tenant, { row }, now) {
       if (row.last_used_at !== null && now - row.last_used_at.getTime() < lastUsedGrainMs) return
       row.last_used_at = new Date(now)
-      inBackground(() =>
-        database.inTenant(tenant, (transaction) =>
-          recordSecretUse(transaction, tenant, row.secret_id, new Date(now)),
-        ),
-      )
+      inBackground(() => recordSecretUse(database, tenant, row.secret_id, new Date(now)))
     },
   }
 }

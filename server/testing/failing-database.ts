@@ -4,7 +4,7 @@ import type { Database, TenantTransaction } from '#server/database/open-database
 /** Real transactions on the real database, but for the one use that is told to fail. */
 export interface FailingDatabase {
   readonly wrapDatabase: (database: Database) => Database
-  /** The nth use from now on fails; a use is a transaction that opens or a statement in one. */
+  /** The nth use from now on fails; a use is a transaction that opens, a statement in one, or a function that is called. */
   failAt(nth: number, error: () => Error): void
   /** Whether it came to that. From here on nothing fails. */
   hasFired(): boolean
@@ -36,6 +36,11 @@ export function failingDatabase(): FailingDatabase {
     wrapDatabase: (database) => ({
       ...database,
       inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
+      async callInTenant(tenant, name, values) {
+        // The error comes from within, so that it is told as any other of the database.
+        await database.inTenant(tenant, async () => use())
+        return database.callInTenant(tenant, name, values)
+      },
       outsideTenants: (work) => database.outsideTenants(watched(work)),
     }),
     failAt: (nth, error) => Object.assign(failure, { in: nth, fired: false, error }),

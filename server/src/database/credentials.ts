@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { accessChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import { accessChanged, type Database, type TenantId, type TenantTransaction } from './open-database.ts'
 import { nextTenantNumber } from './people.ts'
 import type { Tables } from './tables.ts'
 
@@ -178,19 +178,15 @@ export async function wasIssued(
   return row !== undefined
 }
 
-export async function recordTokenUse(
-  transaction: TenantTransaction,
+/** Writes down when and from where a token was used last. */
+export function recordTokenUse(
+  database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   tokenId: number,
   now: Date,
   network: string,
 ): Promise<void> {
-  await transaction
-    .updateTable('service_tokens')
-    .set({ last_used_at: now, last_used_from: network })
-    .where('tenant_id', '=', tenant)
-    .where('token_id', '=', tokenId)
-    .execute()
+  return database.callInTenant(tenant, 'note_token_use', [tokenId, now, network])
 }
 
 export async function insertSigningSecret(
@@ -301,18 +297,14 @@ export async function revokeSigningSecret(
   return { row: { ...found, revoked_at: now }, revoked: true }
 }
 
-export async function recordSecretUse(
-  transaction: TenantTransaction,
+/** Writes down when a secret was used last. */
+export function recordSecretUse(
+  database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   secretId: number,
   now: Date,
 ): Promise<void> {
-  await transaction
-    .updateTable('signing_secrets')
-    .set({ last_used_at: now })
-    .where('tenant_id', '=', tenant)
-    .where('secret_id', '=', secretId)
-    .execute()
+  return database.callInTenant(tenant, 'note_secret_use', [secretId, now])
 }
 
 /** Signing secrets as they are sealed, revoked and expired ones too, in the order of their ids; held until the commit. */

@@ -1,7 +1,7 @@
+import { sql } from 'kysely'
 import { type BookingField, bookingFields } from '#engine/shipment-update.ts'
-import type { LaneRow, LaneValues } from './lanes.ts'
-import { updateLane } from './lanes.ts'
-import type { TenantId, TenantTransaction } from './open-database.ts'
+import type { LaneRow } from './lanes.ts'
+import { factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
 /** The columns whose changes are kept in the audit trail, under the names the API gives them. */
 const audited = {
@@ -20,6 +20,9 @@ const audited = {
 type AuditedName = keyof typeof audited
 type AuditedColumn = (typeof audited)[AuditedName]
 
+/** What can change of a lane: the audited columns, and when each field of its booking was signed last. */
+export type HeldValues = Pick<LaneRow, AuditedColumn | 'signed_at'>
+
 /** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
 type AuditedValue = string | number | null
 export type AuditedValues = Partial<Record<AuditedColumn, AuditedValue>>
@@ -37,19 +40,55 @@ function audit(value: string | number | Date | null): AuditedValue {
 }
 
 /** The audited columns in which `next` differs from `lane`, before and after. */
-function differences(lane: LaneRow, next: LaneValues): { before: AuditedValues; after: AuditedValues } {
+function differences(
+  lane: HeldValues,
+  next: Partial<HeldValues>,
+): { before: AuditedValues; after: AuditedValues } {
   const before: AuditedValues = {}
   const after: AuditedValues = {}
   for (const column of Object.values(audited)) {
     const value = next[column]
     if (value === undefined) continue
-    const [was, is] = [audit(lane[column] ?? null), audit(value as string | number | Date | null)]
+    const [was, is] = [audit(lane[column] ?? null), audit(value)]
     if (was !== is) {
       before[column] = was
       after[column] = is
     }
   }
   return { before, after }
+}
+
+/** What `change_lane` takes: all that the lane then holds, and the line of its audit trail, null where nothing differs. */
+export interface LaneChange {
+  readonly held: HeldValues
+  readonly change: object | null
+}
+
+/** What writes `next` to a lane that is as it was read; null when there is nothing to write. */
+export function laneChange(
+  lane: HeldValues,
+  next: Partial<HeldValues>,
+  origin: ChangeOrigin,
+  now: Date,
+): LaneChange | null {
+  const { before, after } = differences(lane, next)
+  const changed = Object.keys(after).length > 0
+  if (!changed && next.signed_at === undefined) return null
+  const held = { signed_at: next.signed_at ?? lane.signed_at } as Record<string, unknown>
+  for (const column of Object.values(audited)) {
+    held[column] = next[column] === undefined ? lane[column] : next[column]
+  }
+  const change = {
+    source: origin.source,
+    user_id: origin.userId,
+    token_id: origin.tokenId,
+    import_id: origin.importId,
+    changed_at: now,
+    before,
+    after,
+    rolled_back_change: origin.rolledBackChange,
+  }
+  return { held: held as unknown as HeldValues, change: changed ? change : null }
 }
 
 /**
@@ -60,38 +99,24 @@ export async function changeLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   lane: LaneRow,
-  next: LaneValues,
+  next: Partial<HeldValues>,
   origin: ChangeOrigin,
   now: Date,
 ): Promise<LaneRow> {
-  const { before, after } = differences(lane, next)
-  const changed = Object.keys(after).length > 0
-  if (!changed && next.signed_at === undefined) return lane
-  const updated = await updateLane(transaction, tenant, lane, changed ? { ...next, updated_at: now } : next)
-  if (!changed) return updated
-  const { last } = await transaction
-    .selectFrom('lane_changes')
-    .select((query) => query.fn.max('change_number').as('last'))
-    .where('tenant_id', '=', tenant)
-    .where('lane_id', '=', lane.lane_id)
-    .executeTakeFirstOrThrow()
-  await transaction
-    .insertInto('lane_changes')
-    .values({
-      tenant_id: tenant,
-      lane_id: lane.lane_id,
-      change_number: ((last as number | null) ?? 0) + 1,
-      source: origin.source,
-      user_id: origin.userId ?? null,
-      token_id: origin.tokenId ?? null,
-      import_id: origin.importId ?? null,
-      changed_at: now,
-      before: JSON.stringify(before),
-      after: JSON.stringify(after),
-      rolled_back_change: origin.rolledBackChange ?? null,
-    })
-    .execute()
-  return updated
+  const written = laneChange(lane, next, origin, now)
+  if (written === null) return lane
+  const { held, change } = written
+  const { rows } = await sql<LaneRow>`
+    select * from change_lane(
+      ${tenant}, ${lane.lane_id}, null, ${JSON.stringify(held)}::jsonb,
+      ${change === null ? null : JSON.stringify(change)}::jsonb
+    )
+  `.execute(transaction)
+  const [changed] = rows
+  if (changed === undefined || changed.lane_id === null)
+    throw new Error('A lane that is locked is not there.')
+  factsChanged(transaction, tenant, { before: [lane], after: [changed] })
+  return changed
 }
 
 /** The changes of a lane, newest first, with the name of the person where it was one. */
@@ -161,7 +186,7 @@ export const bookingColumns = {
  * The values from before a change, ready to be written back. The booking fields among them count as written now: an
  * update that was signed before the rollback and arrives after it does not bring the undone values back.
  */
-export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): LaneValues {
+export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): Partial<HeldValues> {
   const values: Record<string, AuditedValue | Date> = { ...before }
   for (const column of ['booked_at', 'decided_at'] as const) {
     const value = before[column]
@@ -170,5 +195,5 @@ export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date):
   const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
   const seconds = Math.floor(now.getTime() / 1000)
   const signedAt = { ...lane.signed_at, ...Object.fromEntries(undone.map((field) => [field, seconds])) }
-  return { ...(values as LaneValues), ...(undone.length > 0 ? { signed_at: JSON.stringify(signedAt) } : {}) }
+  return { ...(values as Partial<HeldValues>), ...(undone.length > 0 ? { signed_at: signedAt } : {}) }
 }

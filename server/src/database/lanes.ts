@@ -1,11 +1,9 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
-import type { CountedLane } from './quote-counts.ts'
 import type { LanesTable, Tables } from './tables.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 export type LaneRow = Selectable<LanesTable>
-export type LaneValues = Updateable<LanesTable>
 
 /** What is quoted on one lane, with its places and equipment already read. */
 export type NewLane = Pick<
@@ -210,24 +208,6 @@ export async function lockLane(
   ref: string,
 ): Promise<LaneRow | null> {
   return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
-}
-
-/** Writes values of a lane that is locked, so that it is still as it was read. */
-export async function updateLane(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  lane: Pick<LaneRow, 'lane_id' | keyof CountedLane>,
-  values: LaneValues,
-): Promise<LaneRow> {
-  const updated = await transaction
-    .updateTable('lanes')
-    .set(values)
-    .where('tenant_id', '=', tenant)
-    .where('lane_id', '=', lane.lane_id)
-    .returningAll()
-    .executeTakeFirstOrThrow()
-  factsChanged(transaction, tenant, { before: [lane], after: [updated] })
-  return updated
 }
 
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */

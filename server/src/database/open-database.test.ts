@@ -69,3 +69,44 @@ test('nothing of a tenant is left on its connection, whichever way the transacti
   ).rejects.toThrow('division by zero')
   expect(await settingNow()).toBeNull()
 })
+
+const digest = Buffer.alloc(32, 7)
+
+test('nothing of a tenant is left on a connection by a function that was called on it, nor by one that failed', async () => {
+  expect(await database.callInTenant(tenant, 'find_booking', [digest, '1-1-1'])).toBeNull()
+  expect(await settingNow()).toBeNull()
+  await expect(database.callInTenant(tenant, 'book_shipment', [digest, '1-1-1', 'no json'])).rejects.toThrow(
+    'json',
+  )
+  expect(await settingNow()).toBeNull()
+})
+
+test.each([
+  ['book_shipment', [digest, '1-1-1', '{"lane_id": 1, "seen": "1"}'], true],
+  ['find_booking', [digest, '1-1-1'], false],
+] as const)(
+  'when the answer of %s is lost, that it may have been done is said as it is',
+  async (name, values, writes) => {
+    const told: unknown[] = []
+    const own = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
+    own.onVersionsMoved((of, versions) => told.push([of, versions]))
+    const holder = new pg.Client(ownDatabase.owner)
+    const watcher = new pg.Client(ownDatabase.service)
+    await Promise.all([holder.connect(), watcher.connect()])
+    try {
+      await holder.query('begin; lock table lanes, shipment_updates in access exclusive mode')
+      const lost = own.callInTenant(tenant, name, values).catch((error: unknown) => error)
+      const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      let pid: number | undefined
+      while (pid === undefined) pid = (await watcher.query<{ pid: number }>(waiting)).rows[0]?.pid
+      await terminate(pid)
+      const error = await lost
+      expect(error).toBeInstanceOf(DatabaseUnavailable)
+      expect((error as DatabaseUnavailable).outcomeUnknown).toBe(writes)
+      expect(told).toEqual(writes ? [[tenant, null]] : [])
+    } finally {
+      await holder.query('rollback')
+      await Promise.all([holder.end(), watcher.end(), own.close()])
+    }
+  },
+)

@@ -24,21 +24,13 @@ export type TenantTransaction = Kysely<Tables>
 interface Moves {
   facts: 0 | 1
   access: 0 | 1
-  wonQuotes: number
-  decidedQuotes: number
   quotes: QuoteCountChanges | null
 }
 
 const moves = new WeakMap<TenantTransaction, Moves>()
 
 function movesOf(transaction: TenantTransaction): Moves {
-  const known = moves.get(transaction) ?? {
-    facts: 0,
-    access: 0,
-    wonQuotes: 0,
-    decidedQuotes: 0,
-    quotes: null,
-  }
+  const known = moves.get(transaction) ?? { facts: 0, access: 0, quotes: null }
   moves.set(transaction, known)
   return known
 }
@@ -55,15 +47,8 @@ export function factsChanged(
   const mine = movesOf(transaction)
   mine.facts = 1
   mine.quotes ??= new QuoteCountChanges()
-  const count = (quotes: readonly CountedLane[], by: 1 | -1) => {
-    mine.quotes?.count(tenant, quotes, by)
-    for (const { outcome } of quotes) {
-      if (outcome === 'won') mine.wonQuotes += by
-      if (outcome !== 'pending') mine.decidedQuotes += by
-    }
-  }
-  count(before, -1)
-  count(after, 1)
+  mine.quotes.count(tenant, before, -1)
+  mine.quotes.count(tenant, after, 1)
 }
 
 /**
@@ -109,8 +94,19 @@ export function auditMoved(transaction: TenantTransaction, head: AuditHead): voi
   movedAudits.set(transaction, head)
 }
 
-/** The functions that are called so. */
-export type SchemaFunction = 'note_integration_calls' | 'take_place'
+/**
+ * The functions that are called so. What `writes` may have been done when its answer is lost; what `moves` a tenant on
+ * says so in the `versions` of its answer.
+ */
+const schemaFunctions = {
+  note_integration_calls: { writes: true, moves: false },
+  note_token_use: { writes: true, moves: false },
+  note_secret_use: { writes: true, moves: false },
+  take_place: { writes: true, moves: false },
+  find_booking: { writes: false, moves: false },
+  book_shipment: { writes: true, moves: true },
+} as const
+export type SchemaFunction = keyof typeof schemaFunctions
 
 export interface Database {
   readonly identifiers: Identifiers
@@ -282,16 +278,22 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
         throw new DatabaseUnavailable(error)
       })
+      const { writes, moves: movesTenant } = schemaFunctions[name]
       let broken = false
       try {
         // The function gets its tenant from the wall: it cannot run before that stands.
         const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
           from (select set_config('app.tenant_id', $1, true) as tenant, ${timeouts} offset 0) as wall`
         const { rows } = await ask(client, text, [String(tenant), ...values])
-        return rows[0]?.value as T
+        const value = rows[0]?.value as T
+        const versions = movesTenant ? (value as { versions?: TenantVersions } | null)?.versions : undefined
+        if (versions != null) tell(tenant, versions)
+        return value
       } catch (error) {
+        // The message is its own commit: an error that PostgreSQL answers with was before it, a lost connection may not be.
         broken = isConnectionLost(error)
-        throw translated(error, true)
+        if (broken && movesTenant) tell(tenant, null)
+        throw translated(error, broken && writes)
       } finally {
         client.release(broken)
       }
@@ -377,29 +379,17 @@ const changedTenantsQuery = `
 async function moveVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { facts, access, wonQuotes, decidedQuotes, quotes }: Moves,
+  { facts, access, quotes }: Moves,
 ): Promise<TenantVersions> {
-  const counts = quotes?.asJson() ?? null
-  // After the row of the tenant, which it holds: the counts of two writers never wait for each other.
-  const counted =
-    counts === null
-      ? sql``
-      : sql`, add_quote_counts(${counts.months}::jsonb, ${counts.miles}::jsonb) as counted`
-  const { rows } = await sql<TenantVersions>`
-    with moved as (insert into tenant_facts as known (tenant_id, facts_version, access_version, won_quotes, decided_quotes)
-    values (${tenant}, ${facts}, ${access}, ${wonQuotes}, ${decidedQuotes})
-    on conflict (tenant_id) do update set
-      facts_version = known.facts_version + ${facts}::bigint,
-      access_version = known.access_version + ${access}::bigint,
-      won_quotes = known.won_quotes + ${wonQuotes}::bigint,
-      decided_quotes = known.decided_quotes + ${decidedQuotes}::bigint,
-      changed_in = pg_current_xact_id()
-    returning facts_version as facts, access_version as access)
-    select facts, access ${counted} from moved
+  const counts = quotes?.changed() ?? null
+  const { rows } = await sql<{ versions: TenantVersions }>`
+    select move_tenant(
+      ${tenant}, ${facts}, ${access}, ${counts === null ? null : JSON.stringify(counts)}::jsonb
+    ) as versions
   `.execute(transaction)
-  const [versions] = rows
-  if (versions === undefined) throw new Error('The versions of a tenant did not move.')
-  return { facts: versions.facts, access: versions.access }
+  const [moved] = rows
+  if (moved === undefined) throw new Error('The versions of a tenant did not move.')
+  return moved.versions
 }
 
 /** A connection of the pool, within a patience that may be shorter than the pool's own. */

@@ -6,7 +6,8 @@ import { countMiles, describeLane } from '#engine/lane-insight.ts'
 import { makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { readHistory } from './histories.ts'
-import { insertQuoteRequests, type LaneRow, lockLane, updateLane } from './lanes.ts'
+import { changeLane, type HeldValues } from './lane-changes.ts'
+import { insertQuoteRequests, type LaneRow, lockLane } from './lanes.ts'
 import { type TenantId, tenantId } from './open-database.ts'
 import { readTenantCounts, readTenantMiles } from './quote-counts.ts'
 
@@ -70,11 +71,11 @@ async function quote(own: TenantId, quotes: readonly Quoted[]): Promise<readonly
 }
 
 /** Sets columns of a lane, as a shipment update, an outcome or a rollback does. */
-async function change(own: TenantId, ref: string, values: Parameters<typeof updateLane>[3]): Promise<void> {
+async function change(own: TenantId, ref: string, values: Partial<HeldValues>): Promise<void> {
   await app.database.inTenant(own, async (transaction) => {
     const lane = await lockLane(transaction, own, ref)
     if (lane === null) throw new Error(`no lane ${ref}`)
-    await updateLane(transaction, own, lane, values)
+    await changeLane(transaction, own, lane, values, { source: 'tms' }, new Date(app.now))
   })
 }
 
@@ -159,7 +160,14 @@ test('whatever is done to quotes, at once or in a transaction that is given up, 
       const failed = app.database.inTenant(own, async (transaction) => {
         const lane = await lockLane(transaction, own, pick())
         if (lane === null) throw new Error('no lane')
-        await updateLane(transaction, own, lane, { customer_rate_cents: 1 })
+        await changeLane(
+          transaction,
+          own,
+          lane,
+          { customer_rate_cents: 1 },
+          { source: 'tms' },
+          new Date(app.now),
+        )
         throw new Error('given up')
       })
       await expect(failed).rejects.toThrow('given up')

@@ -24,7 +24,7 @@ export const countedColumns = [
   'created_at',
 ] as const
 
-/** A month's numbers, one a day; the tables take them by these names. */
+/** A month's numbers, one a day; the database takes them by these names. */
 interface MonthChange {
   readonly tenant_id: number
   readonly equipment_code: string
@@ -52,6 +52,8 @@ const noDays = () => new Array<number>(daysOfMonth).fill(0)
 export class QuoteCountChanges {
   readonly #months = new Map<string, MonthChange>()
   readonly #miles = new Map<string, MilesChange>()
+  #won = 0
+  #decided = 0
 
   /** Quotes that come (1), or that are no more or no longer so (-1). */
   count(tenant: number, quotes: readonly CountedLane[], by: 1 | -1): void {
@@ -67,6 +69,8 @@ export class QuoteCountChanges {
         days[day] = (days[day] ?? 0) + more
       }
       add(month[quote.outcome], by)
+      if (quote.outcome === 'won') this.#won += by
+      if (quote.outcome !== 'pending') this.#decided += by
       if (rateCents <= 0) continue
       add(month.priced, by)
       add(month.rate_sum_cents, by * rateCents)
@@ -103,18 +107,28 @@ export class QuoteCountChanges {
     return made
   }
 
-  /** What `add_quote_counts` takes, or null where nothing is to be counted otherwise. */
-  asJson(): { months: string; miles: string } | null {
-    const months = [...this.#months.values()].filter(({ won, lost, pending, priced, rate_sum_cents }) =>
-      [won, lost, pending, priced, rate_sum_cents].some((days) => days.some((number) => number !== 0)),
-    )
+  /** What `move_tenant` takes, or null where nothing is to be counted otherwise. */
+  changed() {
+    const months = [...this.#months.values()].flatMap((month) => onDaysThatChange(month) ?? [])
     const miles = [...this.#miles.values()].filter(
       ({ priced, rate_sum_cents }) => priced !== 0 || rate_sum_cents !== 0,
     )
-    return months.length + miles.length === 0
-      ? null
-      : { months: JSON.stringify(months), miles: JSON.stringify(miles) }
+    if (months.length + miles.length === 0) return null
+    return { won_quotes: this.#won, decided_quotes: this.#decided, months, miles }
   }
+}
+
+/** Days of a month, counted from 1, each with what comes to its number. */
+type OnDays = readonly (readonly [day: number, more: number])[]
+
+/** A month's change without the lists and days on which nothing does; null for what changes on none. Most are of one day. */
+function onDaysThatChange({ tenant_id, equipment_code, month, ...counts }: MonthChange) {
+  const changed: { [name in keyof typeof counts]?: OnDays } = {}
+  for (const name of ['won', 'lost', 'pending', 'priced', 'rate_sum_cents'] as const) {
+    const days = counts[name].flatMap((more, day) => (more === 0 ? [] : [[day + 1, more] as const]))
+    if (days.length > 0) changed[name] = days
+  }
+  return Object.keys(changed).length === 0 ? null : { tenant_id, equipment_code, month, ...changed }
 }
 
 const dayMs = 86_400_000

@@ -1,67 +1,116 @@
-import { sql } from 'kysely'
-import type { TenantId, TenantTransaction } from './open-database.ts'
+import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
+import { type Database, LockTimeout, type TenantId } from './open-database.ts'
+import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 
-/** The answer that an equal signed request was given before. */
+/** The answer to a signed request: the first time, or the same again. */
 export interface RecordedAnswer {
   readonly laneId: number
   readonly updated: boolean
+  readonly replayed: boolean
 }
+
+/** What a signed update is decided on: what its lane holds. */
+export type BookedLaneRow = HeldValues & CountedLane & { readonly lane_id: number }
+
+/** What a signed update does to its lane, and what is kept of it, applied or not. */
+export interface ShipmentBooking {
+  /** What the lane then holds; null where nothing is applied. */
+  readonly next: Partial<HeldValues> | null
+  readonly origin: ChangeOrigin
+  readonly signedAt: Date
+  readonly receivedAt: Date
+  readonly tokenId: number
+  readonly carried: unknown
+  readonly applied: readonly string[]
+  readonly updated: boolean
+}
+
+/** A lane as JSON has it. */
+type ReadLane = {
+  readonly [column in keyof BookedLaneRow]: Date extends BookedLaneRow[column]
+    ? string | Exclude<BookedLaneRow[column], Date>
+    : BookedLaneRow[column]
+}
+
+/** As find_booking answers: that the request was answered before, or its lane and the version of the row. */
+type Found =
+  | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
+  | { readonly seen: string; readonly lane: ReadLane }
 
 /**
- * Makes equal signed requests take turns until the end of the transaction. The lock is of the digest, not of a row,
- * because the first of them has no row yet.
+ * Somebody else's change between the two messages is no reason to give up: one of those who change a lane at once always
+ * gets on. A brokerage has ten requests a second, so more in a row than this are not other updates.
  */
-export async function lockRequestDigest(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  digest: Buffer,
-): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${tenant}::integer, ${digest.readInt32BE(0)}::integer)`.execute(
-    transaction,
-  )
-}
+const triesMax = 50
 
-export async function findRecordedAnswer(
-  transaction: TenantTransaction,
+/**
+ * Books a signed update in two messages: one that reads, one that writes all and commits. `decide` says what it does to its
+ * lane. The lane is not held in between: when somebody else has changed it meanwhile, nothing is written, and it is decided
+ * anew on what it then holds. Equal requests take turns, and all but the first get the answer of the first. Null when the
+ * tenant has no such lane.
+ *
+ * @throws LockTimeout when the lane, or the same request, is held by somebody else for too long
+ */
+export async function bookShipment(
+  database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
-  digest: Buffer,
+  request: { readonly digest: Buffer; readonly laneRef: string },
+  decide: (lane: BookedLaneRow) => ShipmentBooking,
 ): Promise<RecordedAnswer | null> {
-  const row = await transaction
-    .selectFrom('shipment_updates')
-    .select(['lane_id', 'updated'])
-    .where('tenant_id', '=', tenant)
-    .where('request_digest', '=', digest)
-    .executeTakeFirst()
-  return row === undefined ? null : { laneId: row.lane_id, updated: row.updated }
+  const named = [request.digest, request.laneRef]
+  let found = await database.callInTenant<Found | null>(tenant, 'find_booking', named)
+  for (let tries = 0; tries < triesMax; tries++) {
+    if (found === null) return null
+    if ('answer' in found) {
+      return { laneId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
+    }
+    const lane = laneRead(found.lane)
+    const booking = decide(lane)
+    const written: Found | { readonly booked: true } | null = await database.callInTenant(
+      tenant,
+      'book_shipment',
+      [...named, JSON.stringify(bookingOf(tenant, found.seen, lane, booking))],
+    )
+    if (written !== null && 'booked' in written) {
+      return { laneId: lane.lane_id, updated: booking.updated, replayed: false }
+    }
+    found = written
+  }
+  throw new LockTimeout('The lane was changed again and again.')
 }
 
-/** Keeps a signed update, applied or not, with its answer. Rows are never changed. */
-export async function recordShipmentUpdate(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  update: {
-    digest: Buffer
-    laneId: number
-    signedAt: Date
-    receivedAt: Date
-    tokenId: number
-    carried: unknown
-    applied: readonly string[]
-    updated: boolean
-  },
-): Promise<void> {
-  await transaction
-    .insertInto('shipment_updates')
-    .values({
-      tenant_id: tenant,
-      request_digest: update.digest,
-      lane_id: update.laneId,
-      signed_at: update.signedAt,
-      received_at: update.receivedAt,
-      token_id: update.tokenId,
-      carried: JSON.stringify(update.carried),
-      applied: JSON.stringify(update.applied),
-      updated: update.updated,
-    })
-    .execute()
+function laneRead(lane: ReadLane): BookedLaneRow {
+  const moment = (text: string | null) => (text === null ? null : new Date(text))
+  return {
+    ...lane,
+    created_at: new Date(lane.created_at),
+    booked_at: moment(lane.booked_at),
+    decided_at: moment(lane.decided_at),
+  }
+}
+
+/** What book_shipment takes beside the names of the request. */
+function bookingOf(tenant: TenantId, seen: string, lane: BookedLaneRow, booking: ShipmentBooking) {
+  const { next, origin, receivedAt } = booking
+  const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
+  const quotes = new QuoteCountChanges()
+  if (written !== null) {
+    quotes.count(tenant, [lane], -1)
+    quotes.count(tenant, [{ ...lane, ...written.held }], 1)
+  }
+  const counts = quotes.changed()
+  return {
+    lane_id: lane.lane_id,
+    seen,
+    // What is not there is null to the database; a null of JSON would not be.
+    ...(written === null ? {} : { held: written.held }),
+    ...(written === null || written.change === null ? {} : { change: written.change }),
+    ...(counts === null ? {} : { counts }),
+    signed_at: booking.signedAt,
+    received_at: receivedAt,
+    token_id: booking.tokenId,
+    carried: booking.carried,
+    applied: booking.applied,
+    updated: booking.updated,
+  }
 }

@@ -24,7 +24,11 @@ import { laneAnswer, laneAnswers } from './lane-answer.ts'
  * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
  * time of an outcome that it restores may have been wiped since.
  */
-function decidedInTime(lane: lanes.LaneRow, values: lanes.LaneValues, at: Date): lanes.LaneValues {
+function decidedInTime(
+  lane: lanes.LaneRow,
+  values: Partial<changes.HeldValues>,
+  at: Date,
+): Partial<changes.HeldValues> {
   const outcome = values.outcome ?? lane.outcome
   const decidedAt = values.decided_at === undefined ? lane.decided_at : values.decided_at
   return (outcome === 'pending') === (decidedAt === null)

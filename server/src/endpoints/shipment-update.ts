@@ -3,9 +3,8 @@ import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { applyShipmentUpdate, type BookedLane, type Booking } from '#engine/shipment-update.ts'
-import { bookingColumns, changeLane } from '../database/lane-changes.ts'
-import { type LaneRow, type LaneValues, lockLane } from '../database/lanes.ts'
-import { findRecordedAnswer, lockRequestDigest, recordShipmentUpdate } from '../database/shipment-updates.ts'
+import { bookingColumns, type HeldValues } from '../database/lane-changes.ts'
+import { type BookedLaneRow, bookShipment } from '../database/shipment-updates.ts'
 import { Reply, serve } from './call.ts'
 import { noLane } from './quote-requests.ts'
 
@@ -21,7 +20,7 @@ function carriedFields(body: BodyOf<typeof shipmentUpdate>): Partial<Booking> {
   }
 }
 
-function bookedLane(lane: LaneRow): BookedLane {
+function bookedLane(lane: BookedLaneRow): BookedLane {
   return {
     booking: {
       customerRateCents: lane.customer_rate_cents,
@@ -42,7 +41,7 @@ function moment(at: number | null): Date | null {
   return at === null ? null : new Date(at)
 }
 
-function laneValues(lane: LaneRow, next: BookedLane, truckCostApplied: boolean): LaneValues {
+function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boolean): HeldValues {
   const { booking } = next
   return {
     [bookingColumns.customerRateCents]: booking.customerRateCents,
@@ -52,7 +51,7 @@ function laneValues(lane: LaneRow, next: BookedLane, truckCostApplied: boolean):
     [bookingColumns.carrierNotes]: booking.carrierNotes,
     [bookingColumns.bookedAt]: moment(booking.bookedAt),
     truck_cost_source: truckCostApplied ? 'tms' : lane.truck_cost_source,
-    signed_at: JSON.stringify(next.signedAt),
+    signed_at: next.signedAt,
     outcome: next.outcome,
     outcome_source: next.outcomeSource,
     outcome_reason: next.outcome === 'lost' ? lane.outcome_reason : null,
@@ -61,51 +60,35 @@ function laneValues(lane: LaneRow, next: BookedLane, truckCostApplied: boolean):
 }
 
 /**
- * One transaction: the same request again gets its stored answer; else the lane is found by its ref, merged, saved with
- * its change, and the update is kept on record. No queue and no retraining: the next read uses the new facts.
+ * The same request again gets its stored answer; else the lane is found by its ref, merged, saved with its change, and the
+ * update is kept on record, all of it in one commit. No queue and no retraining: the next read uses the new facts.
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed, now }, parts) => {
   const { database, config } = parts
   const at = new Date(now)
   // A fast clock cannot reserve the future: a signature counts from the server's now at the latest.
   const signedAtSeconds = Math.min(signed.timestampSeconds, Math.floor(now / 1000))
-  return database.inTenant(caller.tenant, async (transaction) => {
-    await lockRequestDigest(transaction, caller.tenant, signed.requestDigest)
-    const earlier = await findRecordedAnswer(transaction, caller.tenant, signed.requestDigest)
-    if (earlier !== null) {
-      return new Reply(
-        { status: 'ok' as const, lane_id: earlier.laneId, updated: earlier.updated },
-        { 'Idempotent-Replayed': 'true' },
-      )
-    }
-    const lane = await lockLane(transaction, caller.tenant, body.lane_ref)
-    if (lane === null) throw noLane(body.lane_ref)
+  const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
+  const answer = await bookShipment(database, caller.tenant, request, (lane) => {
     const merged = applyShipmentUpdate(
       bookedLane(lane),
       { fields: carriedFields(body), signedAtSeconds },
       now,
       config.staleWrites,
     )
-    if (merged.applied.length > 0) {
-      await changeLane(
-        transaction,
-        caller.tenant,
-        lane,
-        laneValues(lane, merged.lane, merged.applied.includes('truckCostCents')),
-        { source: 'tms', tokenId: caller.tokenId },
-        at,
-      )
-    }
-    await recordShipmentUpdate(transaction, caller.tenant, {
-      digest: signed.requestDigest,
-      laneId: lane.lane_id,
+    const { applied, updated } = merged
+    return {
+      next: applied.length === 0 ? null : heldValues(lane, merged.lane, applied.includes('truckCostCents')),
+      origin: { source: 'tms', tokenId: caller.tokenId },
       signedAt: new Date(signed.timestampSeconds * 1000),
       receivedAt: at,
       tokenId: caller.tokenId,
       carried: body,
-      applied: merged.applied,
-      updated: merged.updated,
-    })
-    return { status: 'ok' as const, lane_id: lane.lane_id, updated: merged.updated }
+      applied,
+      updated,
+    }
   })
+  if (answer === null) throw noLane(body.lane_ref)
+  const told = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
+  return answer.replayed ? new Reply(told, { 'Idempotent-Replayed': 'true' }) : told
 })

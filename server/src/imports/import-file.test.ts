@@ -352,7 +352,7 @@ describe('a row with a lane_ref', () => {
         lane,
         {
           customer_rate_cents: 220000,
-          signed_at: JSON.stringify({ customerRateCents: 1 }),
+          signed_at: { customerRateCents: 1 },
           outcome: 'lost',
           outcome_source: 'dashboard',
           decided_at: new Date(now),

@@ -1,6 +1,6 @@
 import { formatDollars } from '#engine/money.ts'
-import { bookingColumns } from '../database/lane-changes.ts'
-import type { LaneRow, LaneValues } from '../database/lanes.ts'
+import { bookingColumns, type HeldValues } from '../database/lane-changes.ts'
+import type { LaneRow } from '../database/lanes.ts'
 import type { ImportFieldName } from './import-fields.ts'
 import type { ImportedBooking, ReportedBooking } from './rows.ts'
 
@@ -14,7 +14,7 @@ const fieldNames: Readonly<Record<keyof ReportedBooking, ImportFieldName>> = {
 }
 
 export type Takeover =
-  | { readonly values: LaneValues }
+  | { readonly values: Partial<HeldValues> }
   | { readonly conflicts: readonly { readonly field: ImportFieldName; readonly what: string }[] }
 
 /**
@@ -27,7 +27,7 @@ export type Takeover =
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', outcome_source: 'import', decided_at: ... } }
  */
 export function takeOver(lane: LaneRow, reported: ImportedBooking, now: Date): Takeover {
-  const values: LaneValues = {}
+  const values: Partial<HeldValues> = {}
   const conflicts: { field: ImportFieldName; what: string }[] = []
   for (const [field, value] of Object.entries(reported.booking) as [
     keyof ReportedBooking,

@@ -35,9 +35,16 @@ export function keyName(key: SecretKey): string {
   return derivedKey(key, 'name of the key').toString('hex').slice(0, 16)
 }
 
+/** Kept beside the key they come from: each signed request opens a secret. */
+const derived = new WeakMap<SecretKey, Map<string, Buffer>>()
+
 /** A key for one purpose. @example derivedKey(key, 'service tokens') */
 export function derivedKey(key: SecretKey, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, 'lanewise', purpose, 32))
+  const known = derived.get(key) ?? new Map<string, Buffer>()
+  derived.set(key, known)
+  const made = known.get(purpose) ?? Buffer.from(hkdfSync('sha256', key, 'lanewise', purpose, 32))
+  known.set(purpose, made)
+  return made
 }
 
 const nonceBytes = 12
