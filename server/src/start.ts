@@ -3,19 +3,22 @@ import type pg from 'pg'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
-import { migrate, missingMigrations } from './database/migrate.ts'
+import { migrate, migrationNames, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
+import { watchedDatabase } from './database/transaction-watch.ts'
 import { missingWalls } from './database/walls.ts'
-import type { CallLog, Parts } from './endpoints/call.ts'
+import type { CallLog, Log, Parts } from './endpoints/call.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
 import { secretKeysOf } from './secret-key-file.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
-import { inTurn, startServing } from './serving.ts'
+import { inTurn, monotonicClock, startServing } from './serving.ts'
 import { startMoreThreads } from './threads/more-threads.ts'
 import { sharedTenantMemory, sharedTenants } from './threads/shared-tenants.ts'
+import type { OtherThreads } from './watching/metrics.ts'
+import { startWatching, type Watching } from './watching/start-watching.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -51,12 +54,14 @@ export async function startService(
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
     // A thread among several has a part of the connections: the database has no more for more threads.
     const connectionsMax = Math.max(connectionsPerThreadMin, Math.floor(connectionsInAll / config.threads))
-    const database = await openDatabase({
+    const watching = await startWatching(config, { log: logger, monotonic: monotonicClock(), thread: 1 })
+    const opened = await openDatabase({
       connection,
       connectionsMax,
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
-    undo.push(() => database.close())
+    undo.push(() => opened.close())
+    const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
     const walls = await missingWalls(database)
     if (walls.length > 0)
       throw new StartRefused(
@@ -79,6 +84,8 @@ export async function startService(
       shared: memory === null ? null : sharedTenants(memory),
       first: null,
       countedElsewhere: (...values) => countedElsewhere(...values),
+      watching,
+      migrations: await migrationNames(),
       listen: { port: config.port, host: config.host, reusePort: memory !== null },
     }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOTSUP') throw new StartRefused(threadsUnsupported)
@@ -87,6 +94,7 @@ export async function startService(
     const { address } = serving
     undo.push(() => serving.drain())
     let closing = [serving.close]
+    let otherMetrics = async (): Promise<OtherThreads> => new Map()
     undo.push(() => Promise.all(closing.map((close) => close())))
     if (memory !== null) {
       const port = Number(new URL(address).port)
@@ -95,7 +103,16 @@ export async function startService(
         { desk: serving.desk, log: logger },
       )
       countedElsewhere = more.counted
+      otherMetrics = more.metrics
       closing = [serving.close, more.stop]
+    }
+    if (config.metrics !== null) {
+      const close = await serveMetrics(config.metrics, {
+        watching,
+        others: () => otherMetrics(),
+        log: logger,
+      })
+      undo.push(close)
     }
     return { address, sample, stop }
   } catch (error) {
@@ -115,6 +132,30 @@ const threadsUnsupported =
 
 const portTaken = ({ port, host }: Config) =>
   new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
+
+/** Serves the numbers of all threads to who watches the service, and answers how to end that. */
+async function serveMetrics(
+  at: NonNullable<Config['metrics']>,
+  parts: { watching: Watching; others: () => Promise<OtherThreads>; log: Log },
+): Promise<() => Promise<void>> {
+  const [{ listenForMetrics }, { gathering }] = await Promise.all([
+    import('./watching/metrics-listener.ts'),
+    import('./watching/metrics.ts'),
+  ])
+  const gather = gathering()
+  const read = async () => {
+    const [own, others] = await Promise.all([parts.watching.read(), parts.others()])
+    return gather(own, others)
+  }
+  const onError = (error: unknown) => parts.log.error({ err: error }, 'metrics could not be read')
+  const listener = await listenForMetrics(at, read, onError).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new StartRefused(
+      `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
+    )
+  })
+  return listener.close
+}
 
 /** Several listeners on one port would be let in beside another service that has several, too: nobody would notice. */
 async function refuseTakenPort(config: Config): Promise<void> {

@@ -20,7 +20,15 @@ export interface TenantWatch {
   look(): Promise<void>
   /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
+  counts(): WatchCounts
   stop(): Promise<void>
+}
+
+export interface WatchCounts {
+  readonly tenants: number
+  /** Since the start: how often the database was asked what moved on, and how often it did not say. */
+  readonly looks: number
+  readonly failed: number
 }
 
 /** The versions that something was read at; without `facts` where it is not made of them. */
@@ -73,6 +81,8 @@ export function tenantWatch({
   let changes = 0
   let server: string | null = null
   let epoch = 0
+  let looks = 0
+  let failed = 0
 
   function moved(tenant: TenantId, versions: TenantVersions | null): void {
     const known = watched.get(tenant)
@@ -104,6 +114,7 @@ export function tenantWatch({
 
   async function ask(): Promise<void> {
     const began = monotonic()
+    looks++
     try {
       const { next, tenants, server: answered } = await behindRequests(() => database.changedTenants(since))
       // A replica or a backup may lack the last commits, and has given their numbers to others since.
@@ -121,6 +132,7 @@ export function tenantWatch({
       if (!failing)
         log.warn({ err: error }, 'what changed elsewhere could not be asked: nothing is answered from memory')
       failing = true
+      failed++
     }
   }
 
@@ -205,6 +217,8 @@ export function tenantWatch({
         known.readings--
       }
     },
+
+    counts: () => ({ tenants: watched.size, looks, failed }),
 
     async stop() {
       stopped = true
