@@ -35,6 +35,12 @@ export interface ServiceTraces extends Traces {
   stop(): Promise<void>
 }
 
+/** A request that is under way, or was: timers that it started go on as parts of it. */
+interface Begun {
+  readonly context: Context
+  ended: boolean
+}
+
 /** A collector that is away holds up no stop for longer. */
 const stopMsMax = 2_000
 /** Of a fault of the collector's, which comes with every batch while it lasts. */
@@ -81,9 +87,9 @@ export function serviceTraces(
   })
   const tracer = provider.getTracer('lanewise', version)
   const propagator = new W3CTraceContextPropagator()
-  /** The request, or the work, that something is done for. */
-  const current = new AsyncLocalStorage<Context>()
-  const contexts = new WeakMap<RequestSpan, Context>()
+  /** The request that something is done for. */
+  const current = new AsyncLocalStorage<Begun>()
+  const begun = new WeakMap<RequestSpan, Begun>()
 
   return {
     begin(headers) {
@@ -92,22 +98,26 @@ export function serviceTraces(
           ? ROOT_CONTEXT
           : propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
       const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent)
+      const state: Begun = { context: trace.setSpan(ROOT_CONTEXT, span), ended: false }
       const mine: RequestSpan = {
         traceId: span.spanContext().traceId,
-        end: (answer) => endRequest(span, answer),
+        end(answer) {
+          state.ended = true
+          endRequest(span, answer)
+        },
       }
-      contexts.set(mine, trace.setSpan(ROOT_CONTEXT, span))
+      begun.set(mine, state)
       return mine
     },
     within(span, work) {
-      const context = span === null ? undefined : contexts.get(span)
-      return context === undefined ? work() : current.run(context, work)
+      const request = span === null ? undefined : begun.get(span)
+      return request === undefined ? work() : current.run(request, work)
     },
     transaction(kind) {
-      const context = current.getStore()
-      // What nobody waits for, such as looks at what has moved on many times a second, is in no trace.
-      if (context === undefined) return () => {}
-      const span = tracer.startSpan(`database ${kind}`, { kind: SpanKind.CLIENT }, context)
+      const request = current.getStore()
+      // What goes on after the answer, such as looks at what has moved on many times a second, is in no trace.
+      if (request === undefined || request.ended) return () => {}
+      const span = tracer.startSpan(`database ${kind}`, { kind: SpanKind.CLIENT }, request.context)
       span.setAttributes({ 'db.system.name': 'postgresql', 'lanewise.transaction': kind })
       return (failure) => {
         if (failure !== null) {
