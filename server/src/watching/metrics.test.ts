@@ -8,7 +8,7 @@ import { gathering, serviceMetrics, text } from './metrics.ts'
 import { listenForMetrics } from './metrics-listener.ts'
 
 const answer = { endpoint: 'markup', method: 'GET', status: 200, seconds: 0.02 }
-const valueOf = (scrape: string, sample: string) =>
+const numberOf = (scrape: string, sample: string) =>
   Number(new RegExp(`^${sample.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(scrape)?.[1])
 const requests = 'lanewise_http_requests_total{endpoint="markup",method="GET",status="200"}'
 const withinMs25 = 'lanewise_http_request_duration_seconds_bucket{le="0.025",endpoint="markup"}'
@@ -21,9 +21,9 @@ describe('the numbers of several threads', () => {
     for (let times = 0; times < 3; times++) first.answered(answer)
     for (let times = 0; times < 4; times++) second.answered(answer)
     const scrape = await text(await gathering()(await first.read(), new Map([[1, await second.read()]])))
-    expect(valueOf(scrape, requests)).toBe(7)
-    expect([valueOf(scrape, withinMs10), valueOf(scrape, withinMs25)]).toEqual([0, 7])
-    expect(valueOf(scrape, 'lanewise_threads')).toBe(2)
+    expect(numberOf(scrape, requests)).toBe(7)
+    expect([numberOf(scrape, withinMs10), numberOf(scrape, withinMs25)]).toEqual([0, 7])
+    expect(numberOf(scrape, 'lanewise_threads')).toBe(2)
     const own = (await second.read()).map(({ name }) => name)
     expect(own.filter((name) => /^process_|build_info/.test(name))).toEqual([])
     expect(own).toContain('nodejs_eventloop_lag_p99_seconds')
@@ -37,15 +37,15 @@ describe('the numbers of several threads', () => {
       text(await gather(await first.read(), others))
     second.answered(answer)
     const early = await scraped(new Map([[1, await second.read()]]))
-    expect([valueOf(early, requests), valueOf(early, 'lanewise_threads')]).toEqual([1, 2])
+    expect([numberOf(early, requests), numberOf(early, 'lanewise_threads')]).toEqual([1, 2])
     const busy = await scraped(new Map([[1, null]]))
-    expect([valueOf(busy, requests), valueOf(busy, 'lanewise_threads')]).toEqual([1, 2])
+    expect([numberOf(busy, requests), numberOf(busy, 'lanewise_threads')]).toEqual([1, 2])
     const replacing = serviceMetrics({ isFirst: false })
     replacing.answered(answer)
     for (let times = 0; times < 2; times++) {
       const later = await scraped(new Map([[2, await replacing.read()]]))
-      expect([valueOf(later, requests), valueOf(later, withinMs25)]).toEqual([2, 2])
-      expect(valueOf(later, 'lanewise_threads')).toBe(2)
+      expect([numberOf(later, requests), numberOf(later, withinMs25)]).toEqual([2, 2])
+      expect(numberOf(later, 'lanewise_threads')).toBe(2)
     }
   })
 })
@@ -60,12 +60,12 @@ test('answers from memory are requests as any other, and are told apart', async 
   for (let times = 0; times < 2; times++) {
     const scrape = await text([await metrics.read()])
     expect(
-      valueOf(scrape, `lanewise_http_requests_total{endpoint="${name}",method="GET",status="200"}`),
+      numberOf(scrape, `lanewise_http_requests_total{endpoint="${name}",method="GET",status="200"}`),
     ).toBe(3)
-    expect(valueOf(scrape, `lanewise_http_requests_from_memory_total{endpoint="${name}"}`)).toBe(2)
-    expect(valueOf(scrape, `lanewise_http_request_duration_seconds_count{endpoint="${name}"}`)).toBe(3)
+    expect(numberOf(scrape, `lanewise_http_requests_from_memory_total{endpoint="${name}"}`)).toBe(2)
+    expect(numberOf(scrape, `lanewise_http_request_duration_seconds_count{endpoint="${name}"}`)).toBe(3)
     expect(
-      valueOf(scrape, `lanewise_http_request_duration_seconds_bucket{le="0.0005",endpoint="${name}"}`),
+      numberOf(scrape, `lanewise_http_request_duration_seconds_bucket{le="0.0005",endpoint="${name}"}`),
     ).toBe(2)
   }
 })
@@ -76,8 +76,8 @@ test('a limit that is counted is the same limit', async () => {
   expect([1, 2, 3].map((at) => limit.admit(7, at).admitted)).toEqual([true, true, false])
   expect(limit.remaining(7, 3)).toBe(0)
   const scrape = await text([await metrics.read()])
-  expect(valueOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="admitted"}')).toBe(2)
-  expect(valueOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="refused"}')).toBe(1)
+  expect(numberOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="admitted"}')).toBe(2)
+  expect(numberOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="refused"}')).toBe(1)
 })
 
 describe('the port for metrics', () => {
