@@ -185,7 +185,7 @@ const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_END
 function tracesOf(env: Readonly<Record<string, string | undefined>>, problems: string[]): Config['traces'] {
   const variables = Object.fromEntries(
     Object.entries(env).flatMap(([name, text]) =>
-      name.startsWith('OTEL_') && text !== undefined && text !== '' ? [[name, text] as const] : [],
+      /^OTEL_/.test(name) && text !== undefined && text !== '' ? [[name, text] as const] : [],
     ),
   )
   const exporter =

@@ -65,7 +65,11 @@ describe('readiness', () => {
   const asOwner = async (text: string, values: string[] = []) => {
     const client = new pg.Client(app.testDatabase.owner)
     await client.connect()
-    await client.query(text, values).finally(() => client.end())
+    try {
+      await client.query(text, values)
+    } finally {
+      await client.end()
+    }
   }
   const allHold = { database: 'ok', clock: 'ok', migrations: 'ok' }
 

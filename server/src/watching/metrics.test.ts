@@ -50,7 +50,7 @@ describe('the numbers of several threads', () => {
   })
 })
 
-test('answers from memory are requests as any other, and are told apart', async () => {
+test('answers from memory are requests like all others, and are told apart', async () => {
   const metrics = serviceMetrics({ isFirst: true })
   const count = metrics.fromMemory(laneInsight)
   const { name } = laneInsight
