@@ -154,6 +154,7 @@ async function serveMetrics(
       `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
     )
   })
+  parts.log.info({ port: listener.port, host: at.host }, 'metrics are served')
   return listener.close
 }
 

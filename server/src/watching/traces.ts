@@ -1,15 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type Context,
-  defaultTextMapGetter,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api'
-import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core'
+import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
   defaultResource,
@@ -79,24 +72,24 @@ export function serviceTraces(
         resourceFromAttributes({
           'service.name': 'lanewise',
           'service.version': version,
-          'service.instance.id': `${process.pid}-${thread}`,
+          'service.instance.id': `${hostname()}-${process.pid}-${thread}`,
         }),
       )
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...given(options) })],
   })
   const tracer = provider.getTracer('lanewise', version)
-  const propagator = new W3CTraceContextPropagator()
   /** The request that something is done for. */
   const current = new AsyncLocalStorage<Begun>()
   const begun = new WeakMap<RequestSpan, Begun>()
 
   return {
     begin(headers) {
+      const { traceparent } = headers
+      // Not its tracestate: that is anybody's text, for services that we would ask in turn.
+      const caller = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
       const parent =
-        headers.traceparent === undefined
-          ? ROOT_CONTEXT
-          : propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter)
+        caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true })
       const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, parent)
       const state: Begun = { context: trace.setSpan(ROOT_CONTEXT, span), ended: false }
       const mine: RequestSpan = {

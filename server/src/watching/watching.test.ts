@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { problems } from '#contract/errors.ts'
@@ -34,6 +35,7 @@ beforeAll(async () => {
   collector = await traceCollector()
   // The packages read their own variables, as they do in the service.
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
+  process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '500'
   process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=collector-key'
   app = await testApp({
     wrapDatabase: failing.wrapDatabase,
@@ -49,7 +51,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await app.close()
-  await collector.close()
 })
 
 const scrape = async (): Promise<Scrape> => readScrape(await text([await watching.read()]))
@@ -103,6 +104,7 @@ describe('metrics', () => {
   })
 
   test('tell what is remembered, what is connected and what is ready', async () => {
+    app.now = Date.now()
     const now = await scrape()
     expect(now.sum('lanewise_memory_entries')).toBeGreaterThan(0)
     expect(now.sum('lanewise_memory_bytes')).toBeGreaterThan(0)
@@ -232,7 +234,7 @@ describe('traces', () => {
   test('end with the answer: what goes on behind the requests is in none', async () => {
     const answer = await call(app, 'GET', markupPath, { token: holder.token })
     const { request } = await spansOf(answer.headers.get('Request-Id') ?? '')
-    await new Promise((resume) => setTimeout(resume, 500))
+    await delay(500)
     const late = collector.spans.filter(({ traceId }) => traceId === request.traceId)
     expect(late.length).toBeLessThan(15)
   })
@@ -333,7 +335,10 @@ test('no secret is in a line of the log, a metric or a span, whatever is asked w
   await pushUpdate(app, integration, { lane_ref: canary })
   await pushUpdate(app, wrong, { lane_ref: canary })
   await call(app, 'GET', lanePath, { token: integration.token })
-  await call(app, 'GET', lanePath, { token: integration.token, headers: { tracestate: `x=${canary}` } })
+  await call(app, 'GET', lanePath, {
+    token: integration.token,
+    headers: { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`, tracestate: `x=${canary}` },
+  })
   await call(app, 'GET', `/${integration.secret}`)
   await call(app, 'GET', `/api/lanes/${integration.secret}`, { token: tenant.owner })
   await sendRaw(
@@ -364,6 +369,21 @@ test('no secret is in a line of the log, a metric or a span, whatever is asked w
     'planted holds secret 0',
   ])
   expect(foundIn(places, secrets)).toEqual([])
+})
+
+test('a collector that goes away costs a line in the log, and holds up neither an answer nor a stop', async () => {
+  await collector.close()
+  const lines = () => app.logLines.filter((line) => line.includes('traces could not be sent'))
+  expect(lines()).toEqual([])
+  for (let times = 0; times < 5; times++) {
+    expect((await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })).status).toBe(200)
+    await delay(100)
+  }
+  await expect.poll(() => lines().length, { timeout: 10_000 }).toBe(1)
+  expect(lines().join()).not.toContain('collector-key')
+  const began = performance.now()
+  await watching.stop()
+  expect(performance.now() - began).toBeLessThan(2_500)
 })
 
 /** In which text which of the secrets stands: as it is, in base64 or in hex. */
