@@ -121,7 +121,11 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     return503OnClosing: false,
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
-      answerProblem(fromFramework(error, bodyBytesMax), request, reply, parts)
+      const answer = fromFramework(error, bodyBytesMax)
+      // It never comes to the hooks.
+      const { method } = request
+      parts.metrics.answered({ endpoint: 'none', method, status: answer.status, seconds: null })
+      answerProblem(answer, request, reply, parts)
     },
     clientErrorHandler: (error, socket) => answerRawError(error, socket, parts),
   })
@@ -294,7 +298,7 @@ function answerRawError(error: NodeJS.ErrnoException, socket: Socket, { log, met
         : problem('malformed-request', 'The request is not well-formed HTTP/1.1.')
   const requestId = randomUUID()
   const { status, code } = answer
-  metrics.answered({ endpoint: 'none', method: 'none', status, seconds: null })
+  metrics.answered({ endpoint: 'none', method: 'other', status, seconds: null })
   metrics.refused(code)
   log.info({ request_id: requestId, tenant_id: null, code }, 'refused')
   const body = JSON.stringify(answer.body(requestId))

@@ -156,7 +156,7 @@ export function serveEndpoint(
     const { id: requestId, method } = request
     const watch: CallerWatch = {
       signedBy(tenant, { jti, user_id: userId }) {
-        if (request.record !== null) request.record.tenant = tenant
+        if (request.record) request.record.tenant = tenant
         parts.refusals.signedBy(request, { tenant, userId, jti })
         if (!limited) return
         const url = request.raw.url ?? ''

@@ -6,8 +6,8 @@ import { callerNetwork } from '../security/caller-network.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null before the first hook, and for what the framework refuses before it. */
-    record: RequestRecord | null
+    /** Null before the first hook; undefined for what the framework refuses before it makes a whole request. */
+    record: RequestRecord | null | undefined
   }
   interface FastifyContextConfig {
     /** The name of the endpoint in the contract, where a route serves one. */
@@ -58,7 +58,7 @@ export function recordRequests(app: FastifyInstance, { log, metrics, traces }: P
 
 /** Notes why a request is refused, wherever that was found out, with a line in the log that says so. */
 export function recordProblem(request: FastifyRequest, why: Problem, { log, metrics }: Parts): void {
-  if (request.record !== null) request.record.problem = why.code
+  if (request.record) request.record.problem = why.code
   metrics.refused(why.code)
   const about = { request_id: request.id, tenant_id: request.record?.tenant ?? null, code: why.code }
   if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)

@@ -154,8 +154,11 @@ describe('metrics', () => {
     for (const path of ['/no/such/thing', '/api/lanes/odd', '/api/%00', '/wp-login.php?x=1']) {
       for (const method of ['GET', 'PROPFIND', 'DELETE']) await fetch(`${app.url}${path}`, { method })
     }
+    expect((await fetch(`${app.url}/%zz`)).status).toBe(400)
     await sendRaw(app, 'NONSENSE\r\n\r\n')
-    const { samples } = await scrape()
+    const { samples, sum } = await scrape()
+    expect(sum('lanewise_http_requests_total', { endpoint: 'none', method: 'GET', status: '400' })).toBe(1)
+    expect(sum('lanewise_http_requests_total', { endpoint: 'none', method: 'other', status: '400' })).toBe(1)
     const known = new Set<string>([
       ...allEndpoints.map(({ name }) => name),
       ...['healthz', 'readyz', 'openapi', 'problems', 'docs', 'page', 'none'],
@@ -168,7 +171,7 @@ describe('metrics', () => {
       )
     expect([...values('endpoint')].filter((name) => !known.has(name))).toEqual([])
     expect(
-      [...values('method')].filter((name) => !/^(GET|POST|PATCH|PUT|DELETE|HEAD|other|none)$/.test(name)),
+      [...values('method')].filter((name) => !/^(GET|POST|PATCH|PUT|DELETE|HEAD|other)$/.test(name)),
     ).toEqual([])
     expect([...values('status')].filter((status) => !/^\d{3}$/.test(status))).toEqual([])
     expect([...values('code')].filter((code) => !Object.hasOwn(problems, code))).toEqual([])
