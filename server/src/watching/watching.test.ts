@@ -234,6 +234,16 @@ describe('traces', () => {
     expect([fault.request.attributes['lanewise.problem'], fault.request.status]).toEqual(['unavailable', 2])
   })
 
+  test('are not sent of a request whose caller keeps no trace, as the standard has it', async () => {
+    const untold = await call(app, 'GET', '/api/lanes', {
+      token: holder.tenant.owner,
+      headers: { traceparent: `${traceparent.slice(0, -2)}00` },
+    })
+    const told = await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })
+    await spansOf(told.headers.get('Request-Id') ?? '')
+    expect(collector.bodies.join()).not.toContain(untold.headers.get('Request-Id'))
+  })
+
   test('end with the answer: what goes on behind the requests is in none', async () => {
     const answer = await call(app, 'GET', markupPath, { token: holder.token })
     const { request } = await spansOf(answer.headers.get('Request-Id') ?? '')
