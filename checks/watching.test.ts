@@ -10,7 +10,7 @@ import { call, makeIntegration, pushUpdate } from '#testing/make.ts'
 import { readScrape, type Scrape } from '#testing/samples.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run, tableRows } from './page.ts'
-import { root, textOf } from './repository.ts'
+import { root, shippedFiles, textOf } from './repository.ts'
 
 interface Panel {
   readonly id: number
@@ -249,6 +249,25 @@ describe('the alerts', () => {
       ])
     }
   })
+})
+
+test('what is not asked for is not loaded: the packages stand behind two files, and nobody imports those at once', () => {
+  const loading = shippedFiles()
+    .filter((path) => path.startsWith('server/'))
+    .flatMap((path) =>
+      [...textOf(path).matchAll(/^(?:import (?!type )[^;]*?|\} )from '([^']+)'/gm)].map(([, from = '']) => ({
+        path,
+        from,
+      })),
+    )
+  const of = (pattern: RegExp) => [
+    ...new Set(loading.filter(({ from }) => pattern.test(from)).map(({ path }) => path)),
+  ]
+  expect(of(/^prom-client$/)).toEqual(['server/src/watching/metrics.ts'])
+  expect(of(/^@opentelemetry\//)).toEqual(['server/src/watching/traces.ts'])
+  // The listener is loaded together with the metrics.
+  expect(of(/\/metrics\.ts$/)).toEqual(['server/src/watching/metrics-listener.ts'])
+  expect(of(/\/(metrics-listener|traces)\.ts$/)).toEqual([])
 })
 
 test('docs/watching.md lists every metric of the service, with its kind, and no other', () => {

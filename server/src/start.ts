@@ -93,6 +93,9 @@ export async function startService(
     })
     const { address } = serving
     undo.push(() => serving.drain())
+    // Until nobody is answered any more, whoever watches the service sees it go.
+    let closeMetrics = async () => {}
+    undo.push(() => closeMetrics())
     let closing = [serving.close]
     let otherMetrics = async (): Promise<OtherThreads> => new Map()
     undo.push(() => Promise.all(closing.map((close) => close())))
@@ -107,12 +110,8 @@ export async function startService(
       closing = [serving.close, more.stop]
     }
     if (config.metrics !== null) {
-      const close = await serveMetrics(config.metrics, {
-        watching,
-        others: () => otherMetrics(),
-        log: logger,
-      })
-      undo.push(close)
+      const others = () => otherMetrics()
+      closeMetrics = await serveMetrics(config.metrics, { watching, others, log: logger })
     }
     return { address, sample, stop }
   } catch (error) {
