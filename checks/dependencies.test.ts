@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
 interface LockedPackage {
@@ -30,8 +31,8 @@ const inService = [
 ].sort()
 const withScript = locked.filter(([, entry]) => entry.hasInstallScript === true).map(([path]) => nameOf(path))
 
-/** HTTP, PostgreSQL, Redis, JWT, Argon2, log, CSV, schemas, cookies, files, two pages of reference, three of geography, a bar. */
-const directMax = 17
+/** Why each is there is said in docs/security.md, under "Packages". */
+const directMax = 23
 
 describe('what the service is made of', () => {
   test('is known by name: a package that came with another is looked at before it is let in', () => {
@@ -39,6 +40,11 @@ describe('what the service is made of', () => {
     expect(inService.filter((name) => !known.includes(name))).toEqual([])
     expect(known.filter((name) => !inService.includes(name))).toEqual([])
     expect(known).toEqual([...known].sort())
+  })
+
+  test('is asked for with a reason', () => {
+    const explained = tableRows('docs/security.md', 'Packages').flatMap(([names = '']) => names.split(', '))
+    expect(explained.toSorted()).toEqual(Object.keys(asked.dependencies).toSorted())
   })
 
   test(`is asked for in at most ${directMax} packages; what the dashboard is built with is not among them`, () => {

@@ -10,7 +10,7 @@ const scripts = Object.keys(
 
 /** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
-  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
+  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
 /** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
 const notThere = /NNNN|^(passwords|lock-holder)\.json$/
 

@@ -11,7 +11,9 @@ import {
   password,
   pushUpdate,
 } from '#testing/make.ts'
-import type { RunningService } from '#testing/running-service.ts'
+import { freePort, type RunningService } from '#testing/running-service.ts'
+import { readScrape } from '#testing/samples.ts'
+import { type TraceCollector, traceCollector } from '#testing/trace-collector.ts'
 import { askedFor, mostWithinASecond, refusedTooEarly } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
@@ -26,15 +28,28 @@ const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=A
 let database: ProofDatabase
 let services: ServiceProcesses
 let service: RunningService
+let collector: TraceCollector
+let metricsPort: number
 
 beforeAll(async () => {
   database = await proofDatabase(cluster)
   services = serviceProcesses(database)
-  service = await services.start({ env: { THREADS: String(threads), LOG_LEVEL: 'info' } })
+  collector = await traceCollector()
+  metricsPort = await freePort()
+  service = await services.start({
+    env: {
+      THREADS: String(threads),
+      LOG_LEVEL: 'info',
+      METRICS_PORT: String(metricsPort),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+  })
 })
 afterAll(async () => {
   for (const agent of agents) agent.destroy()
   await services.remove()
+  await collector.close()
   await database.drop()
 })
 
@@ -72,6 +87,39 @@ test('every thread answers, on one port', async () => {
   // The log comes a moment later.
   for (let tries = 0; answering().size < threads && tries < 100; tries++) await delay(20)
   expect([...answering()].sort()).toEqual([1, 2, 3])
+})
+
+test('the numbers of all threads are added up, on a port of their own', async () => {
+  const scrape = async () => readScrape(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text())
+  const before = await scrape()
+  for (const agent of agents) await over(agent, '/problems', null)
+  const after = await scrape()
+  const more = (name: string, labels: Record<string, string>) =>
+    after.sum(name, labels) - before.sum(name, labels)
+  expect(more('lanewise_http_requests_total', { endpoint: 'problems', status: '200' })).toBe(agents.length)
+  expect(more('lanewise_http_request_duration_seconds_count', { endpoint: 'problems' })).toBe(agents.length)
+  expect([after.sum('lanewise_threads'), after.sum('lanewise_build_info')]).toEqual([threads, 1])
+  expect(after.samples.filter(({ name }) => name === 'process_resident_memory_bytes')).toHaveLength(1)
+  expect(after.sum('lanewise_database_connections_max')).toBeLessThanOrEqual(20)
+  expect((await fetch(`${service.url}/metrics`)).status).toBe(404)
+  for (const [method, path, status] of [
+    ['GET', '/', 404],
+    ['GET', '/readyz', 404],
+    ['POST', '/metrics', 405],
+  ] as const) {
+    expect((await fetch(`http://127.0.0.1:${metricsPort}${path}`, { method })).status).toBe(status)
+  }
+})
+
+test('every thread sends its traces', async () => {
+  for (const agent of agents) await over(agent, '/readyz', null)
+  const sending = () =>
+    new Set(
+      collector.spans
+        .filter(({ name }) => name === 'readyz')
+        .map(({ resource }) => String(resource['service.instance.id']).split('-').at(-1)),
+    )
+  await expect.poll(() => [...sending()].sort(), { timeout: 10_000 }).toEqual(['1', '2', '3'])
 })
 
 test('the limit of a brokerage is ten a second over all threads: never more, and none is refused before', async () => {

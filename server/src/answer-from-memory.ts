@@ -42,6 +42,8 @@ interface Read {
   readonly endpoint: Endpoint
   readonly fromMemory: NonNullable<ServedEndpoint['fromMemory']>
   readonly readQuery: ReadQuery
+  /** Told of each answer, in seconds. */
+  readonly count: (seconds: number) => void
   /** The headers that are the same for every answer, by how many calls the limit has left. */
   readonly heads: readonly string[][]
 }
@@ -75,6 +77,7 @@ export function answerFromMemory(
       endpoint,
       fromMemory,
       readQuery: queryReader(endpoint.query, rightPartsMax),
+      count: parts.metrics.fromMemory(endpoint),
       heads: Array.from({ length: tenantRequestsPerWindowMax }, (_, remaining) =>
         Object.entries(headers(remaining)).flat(),
       ),
@@ -87,6 +90,7 @@ export function answerFromMemory(
     const read = queryAt === -1 ? undefined : reads.get(url.slice(0, queryAt))
     if (read === undefined || request.method !== 'GET' || !isUsual(request) || door.isLeaving()) return false
     const began = performance.now()
+    const span = parts.traces.begin(request.headers)
     const now = parts.clock()
     const network = callerNetwork(callerAddress(request, door.isProxy))
     const known = callers.serviceFromMemory(request.headers.authorization, now, network)
@@ -94,7 +98,7 @@ export function answerFromMemory(
     const ignored: string[] = []
     const { caller, jti } = known
     const { tenant } = caller
-    const { endpoint, heads } = read
+    const { endpoint, heads, count } = read
     const query = read.readQuery(url, ignored)
     if (ignored.length > 0) return false
     const body = read.fromMemory({ caller, query, now } as never, parts)
@@ -122,16 +126,26 @@ export function answerFromMemory(
       const length = String(Buffer.byteLength(text))
       response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
       response.end(text)
-      const { status } = endpoint
-      const ms = Math.round((performance.now() - began) * 10) / 10
+      const { name, status, path: route } = endpoint
+      const tookMs = performance.now() - began
+      const ms = Math.round(tookMs * 10) / 10
+      count(tookMs / 1000)
       parts.calls.note(
         { tenant, jti, endpoint, method: 'GET', url, requestId, network, at: now },
         { status, ms, answered: true },
       )
-      parts.log.info(
-        { request_id: requestId, method: 'GET', route: endpoint.path, status, ms, network },
-        'request',
-      )
+      const line = { request_id: requestId, tenant_id: tenant, method: 'GET', route, status, ms, network }
+      parts.log.info(span === null ? line : { ...line, trace_id: span.traceId }, 'request')
+      span?.end({
+        endpoint: name,
+        method: 'GET',
+        route,
+        status,
+        requestId,
+        tenant,
+        problem: null,
+        fromMemory: true,
+      })
     }
   }
 

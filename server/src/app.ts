@@ -52,6 +52,7 @@ import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
 import { serveEndpoint, tooLarge } from './serve-endpoint.ts'
+import { recordProblem, recordRequests } from './watching/request-record.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [
   shipmentUpdateEndpoint,
@@ -124,10 +125,15 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     return503OnClosing: false,
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     frameworkErrors: (error, request, reply) => {
-      answerProblem(fromFramework(error, bodyBytesMax), request, reply, parts)
+      const answer = fromFramework(error, bodyBytesMax)
+      // It never comes to the hooks.
+      const { method } = request
+      parts.metrics.answered({ endpoint: 'none', method, status: answer.status, seconds: null })
+      answerProblem(answer, request, reply, parts)
     },
-    clientErrorHandler: answerRawError,
+    clientErrorHandler: (error, socket) => answerRawError(error, socket, parts),
   })
+  recordRequests(app, parts)
   leaveInPeace(app)
   await app.register(cookie)
   app.removeAllContentTypeParsers()
@@ -148,19 +154,6 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
   // From here to its end an answer waits for its reader, who may never read. Node's own time-outs are for what arrives.
   app.addHook('onSend', async ({ raw }) => {
     raw.socket.setTimeout?.(answerStallSecondsMax * 1000)
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    parts.log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        network: callerNetwork(request.ip),
-      },
-      'request',
-    )
   })
   app.setErrorHandler((error: FastifyError, request, reply) => {
     answerProblem(fromFramework(error, request.routeOptions.bodyLimit ?? bodyBytesMax), request, reply, parts)
@@ -273,11 +266,7 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
 function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   parts.calls.refuse(request, answer)
   parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
-  if (answer.status >= 500) {
-    parts.log.error({ request_id: request.id, code: answer.code, err: answer.cause }, answer.code)
-  } else {
-    parts.log.info({ request_id: request.id, code: answer.code }, 'refused')
-  }
+  recordProblem(request, answer, parts)
   reply
     .code(answer.status)
     .headers({
@@ -300,7 +289,7 @@ function leavesMuchUnread({ raw, headers }: FastifyRequest): boolean {
 }
 
 /** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */
-function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerRawError(error: NodeJS.ErrnoException, socket: Socket, { log, metrics }: Parts): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
     socket.destroy()
     return
@@ -312,6 +301,10 @@ function answerRawError(error: NodeJS.ErrnoException, socket: Socket): void {
         ? problem('request-timeout', 'The request took too long to arrive.')
         : problem('malformed-request', 'The request is not well-formed HTTP/1.1.')
   const requestId = randomUUID()
+  const { status, code } = answer
+  metrics.answered({ endpoint: 'none', method: 'other', status, seconds: null })
+  metrics.refused(code)
+  log.info({ request_id: requestId, tenant_id: null, code }, 'refused')
   const body = JSON.stringify(answer.body(requestId))
   const headers = {
     ...standardHeaders,

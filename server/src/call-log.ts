@@ -34,6 +34,14 @@ const detailLengthMax = 2_000
 
 type Ended = Parameters<CallLog['end']>[1]
 
+/** Calls since the start: written, counted beside another one in a flood, lost; and those that wait to be written. */
+export interface CallLogCounts {
+  readonly written: number
+  readonly leftOut: number
+  readonly lost: number
+  readonly waiting: number
+}
+
 /** A call as it was noted. What is kept of it is made when it is written: most of a flood never is. */
 interface Draft {
   readonly call: BegunCall
@@ -60,12 +68,19 @@ const cheapRefusals: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
  * Keeps the last calls to the integration interface, for people who look for mistakes. It works behind the requests: a
  * call is noted in memory when it was answered and written a moment later; when the database cannot take it, it is lost.
  */
-export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog {
+export function callLog({
+  database,
+  clock,
+  log,
+}: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog & { counts(): CallLogCounts } {
   const begun = new WeakMap<object, { readonly call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
   const pruned = new Map<TenantId, { at: number; last: number }>()
   const pending = new Map<TenantId, Pending>()
   let held = 0
+  let written = 0
+  let leftOut = 0
+  let lost = 0
   let flushing: Promise<void> | null = null
 
   function keep(call: BegunCall, problem: Problem | null, answer: Ended): void {
@@ -78,9 +93,13 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       // Beside a refusal like it where there is one: what is not kept is nearly always more of the same.
       const beside = mine.calls.findLast((kept) => kept.problem?.code === problem?.code) ?? last
       beside.notKept++
+      leftOut++
       return
     }
-    if (held >= heldMax) return
+    if (held >= heldMax) {
+      lost++
+      return
+    }
     held++
     mine.calls.push({ call, problem, answer, notKept: 0 })
     if (isCheap) mine.cheapRefusals++
@@ -94,7 +113,11 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
       } catch (error) {
         // Whatever is odd about a call, nothing but its own entry may suffer from it.
         const { requestId } = draft.call
-        log.warn({ err: error, request_id: requestId }, 'a call could not be noted in the log of calls')
+        lost++
+        log.warn(
+          { err: error, request_id: requestId, tenant_id: tenant },
+          'a call could not be noted in the log of calls',
+        )
         return []
       }
     })
@@ -103,6 +126,7 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
     const before = pruned.get(tenant)
     const isRecent = (at: number) => now - at < pruneEveryMs
     const last = await insertIntegrationCalls(database, tenant, kept)
+    written += kept.length
     if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
     await database.inTenant(tenant, (transaction) =>
       pruneIntegrationCalls(transaction, tenant, {
@@ -143,6 +167,7 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
           }
         }
         dropped += calls.length
+        lost += calls.length
       }
     }
     await Promise.all(Array.from({ length: writersMax }, writer))
@@ -189,6 +214,7 @@ export function callLog({ database, clock, log }: Pick<Parts, 'database' | 'cloc
     note: (call, answer) => note(call, null, answer),
     lastMinute: async (tenant, now) => minute.of(tenant, now),
     flush: () => flush(),
+    counts: () => ({ written, leftOut, lost, waiting: held }),
     async drain() {
       clearInterval(timer)
       await flush()

@@ -251,7 +251,8 @@ export function callers({
       return rows.flatMap((row) => {
         if (row.expires_at !== null && row.expires_at.getTime() <= now) return []
         const plaintext = unsealWithAny(secretKeys, secretPlace(tenant, row.secret_id), row.sealed)
-        if (plaintext === null) log.error({ tenant, secret: row.secret_id }, 'a sealed secret does not open')
+        if (plaintext === null)
+          log.error({ tenant_id: tenant, secret_id: row.secret_id }, 'a sealed secret does not open')
         return plaintext === null ? [] : [{ row, plaintext }]
       })
     },

@@ -27,7 +27,21 @@ export interface Config {
   readonly memoryMegabytes: number
   /** Threads that answer requests on the one port. */
   readonly threads: number
+  /** Where metrics are served; null: nowhere. */
+  readonly metrics: { readonly port: number; readonly host: string } | null
+  /** The variables of OpenTelemetry, as they are; null where no traces are asked for. */
+  readonly traces: Readonly<Record<string, string>> | null
 }
+
+/** Which traces are told of; those with `parentbased_` leave it to the caller where he says so. */
+export const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
 
 /** Each has a heap and connections of its own. Beyond it, more processes serve better. */
 const threadsMax = 8
@@ -72,10 +86,21 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     return text
   }
 
-  const portText = value('PORT') ?? '8080'
-  const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
-  if (!(port >= 0 && port <= 65_535))
-    problems.push(`PORT must be a number from 0 to 65535; it is "${portText}".`)
+  const portOf = (name: string, text: string) => {
+    const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+    if (!(number >= 0 && number <= 65_535))
+      problems.push(`${name} must be a number from 0 to 65535; it is "${text}".`)
+    return number
+  }
+  const port = portOf('PORT', value('PORT') ?? '8080')
+
+  const metricsHost = value('METRICS_HOST') ?? '127.0.0.1'
+  const metricsPort = value('METRICS_PORT')
+  const metrics =
+    metricsPort === undefined ? null : { port: portOf('METRICS_PORT', metricsPort), host: metricsHost }
+  if (metrics !== null && metrics.port === port && port !== 0) {
+    problems.push('METRICS_PORT must be another port than PORT: what is for operators is not for callers.')
+  }
 
   const memoryText = value('MEMORY_MEGABYTES') ?? '128'
   const memoryMegabytes = /^\d{1,5}$/.test(memoryText) ? Number(memoryText) : Number.NaN
@@ -155,9 +180,50 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
     memoryMegabytes,
     threads,
+    metrics,
+    traces: tracesOf(env, problems),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']
+const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+
+/** The variables that OpenTelemetry's standard names, where they ask for traces; it says what each of them means. */
+function tracesOf(env: Readonly<Record<string, string | undefined>>, problems: string[]): Config['traces'] {
+  const variables = Object.fromEntries(
+    Object.entries(env).flatMap(([name, text]) =>
+      /^OTEL_/.test(name) && text !== undefined && text !== '' ? [[name, text] as const] : [],
+    ),
+  )
+  const exporter =
+    variables.OTEL_TRACES_EXPORTER ?? (endpoints.some((name) => name in variables) ? 'otlp' : 'none')
+  if (exporter === 'none' || variables.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return null
+  if (exporter !== 'otlp') problems.push(`OTEL_TRACES_EXPORTER must be otlp or none; it is "${exporter}".`)
+  for (const name of endpoints) {
+    const text = variables[name]
+    if (text !== undefined && !/^https?:$/.test(URL.parse(text)?.protocol ?? '')) {
+      problems.push(`${name} must be a URL such as http://127.0.0.1:4318.`)
+    }
+  }
+  for (const name of protocols) {
+    const text = variables[name]
+    if (text !== undefined && text !== 'http/json') {
+      problems.push(
+        `${name} must be http/json, which collectors take on their port for HTTP; it is "${text}".`,
+      )
+    }
+  }
+  const sampler = variables.OTEL_TRACES_SAMPLER
+  if (sampler !== undefined && !(samplers as readonly string[]).includes(sampler)) {
+    problems.push(`OTEL_TRACES_SAMPLER must be one of ${samplers.join(', ')}; it is "${sampler}".`)
+  }
+  const share = variables.OTEL_TRACES_SAMPLER_ARG
+  if (share !== undefined && !(Number(share) >= 0 && Number(share) <= 1)) {
+    problems.push(`OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is "${share}".`)
+  }
+  return variables
 }
 
 /** What a file holds, or null when it cannot be read. */

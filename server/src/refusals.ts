@@ -63,13 +63,19 @@ export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clo
         appendAudit(transaction, owner.tenant, { ...event, subjectUserId: owner.userId }),
       )
     } catch (error) {
-      log.warn({ err: error, tenant, kind, count }, 'a refusal could not be written into the audit log')
+      log.warn(
+        { err: error, tenant_id: tenant, kind, count },
+        'a refusal could not be written into the audit log',
+      )
     }
   }
 
   function queue(tenant: TenantId | null, account: string, event: AuditEvent): void {
     if (waiting >= waitingMax) {
-      log.warn({ tenant, kind: event.kind, count: event.count }, 'a refusal found no place in the audit log')
+      log.warn(
+        { tenant_id: tenant, kind: event.kind, count: event.count },
+        'a refusal found no place in the audit log',
+      )
       return
     }
     waiting++
@@ -94,7 +100,7 @@ export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clo
       return
     }
     if (counting.size >= waitingMax) {
-      log.warn({ tenant, kind: event.kind }, 'a refusal found no place in the audit log')
+      log.warn({ tenant_id: tenant, kind: event.kind }, 'a refusal found no place in the audit log')
       return
     }
     counting.set(key, { tenant, rowAt: now + rowEveryMs, everyMs: rowEveryMs, first: null, count: 0 })

@@ -32,6 +32,7 @@ import type { Admission, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
 import { sendCsv } from './send-csv.ts'
+import { recordProblem } from './watching/request-record.ts'
 
 /** The limits that all endpoints of one process share. */
 export interface Gates {
@@ -72,16 +73,19 @@ export function serveEndpoint(
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bytesMax,
+    config: { endpoint: endpoint.name },
     onRequest: async (request, reply) => {
       const network = callerNetwork(request.ip)
       const now = parts.clock()
       refuseEmptyPart(request)
       refuseDuplicateHeaders(request)
       const patience = new Patience()
-      const caller = await withPatience(patience, () => callerOf(endpoint, request, reply, { now, network }))
+      const caller = await asAsked(request, patience, () =>
+        callerOf(endpoint, request, reply, { now, network }),
+      )
       if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) {
         const { tenant } = caller
-        sayLimit(await withPatience(patience, () => parts.tenantLimit.admit(tenant)), reply)
+        sayLimit(await asAsked(request, patience, () => parts.tenantLimit.admit(tenant)), reply)
       }
       refuseTooLittleRight(endpoint, caller)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
@@ -96,7 +100,7 @@ export function serveEndpoint(
       const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const signed =
         caller.kind === 'service'
-          ? await withPatience(patience, () => verifySigned(endpoint, request, caller, bodyBytes, now))
+          ? await asAsked(request, patience, () => verifySigned(endpoint, request, caller, bodyBytes, now))
           : undefined
       const ignored: Ignored = { query: [], body: [] }
       const call: Call<Endpoint> = {
@@ -114,17 +118,23 @@ export function serveEndpoint(
         requestId: request.id,
       }
       reportIgnored(request, reply, ignored)
-      const result = await withPatience(patience, () => served.handler(call as never, parts))
+      const result = await asAsked(request, patience, () => served.handler(call as never, parts))
       if (endpoint.answerKind === 'csv') {
-        return sendCsv(
-          result as CsvFile,
-          request,
-          reply,
-          (error) => {
-            const { code, cause } = asProblem(error)
-            parts.log.error({ request_id: request.id, code, err: cause }, 'a file was cut off')
-          },
-          patience,
+        return parts.traces.within(request.record?.span ?? null, () =>
+          sendCsv(
+            result as CsvFile,
+            request,
+            reply,
+            (error) => {
+              const { code, cause } = asProblem(error)
+              const tenant = request.record?.tenant ?? null
+              parts.log.error(
+                { request_id: request.id, tenant_id: tenant, code, err: cause },
+                'a file was cut off',
+              )
+            },
+            patience,
+          ),
         )
       }
       const body = result instanceof Reply ? result.body : result
@@ -132,6 +142,11 @@ export function serveEndpoint(
       return reply.code(endpoint.status).headers(answerHeaders(endpoint)).send(JSON.stringify(body))
     },
   })
+
+  /** What is done for a request draws on its patience, and is a part of its trace. */
+  function asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T> {
+    return parts.traces.within(request.record?.span ?? null, () => withPatience(patience, work))
+  }
 
   async function callerOf(
     of: Endpoint,
@@ -144,6 +159,7 @@ export function serveEndpoint(
     const { id: requestId, method } = request
     const watch: CallerWatch = {
       signedBy(tenant, { jti, user_id: userId }) {
+        if (request.record) request.record.tenant = tenant
         parts.refusals.signedBy(request, { tenant, userId, jti })
         if (!limited) return
         const url = request.raw.url ?? ''
@@ -325,11 +341,12 @@ function askForBody(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** A body that trickles in byte by byte holds a socket; after a while it is answered and closed. */
-function limitArrival(request: FastifyRequest, reply: FastifyReply, { calls }: Parts): void {
+function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   const timer = setTimeout(() => {
     if (request.raw.complete || reply.sent) return
     const late = problem('request-timeout', 'The body took too long to arrive.')
-    calls.refuse(request, late)
+    parts.calls.refuse(request, late)
+    recordProblem(request, late, parts)
     const headers = reply.getHeaders()
     reply.hijack()
     for (const [name, value] of Object.entries(headers)) {

@@ -9,6 +9,7 @@ import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
+import { readiness } from './readiness.ts'
 import { sharedRedis } from './redis.ts'
 import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
@@ -21,6 +22,8 @@ import { tenantModels } from './tenant-models.ts'
 import { tenantWatch } from './tenant-watch.ts'
 import type { Desk } from './threads/desk.ts'
 import type { SharedTenants } from './threads/shared-tenants.ts'
+import type { Counted } from './watching/metrics.ts'
+import type { Watching } from './watching/start-watching.ts'
 
 /** One thread that answers requests. A service is one of them, or several on one port. */
 export interface Serving {
@@ -48,36 +51,48 @@ export interface ServingOptions {
   /** Null in the first thread, which keeps it. */
   readonly first: Desk | null
   readonly countedElsewhere: CallLog['lastMinute']
+  readonly watching: Watching
+  readonly migrations: readonly string[]
   readonly listen: { readonly port: number; readonly host: string; readonly reusePort: boolean }
 }
 
 const nanosecondsPerMs = 1_000_000
 
 /** Milliseconds that never jump, and are the same for all threads: the clock of a thread itself begins with it. */
-function monotonicClock(): () => number {
+export function monotonicClock(): () => number {
   const offset = Number(process.hrtime.bigint()) / nanosecondsPerMs - performance.now()
   return () => performance.now() + offset
 }
 
 /** Makes the parts of a thread and lets it listen. Whoever calls it has opened the database, and closes it. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const { config, database, secretKeys, logger, clock, shared, first } = options
+  const { config, database, secretKeys, logger, clock, shared, first, watching, migrations } = options
   const monotonic = monotonicClock()
   const heads = auditHeads({ database, log: logger })
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
-  const desk: Desk = first ?? {
-    signInAttempts: signInAttempts(),
-    imports: importRunner({ database, clock, log: logger }),
-    backtests: backtestRunner({ database, clock, log: logger }),
-    async lastMinute(tenant, now) {
-      const [own, others] = await Promise.all([
-        calls.lastMinute(tenant, now),
-        options.countedElsewhere(tenant, now),
-      ])
-      return { requests: own.requests + others.requests, refused: own.refused + others.refused }
-    },
+  let countedAtDesk: Counted['desk'] = null
+  const keepDesk = (): Desk => {
+    const imports = importRunner({ database, clock, log: logger })
+    const backtests = backtestRunner({ database, clock, log: logger })
+    countedAtDesk = {
+      imports: imports.counts,
+      backtests: backtests.counts,
+      readiness: () => readiness({ database, clock, migrations }),
+    }
+    return {
+      signInAttempts: signInAttempts(),
+      imports,
+      backtests,
+      async lastMinute(tenant, now) {
+        const [own, others] = await Promise.all([
+          calls.lastMinute(tenant, now),
+          options.countedElsewhere(tenant, now),
+        ])
+        return { requests: own.requests + others.requests, refused: own.refused + others.refused }
+      },
+    }
   }
   const own = shared?.tenantLimit ?? tenantLimit()
   const placeInDatabase: TakePlace = (tenant, given) =>
@@ -101,6 +116,15 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
           monotonic,
           takePlace: redis?.takePlace ?? placeInDatabase,
         })
+  const desk = first ?? keepDesk()
+  const memory = tenantMemory(watch, (config.memoryMegabytes * 1_000_000) / config.threads)
+  watching.lookUp({
+    connections: database.connections,
+    memory: memory.counts,
+    watch: watch.counts,
+    calls: calls.counts,
+    desk: countedAtDesk,
+  })
   const parts: Parts = {
     config,
     database,
@@ -108,9 +132,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     secretKeys,
     signInAttempts: desk.signInAttempts,
     models: tenantModels(),
-    memory: tenantMemory(watch, (config.memoryMegabytes * 1_000_000) / config.threads),
-    tenantLimit: limit,
-    signatureCheckLimit: shared?.signatureCheckLimit ?? signatureCheckLimit(),
+    migrations,
+    memory,
+    tenantLimit: watching.metrics.countingTenants(limit),
+    signatureCheckLimit: watching.metrics.counting(
+      'signature-check',
+      shared?.signatureCheckLimit ?? signatureCheckLimit(),
+    ),
     calls: { ...calls, lastMinute: desk.lastMinute },
     refusals,
     imports: desk.imports,
@@ -118,10 +146,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     clock,
     monotonic,
     log: logger,
+    metrics: watching.metrics,
+    traces: watching.traces,
   }
   const drain = async () => {
     const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
-    await inTurn([...work, () => watch.stop(), async () => redis?.close()])
+    await inTurn([...work, () => watch.stop(), async () => redis?.close(), () => watching.stop()])
   }
   try {
     // Read once before the first caller waits: half a second of parsing would hold up everybody.

@@ -4,10 +4,11 @@ import type pg from 'pg'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
-import { migrate, missingMigrations } from './database/migrate.ts'
+import { migrate, migrationNames, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
+import { watchedDatabase } from './database/transaction-watch.ts'
 import { missingWalls } from './database/walls.ts'
-import type { CallLog, Parts } from './endpoints/call.ts'
+import type { CallLog, Log, Parts } from './endpoints/call.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { joinInstances } from './presence.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
@@ -15,9 +16,11 @@ import { secretKeysOf } from './secret-key-file.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
-import { inTurn, startServing } from './serving.ts'
+import { inTurn, monotonicClock, startServing } from './serving.ts'
 import { startMoreThreads } from './threads/more-threads.ts'
 import { sharedTenantMemory, sharedTenants } from './threads/shared-tenants.ts'
+import type { OtherThreads } from './watching/metrics.ts'
+import { startWatching, type Watching } from './watching/start-watching.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -54,13 +57,15 @@ export async function startService(
     // A thread among several has a part of the connections: the database has no more for more threads.
     const connectionsMax = Math.max(connectionsPerThreadMin, Math.floor(connectionsInAll / config.threads))
     const instance = config.databaseUrl === null ? null : randomUUID()
-    const database = await openDatabase({
+    const watching = await startWatching(config, { log: logger, monotonic: monotonicClock(), thread: 1 })
+    const opened = await openDatabase({
       connection,
       connectionsMax,
       ...(instance === null ? {} : { instance }),
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
-    undo.push(() => database.close())
+    undo.push(() => opened.close())
+    const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
     const walls = await missingWalls(database)
     if (walls.length > 0)
       throw new StartRefused(
@@ -88,6 +93,8 @@ export async function startService(
       shared: memory === null ? null : sharedTenants(memory),
       first: null,
       countedElsewhere: (...values) => countedElsewhere(...values),
+      watching,
+      migrations: await migrationNames(),
       listen: { port: config.port, host: config.host, reusePort: memory !== null },
     }).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOTSUP') throw new StartRefused(threadsUnsupported)
@@ -95,7 +102,11 @@ export async function startService(
     })
     const { address } = serving
     undo.push(() => serving.drain())
+    // Until nobody is answered any more, whoever watches the service sees it go.
+    let closeMetrics = async () => {}
+    undo.push(() => closeMetrics())
     let closing = [serving.close]
+    let otherMetrics = async (): Promise<OtherThreads> => new Map()
     undo.push(() => Promise.all(closing.map((close) => close())))
     if (memory !== null) {
       const port = Number(new URL(address).port)
@@ -104,7 +115,12 @@ export async function startService(
         { desk: serving.desk, log: logger },
       )
       countedElsewhere = more.counted
+      otherMetrics = more.metrics
       closing = [serving.close, more.stop]
+    }
+    if (config.metrics !== null) {
+      const others = () => otherMetrics()
+      closeMetrics = await serveMetrics(config.metrics, { watching, others, log: logger })
     }
     return { address, sample, stop }
   } catch (error) {
@@ -124,6 +140,31 @@ const threadsUnsupported =
 
 const portTaken = ({ port, host }: Config) =>
   new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
+
+/** Serves the numbers of all threads to who watches the service, and answers how to end that. */
+async function serveMetrics(
+  at: NonNullable<Config['metrics']>,
+  parts: { watching: Watching; others: () => Promise<OtherThreads>; log: Log },
+): Promise<() => Promise<void>> {
+  const [{ listenForMetrics }, { gathering }] = await Promise.all([
+    import('./watching/metrics-listener.ts'),
+    import('./watching/metrics.ts'),
+  ])
+  const gather = gathering()
+  const read = async () => {
+    const [own, others] = await Promise.all([parts.watching.read(), parts.others()])
+    return gather(own, others)
+  }
+  const onError = (error: unknown) => parts.log.error({ err: error }, 'metrics could not be read')
+  const listener = await listenForMetrics(at, read, onError).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new StartRefused(
+      `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
+    )
+  })
+  parts.log.info({ port: listener.port, host: at.host }, 'metrics are served')
+  return listener.close
+}
 
 /** Several listeners on one port would be let in beside another service that has several, too: nobody would notice. */
 async function refuseTakenPort(config: Config): Promise<void> {

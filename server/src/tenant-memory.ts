@@ -21,6 +21,17 @@ export interface TenantMemory {
   peek<T>(tenant: TenantId, key: string, now: number): T | undefined
   /** As peek, or else reads it. Who asks while it is being read waits for the same reading, unless the tenant has moved on. */
   recall<T>(tenant: TenantId, key: string, now: number, read: () => Promise<Remembered<T>>): Promise<T>
+  counts(): MemoryCounts
+}
+
+export interface MemoryCounts {
+  readonly entries: number
+  readonly bytes: number
+  readonly bytesMax: number
+  /** Since the start: what was asked of the memory and remembered, what had to be read, and what was forgotten for room. */
+  readonly remembered: number
+  readonly read: number
+  readonly forgotten: number
 }
 
 interface Entry extends Remembered<unknown> {
@@ -51,6 +62,9 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
   const tenants = new Map<TenantId, Map<string, Entry>>()
   const readings = new Map<string, Reading>()
   let bytes = 0
+  let remembered = 0
+  let read = 0
+  let forgotten = 0
 
   function forget(entry: Entry): void {
     entries.delete(entry)
@@ -69,7 +83,10 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
         entry.used = false
         entries.delete(entry)
         entries.add(entry)
-      } else forget(entry)
+      } else {
+        forget(entry)
+        forgotten++
+      }
     }
   }
 
@@ -97,17 +114,24 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
   }
 
   return {
-    peek: <T>(tenant: TenantId, key: string, now: number) => held(tenant, key, now)?.value as T | undefined,
+    peek<T>(tenant: TenantId, key: string, now: number) {
+      const known = held(tenant, key, now)
+      if (known !== undefined) remembered++
+      return known?.value as T | undefined
+    },
 
     async recall<T>(
       tenant: TenantId,
       key: string,
       now: number,
-      read: () => Promise<Remembered<T>>,
+      readNow: () => Promise<Remembered<T>>,
     ): Promise<T> {
       await spendPatience(() => watch.look())
       const known = held(tenant, key, now)
-      if (known !== undefined) return known.value as T
+      if (known !== undefined) {
+        remembered++
+        return known.value as T
+      }
       const name = `${tenant} ${key}`
       const begun = readings.get(name)
       const changes = watch.changesOf(tenant)
@@ -116,8 +140,9 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
         const shared = await begun.entry.catch(() => null)
         if (shared !== null && now < shared.until) return shared.value as T
       }
+      read++
       const epoch = watch.epoch()
-      const entry = watch.reading(tenant, read)
+      const entry = watch.reading(tenant, readNow)
       const reading: Reading = { changes: watch.changesOf(tenant), from: now, entry }
       readings.set(name, reading)
       try {
@@ -128,5 +153,7 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
         if (readings.get(name) === reading) readings.delete(name)
       }
     },
+
+    counts: () => ({ entries: entries.size, bytes, bytesMax, remembered, read, forgotten }),
   }
 }

@@ -24,6 +24,7 @@ export interface TenantWatch {
   look(): Promise<void>
   /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
+  counts(): WatchCounts
   stop(): Promise<void>
 }
 
@@ -33,6 +34,13 @@ export interface Company {
   readonly notAloneForMs: number
   /** How long this instance has been among them, in milliseconds; null where it is not. */
   readonly joinedMs: number | null
+}
+
+export interface WatchCounts {
+  readonly tenants: number
+  /** Since the start: how often the database was asked what moved on, and how often it did not say. */
+  readonly looks: number
+  readonly failed: number
 }
 
 /** The versions that something was read at; without `facts` where it is not made of them. */
@@ -87,6 +95,8 @@ export function tenantWatch({
   let changes = 0
   let server: string | null = null
   let epoch = 0
+  let looks = 0
+  let failed = 0
 
   function moved(tenant: TenantId, versions: TenantVersions | null): void {
     const known = watched.get(tenant)
@@ -119,6 +129,7 @@ export function tenantWatch({
 
   async function ask(): Promise<void> {
     const began = monotonic()
+    looks++
     try {
       const {
         next,
@@ -146,6 +157,7 @@ export function tenantWatch({
       if (!failing)
         log.warn({ err: error }, 'what changed elsewhere could not be asked: nothing is answered from memory')
       failing = true
+      failed++
     }
   }
 
@@ -245,6 +257,8 @@ export function tenantWatch({
         known.readings--
       }
     },
+
+    counts: () => ({ tenants: watched.size, looks, failed }),
 
     async stop() {
       stopped = true

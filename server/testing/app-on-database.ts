@@ -5,9 +5,12 @@ import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
+import { migrationNames } from '#server/database/migrate.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
-import type { Parts, Refusals } from '#server/endpoints/call.ts'
+import { watchedDatabase } from '#server/database/transaction-watch.ts'
+import type { Log, Parts, Refusals } from '#server/endpoints/call.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
+import { readiness } from '#server/readiness.ts'
 import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
 import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
@@ -19,6 +22,8 @@ import { tenantMemory } from '#server/tenant-memory.ts'
 import { tenantModels } from '#server/tenant-models.ts'
 import { tenantWatch } from '#server/tenant-watch.ts'
 import type { SharedVersions } from '#server/threads/shared-tenants.ts'
+import { noMetrics, noTraces } from '#server/watching/no-watching.ts'
+import type { Watching } from '#server/watching/start-watching.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
 /** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
@@ -60,6 +65,10 @@ export interface TestAppOptions {
   plant?: (server: FastifyInstance) => void
   /** What this one and others in the process tell each other, as threads do. */
   shared?: SharedVersions
+  /** Counts and traces, where a test looks at them. */
+  watching?: (log: Log) => Promise<Watching>
+  /** The migrations that the service takes for its own. */
+  migrations?: readonly string[]
   /** Walks backtests in the place of the service's own thread, to make it fail. */
   backtestThread?: URL
 }
@@ -76,9 +85,11 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     connection: ownDatabase.service,
     ...(options.connectionsMax === undefined ? {} : { connectionsMax: options.connectionsMax }),
   })
-  const database = options.wrapDatabase?.(opened) ?? opened
   const logLines: string[] = []
   const logger = serviceLog('info', { write: (line) => logLines.push(line) })
+  const wrapped = options.wrapDatabase?.(opened) ?? opened
+  const watching = await options.watching?.(logger)
+  const database = watching?.transaction == null ? wrapped : watchedDatabase(wrapped, watching.transaction)
   let stepping = 0
   const app: Omit<TestApp, 'inject'> = {
     url: '',
@@ -102,6 +113,26 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
+  const memory = tenantMemory(watch, config.memoryMegabytes * 1_000_000)
+  const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
+  const imports = importRunner({ database, clock, log: logger })
+  const backtests = backtestRunner(
+    { database, clock, log: logger },
+    options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
+  )
+  const migrations = options.migrations ?? (await migrationNames())
+  watching?.lookUp({
+    connections: database.connections,
+    memory: memory.counts,
+    watch: watch.counts,
+    calls: calls.counts,
+    desk: {
+      imports: imports.counts,
+      backtests: backtests.counts,
+      readiness: () => readiness({ database, clock, migrations }),
+    },
+  })
+  const metrics = watching?.metrics ?? noMetrics
   const parts: Parts = {
     config,
     database,
@@ -109,19 +140,19 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     secretKeys: keys,
     signInAttempts: signInAttempts(),
     models: tenantModels(),
-    memory: tenantMemory(watch, config.memoryMegabytes * 1_000_000),
-    tenantLimit: ownLimit(tenantLimit(), monotonic),
-    signatureCheckLimit: signatureCheckLimit(),
-    calls: callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger }),
+    migrations,
+    memory,
+    tenantLimit: metrics.countingTenants(ownLimit(tenantLimit(), monotonic)),
+    signatureCheckLimit: metrics.counting('signature-check', signatureCheckLimit()),
+    calls,
     refusals: app.refusals,
-    imports: importRunner({ database, clock, log: logger }),
-    backtests: backtestRunner(
-      { database, clock, log: logger },
-      options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
-    ),
+    imports,
+    backtests,
     clock,
     monotonic,
     log: logger,
+    metrics,
+    traces: watching?.traces ?? noTraces,
   }
   const server = await buildApp(parts, logger)
   options.plant?.(server)
@@ -140,6 +171,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       await parts.imports.drain()
       await parts.backtests.drain()
       await watch.stop()
+      await watching?.stop()
       await opened.close()
     },
   })

@@ -34,15 +34,23 @@ type Kept =
   | Ended
   | { readonly kind: 'failed'; readonly error: unknown; readonly endedAt: number }
 
+/** Backtests now, and since the start by how they ended. */
+export interface BacktestCounts {
+  readonly running: number
+  readonly waiting: number
+  readonly ended: Readonly<Record<'done' | 'stopped' | 'failed', number>>
+}
+
 /** Walks a tenant's quotes when somebody asks, behind the request, and keeps what was found until the facts change. */
 export function backtestRunner(
   { database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>,
   options: { threadFile?: URL } = {},
-): BacktestRunner {
+): BacktestRunner & { counts(): BacktestCounts } {
   const kept = new Map<TenantId, Kept>()
   const waiting: TenantId[] = []
   const running = new Map<TenantId, Promise<void>>()
   const stopping = new AbortController()
+  const endings = { done: 0, stopped: 0, failed: 0 }
 
   /** What a result depends on, besides its arithmetic. */
   const madeFrom = (tenant: TenantId, now: number) =>
@@ -90,14 +98,20 @@ export function backtestRunner(
         },
       })
       keep(tenant, { kind: 'ended', madeFrom: from, asOf: begun, endedAt: clock(), result })
+      endings.done++
       log.info(
-        { quotes: facts.quotes.length, ms: clock() - begun, enough: result.enough },
+        { tenant_id: tenant, quotes: facts.quotes.length, ms: clock() - begun, enough: result.enough },
         'a backtest ended',
       )
     } catch (error) {
       keep(tenant, { kind: 'failed', error, endedAt: clock() })
-      if (stopping.signal.aborted) log.info({}, 'a backtest was stopped')
-      else log.error({ err: error }, 'a backtest failed')
+      if (stopping.signal.aborted) {
+        endings.stopped++
+        log.info({ tenant_id: tenant }, 'a backtest was stopped')
+      } else {
+        endings.failed++
+        log.error({ err: error, tenant_id: tenant }, 'a backtest failed')
+      }
     }
   }
 
@@ -125,6 +139,7 @@ export function backtestRunner(
       startNext()
       return { status: 'running', progress: 0 }
     },
+    counts: () => ({ running: running.size, waiting: waiting.length, ended: { ...endings } }),
     async drain() {
       waiting.length = 0
       stopping.abort()

@@ -21,11 +21,18 @@ export interface Migration {
   readonly sql: string
 }
 
+/** The names of the migrations that ship with this version, in order. */
+export async function migrationNames(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort()
+}
+
 /** The migrations that ship with this version, in order. */
 export async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => /^\d{4}-.*\.sql$/.test(name)).sort()
   return Promise.all(
-    names.map(async (name) => ({ name, sql: await readFile(new URL(name, folder), 'utf8') })),
+    (await migrationNames()).map(async (name) => ({
+      name,
+      sql: await readFile(new URL(name, folder), 'utf8'),
+    })),
   )
 }
 

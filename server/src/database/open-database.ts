@@ -79,6 +79,13 @@ export interface ChangedTenants {
 /** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
 export type VersionsListener = (tenant: TenantId, versions: TenantVersions | null) => void
 
+export interface Connections {
+  readonly open: number
+  readonly idle: number
+  readonly waiting: number
+  readonly max: number
+}
+
 /** The newest row of a tenant's audit log. */
 export interface AuditHead {
   readonly tenant: TenantId
@@ -126,8 +133,10 @@ export interface Database {
   changedTenants(since: string | null): Promise<ChangedTenants>
   /** Tells of every commit of this process that moves a tenant on, before whoever asked for it hears of it. */
   onVersionsMoved(listener: VersionsListener): void
-  /** Answers within the patience of one request or throws DatabaseUnavailable. */
-  ping(): Promise<{ databaseNow: Date }>
+  /** Answers within the patience of one request or throws: the database's time, and the migrations it has. */
+  ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
+  /** The connections for requests: those that are open, those of them that nobody uses, and callers who wait for one. */
+  connections(): Connections
   /** The newest rows of the audit logs that were appended to through here since this was last asked. */
   takeAuditHeads(): AuditHead[]
   close(): Promise<void>
@@ -329,10 +338,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
           const { rows } = await sqlNow(transaction)
           const row = rows[0]
           if (row === undefined) throw new DatabaseUnavailable('no row')
-          return { databaseNow: row.now }
+          return { databaseNow: row.now, migrations: row.migrations }
         }),
       )
     },
+    connections: () => ({
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+      max: pool.options.max,
+    }),
     takeAuditHeads() {
       const heads = [...auditHeads.values()]
       auditHeads = new Map()
@@ -442,7 +457,9 @@ function queriesOn(client: pg.PoolClient): Kysely<Tables> {
 }
 
 function sqlNow(transaction: TenantTransaction) {
-  return sql<{ now: Date }>`select clock_timestamp() as now`.execute(transaction)
+  return sql<{ now: Date; migrations: string[] }>`
+    select clock_timestamp() as now, array(select name from schema_migrations) as migrations
+  `.execute(transaction)
 }
 
 async function installationKey(transaction: TenantTransaction): Promise<Buffer> {

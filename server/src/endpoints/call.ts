@@ -1,8 +1,9 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contract/endpoint.ts'
-import type { Problem } from '#contract/errors.ts'
+import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
+import type { TransactionWatch } from '../database/transaction-watch.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInAttempts } from '../security/sign-in-back-off.ts'
@@ -17,6 +18,8 @@ export interface Parts {
   readonly database: Database
   readonly tokens: Tokens
   readonly secretKeys: SecretKeys
+  /** The names of the migrations that this version was written for. */
+  readonly migrations: readonly string[]
   readonly signInAttempts: SignInAttempts
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
@@ -32,6 +35,8 @@ export interface Parts {
   /** Milliseconds that never jump. */
   readonly monotonic: () => number
   readonly log: Log
+  readonly metrics: Metrics
+  readonly traces: Traces
 }
 
 /** A structured log: chosen fields only, never a whole request. */
@@ -39,6 +44,46 @@ export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
+}
+
+/** Counts what the service does, for those who watch it. No count names a tenant, a person or an address. */
+export interface Metrics {
+  /** A request that was answered, but those from memory; without seconds where nobody knows when it began. */
+  answered(request: { endpoint: string; method: string; status: number; seconds: number | null }): void
+  /** What to tell of each answer that an endpoint gives from memory. Made once, for it is told in a hurry. */
+  fromMemory(endpoint: Endpoint): (seconds: number) => void
+  refused(code: ProblemCode): void
+  /** The same limit, counting what it admits and refuses. */
+  counting(name: 'signature-check', limit: RateLimit): RateLimit
+  countingTenants(limit: TenantLimit): TenantLimit
+  readonly transaction: TransactionWatch
+}
+
+/** What became of a request, for its span. */
+export interface AnsweredRequest {
+  readonly endpoint: string
+  readonly method: string
+  readonly route: string | null
+  readonly status: number
+  readonly requestId: string
+  readonly tenant: TenantId | null
+  readonly problem: ProblemCode | null
+  readonly fromMemory: boolean
+}
+
+/** The span of a request that is under way. */
+export interface RequestSpan {
+  readonly traceId: string
+  end(answer: AnsweredRequest): void
+}
+
+/** Tells a collector of traces what takes how long. Chosen fields only, as in the log. */
+export interface Traces {
+  /** Begins the span of a request, in the trace that its headers name; null where nobody asked for traces. */
+  begin(headers: Readonly<Record<string, string | string[] | undefined>>): RequestSpan | null
+  /** Runs work as a part of a request: what it asks of the database is in the request's trace. */
+  within<T>(span: RequestSpan | null, work: () => T): T
+  readonly transaction: TransactionWatch
 }
 
 /** Runs imports after their request was answered, and lets them finish or stop when the service drains. */

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { FastifyInstance } from 'fastify'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { problems } from '#contract/errors.ts'
+import { asMaker, type DatabaseCluster } from '#testing/database-cluster.ts'
 import { call } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -40,5 +43,122 @@ describe('problems', () => {
     expect(page.body).toMatchObject({ code: 'signature-mismatch', status: 401 })
     expect((await call(app, 'GET', '/problems/no-such')).body.type).toBe('/problems/not-found')
     expect((await call(app, 'GET', '/problems/toString')).body.type).toBe('/problems/not-found')
+  })
+})
+
+describe('readiness', () => {
+  const cluster: DatabaseCluster = inject('databaseCluster')
+  /** Asked while the clock of the node is ahead of the database's by so much. */
+  const ready = async (aheadMs = 0) => {
+    app.now = Date.now() + aheadMs
+    const { status, body, headers } = await call(app, 'GET', '/readyz')
+    const checks = Object.fromEntries(
+      body.checks.map((check: { name: string; status: string }) => [check.name, check.status]),
+    )
+    return {
+      status,
+      checks,
+      detail: body.detail as string | undefined,
+      retryAfter: headers.get('Retry-After'),
+    }
+  }
+  const asOwner = async (text: string, values: string[] = []) => {
+    const client = new pg.Client(app.testDatabase.owner)
+    await client.connect()
+    try {
+      await client.query(text, values)
+    } finally {
+      await client.end()
+    }
+  }
+  const allHold = { database: 'ok', clock: 'ok', migrations: 'ok' }
+
+  test('says of each check that it holds', async () => {
+    expect(await ready()).toMatchObject({ status: 200, checks: allHold })
+  })
+
+  test('says no while the database lets nobody in, and yes again when it does', async () => {
+    const { name } = app.testDatabase
+    await asMaker(cluster.makerUrl, async (maker) => {
+      await maker.query(`alter database ${name} with allow_connections false`)
+      await maker.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+    })
+    try {
+      const told = await ready()
+      expect(told).toMatchObject({
+        status: 503,
+        detail: 'The database cannot answer.',
+        checks: { database: 'failed', clock: 'unknown', migrations: 'unknown' },
+        retryAfter: '5',
+      })
+      expect((await call(app, 'GET', '/healthz')).status).toBe(200)
+    } finally {
+      await asMaker(cluster.makerUrl, (maker) =>
+        maker.query(`alter database ${name} with allow_connections true`),
+      )
+    }
+    await expect.poll(async () => (await ready()).status).toBe(200)
+  })
+
+  test('says no within three seconds while others hold every connection', async () => {
+    const one = await testApp({ connectionsMax: 1 })
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    try {
+      const holding = one.database.outsideTenants(() => held)
+      const began = performance.now()
+      const { status, body } = await call(one, 'GET', '/readyz')
+      expect([status, body.checks[0]]).toMatchObject([503, { name: 'database', status: 'failed' }])
+      expect(performance.now() - began).toBeLessThan(3_000)
+      letGo()
+      await holding
+      expect((await call(one, 'GET', '/readyz')).status).toBe(200)
+    } finally {
+      letGo()
+      await one.close()
+    }
+  })
+
+  test('says no where the database lacks a migration of this version: an older backup was restored', async () => {
+    const name = '0013-tenant-versions.sql'
+    await asOwner('delete from schema_migrations where name = $1', [name])
+    expect(await ready()).toMatchObject({
+      status: 503,
+      detail: `The database lacks ${name}.`,
+      checks: { ...allHold, migrations: 'failed' },
+    })
+    await asOwner('insert into schema_migrations (name) values ($1)', [name])
+    expect((await ready()).status).toBe(200)
+  })
+
+  test('says yes where the database is newer: the next version is on its way in', async () => {
+    await asOwner("insert into schema_migrations (name) values ('9999-of-the-next-version.sql')")
+    expect((await ready()).status).toBe(200)
+    await asOwner("delete from schema_migrations where name like '9999-%'")
+  })
+
+  test('says no while the clocks of node and database differ by more than two seconds', async () => {
+    for (const aheadMs of [10_000, -10_000]) {
+      expect(await ready(aheadMs)).toMatchObject({ status: 503, checks: { ...allHold, clock: 'failed' } })
+    }
+    expect((await ready(1_000)).status).toBe(200)
+  })
+
+  test('says no from the first moment of a stop, while everything else is still answered', async () => {
+    let server: FastifyInstance | undefined
+    const leaving = await testApp({
+      plant: (planted) => {
+        server = planted
+      },
+    })
+    try {
+      expect((await call(leaving, 'GET', '/readyz')).status).toBe(200)
+      const left = server?.leave()
+      const { status, body } = await call(leaving, 'GET', '/readyz')
+      expect([status, body.detail]).toEqual([503, 'This node is stopping: ask another one.'])
+      expect((await call(leaving, 'GET', '/healthz')).status).toBe(200)
+      await left
+    } finally {
+      await leaving.close()
+    }
   })
 })

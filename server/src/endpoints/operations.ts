@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
+import { readiness } from '../readiness.ts'
 import type { Parts } from './call.ts'
 
 export const version: string = (
@@ -20,9 +21,6 @@ export const operationPaths = [
   '/docs',
 ] as const
 
-/** A node and its database that disagree on the time by more than this would disagree on signatures and limits. */
-const clockSkewMsMax = 2_000
-
 /** What operators and integrators read: health, readiness, the OpenAPI document, its reference page, each problem. */
 export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
   const document = openApiDocument(version)
@@ -32,14 +30,22 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
 
     app.get('/readyz', async (_request, reply) => {
-      const { databaseNow } = await parts.database.ping()
-      const skewMs = Math.abs(databaseNow.getTime() - parts.clock())
-      if (skewMs > clockSkewMsMax) {
-        throw problem('unavailable', `The clocks of this node and of the database differ by ${skewMs} ms.`, {
+      const checks = await readiness(parts)
+      const said = checks.map(({ name, holds, detail }) => ({
+        name,
+        status: holds === null ? 'unknown' : holds ? 'ok' : 'failed',
+        ...(detail === null ? {} : { detail }),
+      }))
+      const failed = checks.flatMap(({ holds, detail }) =>
+        holds === false && detail !== null ? [detail] : [],
+      )
+      if (failed.length > 0) {
+        throw problem('unavailable', failed.join(' '), {
           headers: { 'Retry-After': '5' },
+          members: { checks: said },
         })
       }
-      return reply.send({ status: 'ready', version })
+      return reply.send({ status: 'ready', version, checks: said })
     })
 
     app.get('/openapi.json', async (_request, reply) =>

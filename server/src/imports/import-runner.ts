@@ -1,4 +1,4 @@
-import { findImport, touchImport } from '../database/imports.ts'
+import { findImport, type ImportProgress, touchImport } from '../database/imports.ts'
 import type { TenantId } from '../database/open-database.ts'
 import { behindRequests } from '../database/patience.ts'
 import type { ImportRunner, Parts } from '../endpoints/call.ts'
@@ -18,15 +18,47 @@ interface Waiting {
   readonly work: () => Promise<void>
 }
 
+/**
+ * Imports now, and since the start by how they ended: `failed` because the database was away for too long, `broken` by a
+ * fault of ours. Rows of dry runs are not counted.
+ */
+export interface ImportCounts {
+  readonly running: number
+  readonly waiting: number
+  readonly bytesHeld: number
+  readonly ended: Readonly<Record<'done' | 'stopped' | 'failed' | 'broken', number>>
+  readonly rows: Readonly<Record<'added' | 'updated' | 'repeated' | 'refused', number>>
+}
+
 /** Runs imports behind their requests: one of a tenant at a time, two in all, the others in the order they came. */
 export function importRunner(
   parts: Pick<Parts, 'database' | 'clock' | 'log'>,
   limits = { bytesHeldMax },
-): ImportRunner {
+): ImportRunner & { counts(): ImportCounts } {
   const { database, clock, log } = parts
   const waiting: Waiting[] = []
   const running = new Map<Waiting, Promise<void>>()
   let draining = false
+  const ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
+  const rows = { added: 0, updated: 0, repeated: 0, refused: 0 }
+  const rowsOf = ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused }: ImportProgress) => ({
+    added: rowsAdded,
+    updated: rowsUpdated,
+    repeated: rowsRepeated,
+    refused: rowsRefused,
+  })
+  /** Counts the rows of one import as it goes on. */
+  function rowCounter(): (progress: ImportProgress) => void {
+    let before: typeof rows = { added: 0, updated: 0, repeated: 0, refused: 0 }
+    return (progress) => {
+      const now = rowsOf(progress)
+      for (const outcome of ['added', 'updated', 'repeated', 'refused'] as const) {
+        rows[outcome] += now[outcome] - before[outcome]
+      }
+      before = now
+    }
+  }
+  const bytesHeldNow = () => [...running.keys(), ...waiting].reduce((sum, one) => sum + one.bytes, 0)
 
   function startNext(): void {
     while (running.size < runningMax) {
@@ -34,11 +66,11 @@ export function importRunner(
       const index = waiting.findIndex((one) => !busy.has(one.tenant))
       const [next] = index < 0 ? [] : waiting.splice(index, 1)
       if (next === undefined) return
-      const ended = behindRequests(next.work).finally(() => {
+      const end = behindRequests(next.work).finally(() => {
         running.delete(next)
         startNext()
       })
-      running.set(next, ended)
+      running.set(next, end)
     }
   }
 
@@ -54,8 +86,7 @@ export function importRunner(
 
   return {
     async hasRoomFor(bytes) {
-      const held = [...running.keys(), ...waiting].reduce((sum, one) => sum + one.bytes, 0)
-      return held + bytes <= limits.bytesHeldMax
+      return bytesHeldNow() + bytes <= limits.bytesHeldMax
     },
     start(tenant, importId, file, options) {
       const work = async () => {
@@ -73,16 +104,30 @@ export function importRunner(
               file: await openImport(file, options.map),
               dryRun: options.dryRun,
               isStopping: () => draining,
+              ...(options.dryRun ? {} : { onProgress: rowCounter() }),
             },
           )
-          log.info({ import_id: importId, status: end.status, rows_added: end.rowsAdded }, 'an import ended')
+          ended[end.status]++
+          const { status, rowsAdded } = end
+          log.info(
+            { tenant_id: tenant, import_id: importId, status, rows_added: rowsAdded },
+            'an import ended',
+          )
         } catch (error) {
-          log.error({ err: error, import_id: importId }, 'an import failed')
+          ended.broken++
+          log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an import failed')
         }
       }
       waiting.push({ tenant, importId, bytes: file.length, work })
       startNext()
     },
+    counts: () => ({
+      running: running.size,
+      waiting: waiting.length,
+      bytesHeld: bytesHeldNow(),
+      ended: { ...ended },
+      rows: { ...rows },
+    }),
     async drain() {
       draining = true
       while (running.size + waiting.length > 0) {

@@ -4,6 +4,7 @@ import type pg from 'pg'
 import type { Config } from '../config.ts'
 import type { CallLog, LastMinuteCounts, Log } from '../endpoints/call.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
+import type { OtherThreads, ThreadMetrics } from '../watching/metrics.ts'
 import { type Desk, deskAnswers } from './desk.ts'
 import { type Other, talk } from './talk.ts'
 
@@ -23,6 +24,8 @@ export interface ThreadData {
 export interface MoreThreads {
   /** What they have counted of a tenant's last minute. */
   readonly counted: CallLog['lastMinute']
+  /** The numbers of each, for who watches the service. */
+  metrics(): Promise<OtherThreads>
   /** Each answers what it has begun, and ends. */
   stop(): Promise<void>
 }
@@ -32,7 +35,12 @@ const replaceAfterMs = [200, 1_000, 5_000, 30_000] as const
 /** A thread that has answered for so long did not die of its start. */
 const settledMs = 60_000
 
+/** A thread that does not say how it is within this is busy. */
+const metricsWaitMs = 1_000
+
 interface Thread {
+  /** Another number for each that takes the place of one that died. */
+  readonly birth: number
   readonly other: Other
   readonly ended: Promise<void>
 }
@@ -53,13 +61,15 @@ export async function startMoreThreads(
 ): Promise<MoreThreads> {
   const threads = new Map<number, Thread>()
   let stopping = false
+  let births = 0
 
   /** Resolves when it answers requests. */
   async function start(number: number, deaths: number): Promise<void> {
     const { secretKeys: _, ...config } = data.config
     const workerData: ThreadData = { ...data, config, number }
-    // The keys are handed over: a thread needs nothing of the environment.
-    const worker = new Worker(file, { workerData, env: {}, execArgv: [...process.execArgv] })
+    // The keys are handed over: of the environment a thread needs only what the packages for traces read there.
+    const env = config.traces ?? {}
+    const worker = new Worker(file, { workerData, env, execArgv: [...process.execArgv] })
     const began = performance.now()
     const { promise: ready, resolve: isReady, reject: isNot } = Promise.withResolvers<void>()
     const { handlers, gone } = deskAnswers(desk)
@@ -77,7 +87,7 @@ export async function startMoreThreads(
         resolve()
       })
     })
-    threads.set(number, { other, ended })
+    threads.set(number, { birth: ++births, other, ended })
     await ready
     void ended.then(() => replace(number, performance.now() - began > settledMs ? 0 : deaths))
   }
@@ -115,6 +125,14 @@ export async function startMoreThreads(
       )
       const sum = (of: (one: LastMinuteCounts) => number) => counts.reduce((total, one) => total + of(one), 0)
       return { requests: sum((one) => one.requests), refused: sum((one) => one.refused) }
+    },
+    async metrics() {
+      const asked = [...threads.values()].map(async ({ birth, other }) => {
+        const late = delay(metricsWaitMs, null, { ref: false })
+        const numbers = other.ask<ThreadMetrics>('metrics').catch(() => null)
+        return [birth, await Promise.race([numbers, late])] as const
+      })
+      return new Map(await Promise.all(asked))
     },
     stop,
   }

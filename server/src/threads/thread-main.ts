@@ -1,9 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { migrationNames } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
+import { watchedDatabase } from '../database/transaction-watch.ts'
 import type { CallLog } from '../endpoints/call.ts'
 import { type SecretKeys, secretKey } from '../security/sealed-secret.ts'
 import { serviceLog } from '../service-log.ts'
-import { inTurn, startServing } from '../serving.ts'
+import { inTurn, monotonicClock, startServing } from '../serving.ts'
+import { startWatching } from '../watching/start-watching.ts'
 import { deskOf } from './desk.ts'
 import type { ThreadData } from './more-threads.ts'
 import { sharedTenants } from './shared-tenants.ts'
@@ -17,16 +20,20 @@ async function main(port: NonNullable<typeof parentPort>, data: ThreadData): Pro
   const logger = serviceLog(data.config.logLevel).child({ thread: data.number })
   let counted: CallLog['lastMinute'] = async () => ({ requests: 0, refused: 0 })
   let stop = async () => {}
+  const monotonic = monotonicClock()
+  const watching = await startWatching(data.config, { log: logger, monotonic, thread: data.number })
   const first = talk(port, {
     counted: (...values: Parameters<CallLog['lastMinute']>) => counted(...values),
+    metrics: () => watching.read(),
     stop: () => stop(),
   })
-  const database = await openDatabase({
+  const opened = await openDatabase({
     connection: data.connection,
     connectionsMax: data.connectionsMax,
     ...(data.instance === null ? {} : { instance: data.instance }),
     onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
   })
+  const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
   const serving = await startServing({
     config: { ...data.config, secretKeys },
     database,
@@ -37,6 +44,8 @@ async function main(port: NonNullable<typeof parentPort>, data: ThreadData): Pro
     shared: sharedTenants(data.memory),
     first: deskOf(first),
     countedElsewhere: async () => ({ requests: 0, refused: 0 }),
+    watching,
+    migrations: await migrationNames(),
     listen: { port: data.port, host: data.config.host, reusePort: true },
   })
   counted = serving.counted

@@ -1,0 +1,277 @@
+import { basename } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parser } from '@prometheus-io/lezer-promql'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { problems } from '#contract/errors.ts'
+import { text } from '#server/watching/metrics.ts'
+import { startWatching, type Watching } from '#server/watching/start-watching.ts'
+import { call, makeIntegration, pushUpdate } from '#testing/make.ts'
+import { readScrape, type Scrape } from '#testing/samples.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { has, run, tableRows } from './page.ts'
+import { root, shippedFiles, textOf } from './repository.ts'
+
+interface Panel {
+  readonly id: number
+  readonly type: string
+  readonly title: string
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+  readonly datasource?: { readonly uid: string }
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[]
+}
+
+interface AlertRule {
+  readonly alert: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+
+const dashboard = JSON.parse(textOf('deploy/watching/dashboard.json')) as {
+  readonly panels: readonly Panel[]
+  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] }
+}
+const rules = (
+  parse(textOf('deploy/watching/alerts.yml')) as { groups: readonly { rules: readonly AlertRule[] }[] }
+).groups.flatMap((group) => group.rules)
+
+const queries = [
+  ...rules.map(({ alert, expr }) => ({ from: alert, expr })),
+  ...dashboard.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ refId, expr }) => ({ from: `${title} ${refId}`, expr })),
+  ),
+]
+
+/** What Grafana puts in before Prometheus sees a query. */
+const asAsked = (expr: string) =>
+  expr.replaceAll('$__rate_interval', '5m').replaceAll('"$instance"', '"127.0.0.1:9464"')
+
+interface Selected {
+  readonly metric: string
+  readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[]
+}
+
+/** The metrics that a query asks for, each with its conditions, and the labels that it groups by. */
+function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wrong: string[] } {
+  const asked = asAsked(expr)
+  const selected: Selected[] = []
+  const grouped: string[] = []
+  const wrong: string[] = []
+  const textAt = (node: { from: number; to: number }) => asked.slice(node.from, node.to)
+  parser.parse(asked).iterate({
+    enter(node) {
+      if (node.type.isError) wrong.push(asked.slice(Math.max(0, node.from - 20), node.to + 20))
+      if (node.name === 'GroupingLabels') {
+        grouped.push(...[...textAt(node).matchAll(/\w+/g)].map(([label]) => label))
+      }
+      if (node.name !== 'VectorSelector') return
+      const [, metric = '', conditions = ''] = /^([\w:]+)\s*(?:\{([\s\S]*)\})?$/.exec(textAt(node)) ?? []
+      const matchers = [...conditions.matchAll(/(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g)]
+      selected.push({
+        metric,
+        matchers: matchers.map(([, label = '', operator = '', value = '']) => ({ label, operator, value })),
+      })
+    },
+  })
+  return { selected, grouped, wrong }
+}
+
+/** Given by Prometheus, not by the service. */
+const givenLabels = new Set(['job', 'instance', 'le'])
+const givenMetrics = new Set(['up'])
+const statuses = Object.values(problems).map(({ status }) => String(status))
+/** Of which a service that is well has no number yet: what may stand there. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  'lanewise_refusals_total code': Object.keys(problems),
+  'lanewise_http_requests_total status': ['200', '201', '404', '499', ...statuses],
+}
+
+let app: TestApp
+let watching: Watching
+let scrape: Scrape
+
+beforeAll(async () => {
+  app = await testApp({
+    watching: async (log) => {
+      watching = await startWatching(
+        { metrics: { port: 0, host: '127.0.0.1' }, traces: null },
+        { log, monotonic: () => performance.now(), thread: 1 },
+      )
+      return watching
+    },
+  })
+  const ours = await makeIntegration(app)
+  const lane = 'origin=Dallas,TX&destination=Atlanta,GA'
+  for (let times = 0; times < 2; times++) {
+    await call(app, 'GET', `/api/integrations/insights/lane?${lane}`, { token: ours.token })
+    await call(app, 'GET', `/api/integrations/insights/markup?${lane}&proposed_rate=2000`, {
+      token: ours.token,
+    })
+  }
+  await pushUpdate(app, ours, { lane_ref: 'none' })
+  await call(app, 'GET', '/readyz')
+  // Until garbage was collected, and so counted.
+  for (let tries = 0; tries < 100; tries++) {
+    Array.from({ length: 1e6 }, (_, at) => ({ at }))
+    scrape = readScrape(await text([await watching.read()]))
+    if (scrape.sum('nodejs_gc_duration_seconds_count') > 0) break
+    await delay(20)
+  }
+})
+afterAll(() => app.close())
+
+const labelsOf = (metric: string) =>
+  new Map(
+    scrape.samples
+      .filter(({ name }) => name === metric)
+      .flatMap(({ labels }) => Object.keys(labels))
+      .map((label) => [
+        label,
+        new Set(scrape.samples.flatMap(({ name, labels }) => (name === metric ? (labels[label] ?? []) : []))),
+      ]),
+  )
+
+describe('a query', () => {
+  test('that is wrong is found', () => {
+    expect(readQuery('sum(rate(lanewise_http_requests_total[5m])').wrong).not.toEqual([])
+    expect(readQuery('sum by (le) (rate(x_total{a="1", b!~"2.*"}[5m])) / up')).toEqual({
+      selected: [
+        {
+          metric: 'x_total',
+          matchers: [
+            { label: 'a', operator: '=', value: '1' },
+            { label: 'b', operator: '!~', value: '2.*' },
+          ],
+        },
+        { metric: 'up', matchers: [] },
+      ],
+      grouped: ['le'],
+      wrong: [],
+    })
+  })
+
+  test.each(queries)('of $from is well-formed, and asks for what the service serves', ({ expr }) => {
+    const { selected, grouped, wrong } = readQuery(expr)
+    expect(wrong).toEqual([])
+    expect(selected).not.toEqual([])
+    for (const { metric, matchers } of selected) {
+      if (givenMetrics.has(metric)) continue
+      const labels = labelsOf(metric)
+      expect([metric, scrape.samples.some(({ name }) => name === metric)]).toEqual([metric, true])
+      for (const { label, operator, value } of matchers) {
+        if (givenLabels.has(label)) continue
+        expect([metric, label, labels.has(label)]).toEqual([metric, label, true])
+        // Each word that is asked for is there.
+        const asked = operator.endsWith('~') ? value.split('|') : [value]
+        const values = words[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
+        expect(
+          asked.filter((word) => !values.some((known) => new RegExp(`^(?:${word})$`).test(known))),
+        ).toEqual([])
+      }
+    }
+    const known = new Set(selected.flatMap(({ metric }) => [...labelsOf(metric).keys(), ...givenLabels]))
+    expect(grouped.filter((label) => !known.has(label))).toEqual([])
+  })
+
+  test.each(queries)('of $from takes the rate of what only grows, and of nothing else', ({ expr }) => {
+    for (const [, metric = ''] of asAsked(expr).matchAll(/\b(?:rate|increase)\(\s*([\w:]+)/g)) {
+      expect([metric, scrape.types.get(metric.replace(/_(bucket|sum|count)$/, ''))]).toEqual([
+        metric,
+        expect.stringMatching(/^(counter|histogram)$/),
+      ])
+    }
+    for (const { metric } of readQuery(expr).selected) {
+      if (scrape.types.get(metric) !== 'counter') continue
+      expect(asAsked(expr)).toMatch(new RegExp(`(rate|increase)\\(\\s*${metric}\\b`))
+    }
+  })
+})
+
+describe('the dashboard', () => {
+  test('is laid out on 24 columns, and no panel lies on another', () => {
+    const taken = new Map<string, string>()
+    for (const { title, gridPos } of dashboard.panels) {
+      const { x, y, w, h } = gridPos
+      expect([title, x >= 0 && w > 0 && x + w <= 24]).toEqual([title, true])
+      for (let column = x; column < x + w; column++) {
+        for (let line = y; line < y + h; line++) {
+          expect(taken.get(`${column} ${line}`)).toBeUndefined()
+          taken.set(`${column} ${line}`, title)
+        }
+      }
+    }
+  })
+
+  test('has panels with names and numbers of their own, which ask the data source that was chosen', () => {
+    const { panels } = dashboard
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
+    for (const { type, title, datasource, targets = [] } of panels) {
+      if (type === 'row') continue
+      expect([title, datasource?.uid]).toEqual([title, `\${datasource}`])
+      expect(['timeseries', 'stat']).toContain(type)
+      expect(targets.length).toBeGreaterThan(0)
+      expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length)
+      for (const { expr } of targets) expect(expr).toContain('instance=~"$instance"')
+    }
+    expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'instance'])
+  })
+})
+
+describe('the alerts', () => {
+  test('have names of their own, a severity, and a page that says what to do', () => {
+    expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
+    const listed = tableRows('docs/watching.md', 'Alerts')
+    expect(listed.map(([alert]) => alert)).toEqual(rules.map(({ alert }) => alert))
+    const headings = [...textOf('docs/watching.md').matchAll(/^### (\w+)$/gm)].map(([, name]) => name)
+    expect(headings).toEqual(rules.map(({ alert }) => alert))
+    for (const { alert, labels, annotations } of rules) {
+      expect(['critical', 'warning', 'info']).toContain(labels.severity)
+      expect(listed.find(([name]) => name === alert)?.[1]).toBe(labels.severity)
+      expect(annotations.summary).toMatch(/\.$/)
+      expect(annotations.runbook).toBe(`docs/watching.md#${alert.toLowerCase()}`)
+    }
+  })
+
+  test.skipIf(!has('promtool'))('say what they should of hours that were written down', async () => {
+    const folder = `${root}/deploy/watching`
+    for (const args of [
+      ['check', 'rules', `${folder}/alerts.yml`],
+      ['test', 'rules', `${folder}/alerts-test.yml`],
+    ]) {
+      const { code, output, complaint } = await run('promtool', args)
+      expect([basename(args[2] ?? ''), code, code === 0 ? '' : output + complaint]).toEqual([
+        basename(args[2] ?? ''),
+        0,
+        '',
+      ])
+    }
+  })
+})
+
+test('what is not asked for is not loaded: the packages stand behind two files, and nobody imports those at once', () => {
+  const loading = shippedFiles()
+    .filter((path) => path.startsWith('server/'))
+    .flatMap((path) =>
+      [...textOf(path).matchAll(/^(?:import (?!type )[^;]*?|\} )from '([^']+)'/gm)].map(([, from = '']) => ({
+        path,
+        from,
+      })),
+    )
+  const of = (pattern: RegExp) => [
+    ...new Set(loading.filter(({ from }) => pattern.test(from)).map(({ path }) => path)),
+  ]
+  expect(of(/^prom-client$/)).toEqual(['server/src/watching/metrics.ts'])
+  expect(of(/^@opentelemetry\//)).toEqual(['server/src/watching/traces.ts'])
+  // The listener is loaded together with the metrics.
+  expect(of(/\/metrics\.ts$/)).toEqual(['server/src/watching/metrics-listener.ts'])
+  expect(of(/\/(metrics-listener|traces)\.ts$/)).toEqual([])
+})
+
+test('docs/watching.md lists every metric of the service, with its kind, and no other', () => {
+  const own = [...scrape.types].filter(([name]) => name.startsWith('lanewise_'))
+  const listed = tableRows('docs/watching.md', 'Metrics').map(([name = '', kind = '']) => [name, kind])
+  expect(listed.toSorted()).toEqual(own.map(([name, kind]) => [name, kind]).toSorted())
+})

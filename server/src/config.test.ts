@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, readConfig } from './config.ts'
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readConfig(env)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+}
+
+describe('metrics', () => {
+  test('are served nowhere unless a port is named, and then to this machine alone', () => {
+    expect(readConfig({}).metrics).toBeNull()
+    expect(readConfig({ METRICS_HOST: '0.0.0.0' }).metrics).toBeNull()
+    expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ port: 9464, host: '127.0.0.1' })
+    const open = readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' })
+    expect(open.metrics).toEqual({ port: 9464, host: '0.0.0.0' })
+  })
+
+  test('never share the port of the service', () => {
+    expect(problemsOf({ PORT: '9000', METRICS_PORT: '9000' })).toEqual([
+      'METRICS_PORT must be another port than PORT: what is for operators is not for callers.',
+    ])
+    expect(problemsOf({ METRICS_PORT: 'nine' })).toEqual([
+      'METRICS_PORT must be a number from 0 to 65535; it is "nine".',
+    ])
+  })
+})
+
+describe('traces', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
+
+  test.each([
+    [{}, false],
+    [{ OTEL_SERVICE_NAME: 'quotes' }, false],
+    [endpoint, true],
+    [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example.com/v1/traces' }, true],
+    [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
+    [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false],
+    [{ ...endpoint, OTEL_SDK_DISABLED: 'true' }, false],
+  ])('are asked for by the variables of the standard: %o', (env, asked) => {
+    expect(readConfig(env).traces !== null).toBe(asked)
+  })
+
+  test('take over those variables and no other', () => {
+    const env = { ...endpoint, OTEL_SERVICE_NAME: 'quotes', OTEL_BSP_SCHEDULE_DELAY: '', PATH: '/bin' }
+    expect(readConfig(env).traces).toEqual({ ...endpoint, OTEL_SERVICE_NAME: 'quotes' })
+  })
+
+  test.each([
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'must be a URL'],
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'must be http/json'],
+    [{ ...endpoint, OTEL_TRACES_SAMPLER: 'some' }, 'must be one of always_on'],
+    [{ ...endpoint, OTEL_TRACES_SAMPLER_ARG: '7' }, 'must be a number from 0 to 1'],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'must be otlp or none'],
+  ])('are refused where they could not be sent as asked: %o', (env, why) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
+  })
+})

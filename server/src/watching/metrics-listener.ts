@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { contentType, type ThreadMetrics, text } from './metrics.ts'
+
+export interface MetricsListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Serves `/metrics`, on a port of its own, and nothing else: the port of the service never shows it. */
+export async function listenForMetrics(
+  { port, host }: { port: number; host: string },
+  read: () => Promise<readonly ThreadMetrics[]>,
+  onError: (error: unknown) => void,
+): Promise<MetricsListener> {
+  /** Who asks while the numbers are being read gets the same ones. */
+  let reading: Promise<string> | null = null
+  const readOnce = () => {
+    reading ??= read()
+      .then(text)
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+  const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || (request.url ?? '').split('?')[0] !== '/metrics') {
+      response.writeHead(isRead ? 404 : 405, isRead ? {} : { Allow: 'GET, HEAD' }).end()
+      return
+    }
+    readOnce()
+      .then((body) => response.writeHead(200, { 'Content-Type': contentType }).end(body))
+      .catch((error: unknown) => {
+        onError(error)
+        response.writeHead(500).end()
+      })
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,345 @@
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { BacktestCounts } from '../backtests/backtest-runner.ts'
+import type { CallLogCounts } from '../call-log.ts'
+import type { Connections } from '../database/open-database.ts'
+import { databaseFailures, transactionKinds } from '../database/transaction-watch.ts'
+import type { Metrics } from '../endpoints/call.ts'
+import { version } from '../endpoints/operations.ts'
+import type { ImportCounts } from '../imports/import-runner.ts'
+import type { Check } from '../readiness.ts'
+import type { Admission } from '../security/rate-limit.ts'
+import type { MemoryCounts } from '../tenant-memory.ts'
+import type { WatchCounts } from '../tenant-watch.ts'
+
+/** The numbers of one thread, in a form that can be sent to another. */
+export type ThreadMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** What is counted where it happens, and looked up when somebody asks for the numbers. */
+export interface Counted {
+  readonly connections: () => Connections
+  readonly memory: () => MemoryCounts
+  readonly watch: () => WatchCounts
+  readonly calls: () => CallLogCounts
+  /** Null in a thread that does not keep it. */
+  readonly desk: {
+    readonly imports: () => ImportCounts
+    readonly backtests: () => BacktestCounts
+    readonly readiness: () => Promise<readonly Check[]>
+  } | null
+}
+
+export interface ServiceMetrics extends Metrics {
+  /** Has the numbers of the parts of this thread looked up, too. */
+  lookUp(counted: Counted): void
+  read(): Promise<ThreadMetrics>
+}
+
+/** From an answer out of memory (some 40 us) to the longest that anybody is let wait. */
+const answerSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+const transactionSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+/** Any other word in the place of a method is a label less. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+type Values = readonly (readonly [labels: Record<string, string>, value: number])[]
+
+/** The metrics of one thread. What the process has once is counted by its first thread. */
+export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  if (!isFirst) {
+    for (const { name } of registry.getMetricsAsArray()) {
+      if (name.startsWith('process_')) registry.removeSingleMetric(name)
+    }
+  }
+
+  const requests = new Counter({
+    name: 'lanewise_http_requests_total',
+    help: 'Requests that were answered, by endpoint of the contract, method and status (499: the caller had gone).',
+    labelNames: ['endpoint', 'method', 'status'],
+    registers,
+    collect: countThoseFromMemory,
+  })
+  const durations = new Histogram({
+    name: 'lanewise_http_request_duration_seconds',
+    help: 'How long answers took, by endpoint of the contract.',
+    labelNames: ['endpoint'],
+    buckets: answerSeconds,
+    registers,
+  })
+  /** Told in a hurry: they are added to the others when somebody looks. */
+  const fromMemory = new Map<string, { readonly status: string; count: number; added: number }>()
+  function countThoseFromMemory(): void {
+    for (const [endpoint, answers] of fromMemory) {
+      requests.inc({ endpoint, method: 'GET', status: answers.status }, answers.count - answers.added)
+      answers.added = answers.count
+    }
+  }
+  const refusals = new Counter({
+    name: 'lanewise_refusals_total',
+    help: 'Requests that were refused, by the code of the problem.',
+    labelNames: ['code'],
+    registers,
+  })
+  const transactions = new Histogram({
+    name: 'lanewise_database_transaction_duration_seconds',
+    help: 'How long transactions took, with the wait for a connection, by kind.',
+    labelNames: ['kind'],
+    buckets: transactionSeconds,
+    registers,
+  })
+  const failures = new Counter({
+    name: 'lanewise_database_failures_total',
+    help: 'Transactions that failed, by kind and by what failed.',
+    labelNames: ['kind', 'failure'],
+    registers,
+  })
+  for (const kind of transactionKinds) {
+    transactions.zero({ kind })
+    for (const failure of databaseFailures) failures.inc({ kind, failure }, 0)
+  }
+  const limits = new Map<string, { admitted: number; refused: number }>()
+
+  /** A number that only grows, looked up when somebody asks. */
+  function total(name: string, help: string, labelNames: readonly string[], look: () => Values): void {
+    new Counter({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset()
+        for (const [labels, value] of look()) this.inc(labels, value)
+      },
+    })
+  }
+
+  /** A number of now. */
+  function level(name: string, help: string, labelNames: readonly string[], look: () => Values): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        for (const [labels, value] of look()) this.set(labels, value)
+      },
+    })
+  }
+  const each = (label: string, values: Readonly<Record<string, number>>): Values =>
+    Object.entries(values).map(([name, value]) => [{ [label]: name }, value])
+  const one = (value: number): Values => [[{}, value]]
+
+  total(
+    'lanewise_http_requests_from_memory_total',
+    'Requests that were answered from memory, without the database, by endpoint.',
+    ['endpoint'],
+    () => [...fromMemory].map(([endpoint, { count }]) => [{ endpoint }, count]),
+  )
+  total(
+    'lanewise_limit_total',
+    'Requests that a limit of brokerages admitted and refused.',
+    ['limit', 'outcome'],
+    () =>
+      [...limits].flatMap(([limit, { admitted, refused }]) => [
+        [{ limit, outcome: 'admitted' }, admitted],
+        [{ limit, outcome: 'refused' }, refused],
+      ]),
+  )
+  level('lanewise_threads', 'Threads that answer requests.', [], () => one(1))
+  if (isFirst) {
+    level('lanewise_build_info', 'Version of the service and of Node.', ['version', 'node'], () => [
+      [{ version, node: process.version }, 1],
+    ])
+  }
+
+  return {
+    answered({ endpoint, method, status, seconds }) {
+      requests.inc({ endpoint, method: methods.has(method) ? method : 'other', status })
+      if (seconds !== null) durations.observe({ endpoint }, seconds)
+    },
+    fromMemory({ name, status }) {
+      const answers = { status: String(status), count: 0, added: 0 }
+      fromMemory.set(name, answers)
+      const duration = durations.labels({ endpoint: name })
+      return (seconds) => {
+        answers.count++
+        duration.observe(seconds)
+      }
+    },
+    refused: (code) => refusals.inc({ code }),
+    counting(name, limit) {
+      const counts = { admitted: 0, refused: 0 }
+      limits.set(name, counts)
+      return {
+        admit(key, now) {
+          const admission = limit.admit(key, now)
+          counts[admission.admitted ? 'admitted' : 'refused']++
+          return admission
+        },
+        note: (key, now) => limit.note(key, now),
+        remaining: (key, now) => limit.remaining(key, now),
+      }
+    },
+    countingTenants(limit) {
+      const counts = { admitted: 0, refused: 0 }
+      limits.set('tenant', counts)
+      const counted = (admission: Admission) => {
+        counts[admission.admitted ? 'admitted' : 'refused']++
+        return admission
+      }
+      return {
+        admitNow(tenant) {
+          const admission = limit.admitNow(tenant)
+          // Who is refused here is refused again, in words, on the ordinary way.
+          return admission?.admitted === true ? counted(admission) : admission
+        },
+        admit: async (tenant) => counted(await limit.admit(tenant)),
+        refusedNow(tenant) {
+          const refusal = limit.refusedNow(tenant)
+          return refusal === null ? null : counted(refusal)
+        },
+        remaining: (tenant) => limit.remaining(tenant),
+      }
+    },
+    transaction(kind) {
+      const began = performance.now()
+      return (failure) => {
+        transactions.observe({ kind }, (performance.now() - began) / 1000)
+        if (failure !== null) failures.inc({ kind, failure })
+      }
+    },
+
+    lookUp({ connections, memory, watch, calls, desk }) {
+      level(
+        'lanewise_database_connections',
+        'Connections to the database for requests, by whether they are in use.',
+        ['state'],
+        () => {
+          const { open, idle } = connections()
+          return each('state', { idle, in_use: open - idle })
+        },
+      )
+      level(
+        'lanewise_database_connections_max',
+        'Connections to the database that requests may have in all.',
+        [],
+        () => one(connections().max),
+      )
+      level('lanewise_database_connections_waiting', 'Transactions that wait for a connection.', [], () =>
+        one(connections().waiting),
+      )
+      level('lanewise_memory_entries', 'Lanes, tokens and secrets that are remembered.', [], () =>
+        one(memory().entries),
+      )
+      level('lanewise_memory_bytes', 'About what that takes.', [], () => one(memory().bytes))
+      level('lanewise_memory_bytes_max', 'What it may take: MEMORY_MEGABYTES.', [], () =>
+        one(memory().bytesMax),
+      )
+      total(
+        'lanewise_memory_recalls_total',
+        'Things asked of the memory that were remembered, and that had to be read from the database.',
+        ['from'],
+        () => each('from', { memory: memory().remembered, database: memory().read }),
+      )
+      total('lanewise_memory_forgotten_total', 'Things that were forgotten to make room.', [], () =>
+        one(memory().forgotten),
+      )
+      level(
+        'lanewise_tenants_watched',
+        'Brokerages whose changes are watched, because something of them is remembered.',
+        [],
+        () => one(watch().tenants),
+      )
+      total('lanewise_version_looks_total', 'Looks at which brokerages have moved on.', [], () =>
+        one(watch().looks),
+      )
+      total(
+        'lanewise_version_looks_failed_total',
+        'Those of them that the database did not answer: then nothing is answered from memory.',
+        [],
+        () => one(watch().failed),
+      )
+      total(
+        'lanewise_call_log_calls_total',
+        'Calls for the log of calls: written, left out of a flood, lost because the database could not take them.',
+        ['outcome'],
+        () => {
+          const { written, leftOut, lost } = calls()
+          return each('outcome', { written, left_out: leftOut, lost })
+        },
+      )
+      level('lanewise_call_log_waiting', 'Calls that wait to be written to the log of calls.', [], () =>
+        one(calls().waiting),
+      )
+      if (desk === null) return
+      const { imports, backtests, readiness } = desk
+      level('lanewise_imports', 'Imports that run and that wait.', ['state'], () => {
+        const { running, waiting } = imports()
+        return each('state', { running, waiting })
+      })
+      level('lanewise_import_bytes_held', 'Bytes of files that are being imported or wait.', [], () =>
+        one(imports().bytesHeld),
+      )
+      total(
+        'lanewise_imports_ended_total',
+        'Imports that ended: done, stopped, failed for want of the database, broken by a fault of the service.',
+        ['status'],
+        () => each('status', imports().ended),
+      )
+      total('lanewise_import_rows_total', 'Rows of imports, by what became of them.', ['outcome'], () =>
+        each('outcome', imports().rows),
+      )
+      level('lanewise_backtests', 'Backtests that run and that wait.', ['state'], () => {
+        const { running, waiting } = backtests()
+        return each('state', { running, waiting })
+      })
+      total('lanewise_backtests_ended_total', 'Backtests that ended, by how.', ['status'], () =>
+        each('status', backtests().ended),
+      )
+      new Gauge({
+        name: 'lanewise_ready',
+        help: 'Whether a check of readiness held when this was asked (1), failed (0) or could not be looked at (-1).',
+        labelNames: ['check'],
+        registers,
+        async collect() {
+          for (const { name, holds } of await readiness()) {
+            this.set({ check: name }, holds === null ? -1 : Number(holds))
+          }
+        },
+      })
+    },
+    read: () => registry.getMetricsAsJSON(),
+  }
+}
+
+/** What was last heard of the further threads, by their birth; null of one that did not answer in time. */
+export type OtherThreads = ReadonlyMap<number, ThreadMetrics | null>
+
+const isCount = ({ type }: ThreadMetrics[number]) => ['counter', 'histogram'].includes(String(type))
+
+/**
+ * Puts the numbers of threads together so that what is counted never goes back: of a thread that does not answer the last
+ * known numbers stand, and what one has counted that has ended stays counted.
+ */
+export function gathering(): (own: ThreadMetrics, others: OtherThreads) => Promise<readonly ThreadMetrics[]> {
+  const known = new Map<number, ThreadMetrics>()
+  let ended: ThreadMetrics = []
+  return async (own, others) => {
+    for (const [birth, numbers] of known) {
+      if (others.has(birth)) continue
+      known.delete(birth)
+      ended = await AggregatorRegistry.aggregate([ended, numbers.filter(isCount)]).getMetricsAsJSON()
+    }
+    for (const [birth, numbers] of others) if (numbers !== null) known.set(birth, numbers)
+    return [own, ...known.values(), ended]
+  }
+}
+
+export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
+
+/** The numbers of all threads added up, in the form that Prometheus reads. */
+export function text(threads: readonly ThreadMetrics[]): Promise<string> {
+  return AggregatorRegistry.aggregate([...threads]).metrics()
+}

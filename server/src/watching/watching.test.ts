@@ -1,0 +1,417 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import { problems } from '#contract/errors.ts'
+import { failingDatabase, outage } from '#testing/failing-database.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeTenant,
+  password,
+  pushUpdate,
+  signedHeaders,
+} from '#testing/make.ts'
+import { head, sendRaw } from '#testing/raw-http.ts'
+import { readScrape, type Scrape } from '#testing/samples.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { type TraceCollector, traceCollector } from '#testing/trace-collector.ts'
+import { text } from './metrics.ts'
+import { startWatching, type Watching } from './start-watching.ts'
+
+const lanePath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+const markupPath =
+  '/api/integrations/insights/markup?origin=Dallas,TX&destination=Atlanta,GA&proposed_rate=2000'
+
+let collector: TraceCollector
+let watching: Watching
+let app: TestApp
+let holder: Integration
+const failing = failingDatabase()
+
+beforeAll(async () => {
+  collector = await traceCollector()
+  // The packages read their own variables, as they do in the service.
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
+  process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '500'
+  process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=collector-key'
+  app = await testApp({
+    wrapDatabase: failing.wrapDatabase,
+    watching: async (log) => {
+      watching = await startWatching(
+        { metrics: { port: 0, host: '127.0.0.1' }, traces: { OTEL_BSP_SCHEDULE_DELAY: '50' } },
+        { log, monotonic: () => performance.now(), thread: 1 },
+      )
+      return watching
+    },
+  })
+  holder = await makeIntegration(app)
+})
+afterAll(async () => {
+  await app.close()
+})
+
+const scrape = async (): Promise<Scrape> => readScrape(await text([await watching.read()]))
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+
+/** What a request has left behind: the span of its answer and those of its transactions. */
+async function spansOf(requestId: string) {
+  await expect
+    .poll(() => collector.spans.find(({ attributes }) => attributes['lanewise.request_id'] === requestId), {
+      timeout: 5_000,
+    })
+    .toBeDefined()
+  const request = collector.spans.find(({ attributes }) => attributes['lanewise.request_id'] === requestId)
+  if (request === undefined) throw new Error('no span')
+  return { request, parts: collector.spans.filter(({ parentSpanId }) => parentSpanId === request.spanId) }
+}
+
+describe('metrics', () => {
+  test('count each answer by endpoint, method and status, and how long it took', async () => {
+    const before = await scrape()
+    await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })
+    await call(app, 'GET', '/api/lanes', { token: 'nobody' })
+    const after = await scrape()
+    const more = (name: string, labels: Record<string, string>) =>
+      after.sum(name, labels) - before.sum(name, labels)
+    const lanes = { endpoint: 'list-lanes', method: 'GET' }
+    expect(more('lanewise_http_requests_total', { ...lanes, status: '200' })).toBe(1)
+    expect(more('lanewise_http_requests_total', { ...lanes, status: '401' })).toBe(1)
+    expect(more('lanewise_http_request_duration_seconds_count', { endpoint: 'list-lanes' })).toBe(2)
+    expect(more('lanewise_refusals_total', { code: 'token-malformed' })).toBe(1)
+    expect(more('lanewise_database_transaction_duration_seconds_count', { kind: 'tenant' })).toBeGreaterThan(
+      0,
+    )
+  })
+
+  test('count answers from memory with the others, and say how many they are', async () => {
+    await call(app, 'GET', lanePath, { token: holder.token })
+    const before = await scrape()
+    for (let times = 0; times < 5; times++) await call(app, 'GET', lanePath, { token: holder.token })
+    const after = await scrape()
+    const insight = { endpoint: 'lane-insight' }
+    for (const name of [
+      'lanewise_http_requests_total',
+      'lanewise_http_requests_from_memory_total',
+      'lanewise_http_request_duration_seconds_count',
+    ]) {
+      expect([name, after.sum(name, insight) - before.sum(name, insight)]).toEqual([name, 5])
+    }
+    const admitted = { limit: 'tenant', outcome: 'admitted' }
+    expect(after.sum('lanewise_limit_total', admitted) - before.sum('lanewise_limit_total', admitted)).toBe(5)
+  })
+
+  test('tell what is remembered, what is connected and what is ready', async () => {
+    app.now = Date.now()
+    const now = await scrape()
+    expect(now.sum('lanewise_memory_entries')).toBeGreaterThan(0)
+    expect(now.sum('lanewise_memory_bytes')).toBeGreaterThan(0)
+    expect(now.sum('lanewise_memory_bytes')).toBeLessThan(now.sum('lanewise_memory_bytes_max'))
+    expect(now.sum('lanewise_tenants_watched')).toBeGreaterThan(0)
+    expect(now.sum('lanewise_version_looks_total')).toBeGreaterThan(0)
+    const { open, max } = app.database.connections()
+    expect(now.sum('lanewise_database_connections')).toBe(open)
+    expect(now.sum('lanewise_database_connections_max')).toBe(max)
+    expect(now.sum('lanewise_ready')).toBe(3)
+    expect(now.sum('process_resident_memory_bytes')).toBeGreaterThan(0)
+  })
+
+  test('count imports, their rows and how they ended', async () => {
+    const csv = [
+      'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status',
+      '"Dallas, TX","Atlanta, GA",V,2000,3/1/2026,Won',
+      '"Dallas, TX","Nowhere Else, ZZ",V,minus,3/1/2026,Won',
+      '',
+    ].join('\n')
+    const began = await fetch(`${app.url}/api/imports?file_name=q.csv`, {
+      method: 'POST',
+      headers: { ...bearer(holder.tenant.owner), 'Content-Type': 'text/csv' },
+      body: csv,
+    })
+    expect(began.status).toBe(202)
+    await expect
+      .poll(async () => (await scrape()).sum('lanewise_imports_ended_total', { status: 'done' }), {
+        timeout: 10_000,
+      })
+      .toBe(1)
+    const now = await scrape()
+    expect(now.sum('lanewise_import_rows_total')).toBe(2)
+    expect(now.sum('lanewise_import_rows_total', { outcome: 'refused' })).toBe(1)
+  })
+
+  test('tell a database that fails from a request that is wrong', async () => {
+    failing.failAt(1, outage)
+    expect((await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })).status).toBe(503)
+    expect(failing.hasFired()).toBe(true)
+    const now = await scrape()
+    expect(now.sum('lanewise_refusals_total', { code: 'unavailable' })).toBe(1)
+    expect(now.sum('lanewise_http_requests_total', { status: '503' })).toBe(1)
+  })
+
+  test('have labels of a few known words, whatever is asked for', async () => {
+    for (const path of ['/no/such/thing', '/api/lanes/odd', '/api/%00', '/wp-login.php?x=1']) {
+      for (const method of ['GET', 'PROPFIND', 'DELETE']) await fetch(`${app.url}${path}`, { method })
+    }
+    expect((await fetch(`${app.url}/%zz`)).status).toBe(400)
+    await sendRaw(app, 'NONSENSE\r\n\r\n')
+    const { samples, sum } = await scrape()
+    expect(sum('lanewise_http_requests_total', { endpoint: 'none', method: 'GET', status: '400' })).toBe(1)
+    expect(sum('lanewise_http_requests_total', { endpoint: 'none', method: 'other', status: '400' })).toBe(1)
+    const known = new Set<string>([
+      ...allEndpoints.map(({ name }) => name),
+      ...['healthz', 'readyz', 'openapi', 'problems', 'docs', 'page', 'none'],
+    ])
+    const values = (label: string) =>
+      new Set(
+        samples.flatMap(({ name, labels }) =>
+          /^lanewise_(http|refusals)/.test(name) ? (labels[label] ?? []) : [],
+        ),
+      )
+    expect([...values('endpoint')].filter((name) => !known.has(name))).toEqual([])
+    expect(
+      [...values('method')].filter((name) => !/^(GET|POST|PATCH|PUT|DELETE|HEAD|other)$/.test(name)),
+    ).toEqual([])
+    expect([...values('status')].filter((status) => !/^\d{3}$/.test(status))).toEqual([])
+    expect([...values('code')].filter((code) => !Object.hasOwn(problems, code))).toEqual([])
+    const names = new Set(samples.flatMap(({ labels }) => Object.keys(labels)))
+    expect([...names].filter((name) => /tenant|user|path|url|network|ip|token/.test(name))).toEqual([])
+  })
+})
+
+describe('traces', () => {
+  const parent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
+  const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
+
+  test('go on with the trace of the caller: a span for the request, one for each of its transactions', async () => {
+    const { lane_ref: ref } = await makeLane(app, holder.tenant)
+    const body = JSON.stringify({ lane_ref: ref, customer_rate: 2100, truck_cost: 1800 })
+    const answer = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
+      method: 'POST',
+      headers: { ...signedHeaders(holder, body, Math.floor(app.now / 1000)), traceparent },
+      body,
+    })
+    expect(answer.status).toBe(200)
+    const { request, parts } = await spansOf(answer.headers.get('Request-Id') ?? '')
+    expect([request.traceId, request.parentSpanId]).toEqual([parent.traceId, parent.spanId])
+    expect(request).toMatchObject({
+      name: 'shipment-update',
+      status: 0,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/api/integrations/tms/shipment-update',
+        'http.response.status_code': 200,
+        'lanewise.tenant_id': holder.tenant.id,
+        'lanewise.from_memory': false,
+      },
+      resource: { 'service.name': 'lanewise' },
+    })
+    expect(parts.map(({ name }) => name)).toContain('database tenant')
+    expect(parts.every(({ traceId }) => traceId === parent.traceId)).toBe(true)
+    expect(collector.headers().authorization).toBe('collector-key')
+  })
+
+  test('hold answers from memory too, without a transaction', async () => {
+    await call(app, 'GET', lanePath, { token: holder.token })
+    const answer = await call(app, 'GET', lanePath, { token: holder.token, headers: { traceparent } })
+    const { request, parts } = await spansOf(answer.headers.get('Request-Id') ?? '')
+    expect(request).toMatchObject({
+      traceId: parent.traceId,
+      name: 'lane-insight',
+      attributes: { 'lanewise.from_memory': true, 'lanewise.tenant_id': holder.tenant.id },
+    })
+    expect(parts).toEqual([])
+  })
+
+  test('say by its code why a request was refused, and mark what is our fault as an error', async () => {
+    const refused = await call(app, 'GET', '/api/lanes', { token: 'nobody' })
+    const told = await spansOf(refused.headers.get('Request-Id') ?? '')
+    expect([told.request.attributes['lanewise.problem'], told.request.status]).toEqual(['token-malformed', 0])
+    failing.failAt(1, outage)
+    const failed = await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })
+    const fault = await spansOf(failed.headers.get('Request-Id') ?? '')
+    expect([fault.request.attributes['lanewise.problem'], fault.request.status]).toEqual(['unavailable', 2])
+  })
+
+  test('are not sent of a request whose caller keeps no trace, as the standard has it', async () => {
+    const untold = await call(app, 'GET', '/api/lanes', {
+      token: holder.tenant.owner,
+      headers: { traceparent: `${traceparent.slice(0, -2)}00` },
+    })
+    const told = await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })
+    await spansOf(told.headers.get('Request-Id') ?? '')
+    expect(collector.bodies.join()).not.toContain(untold.headers.get('Request-Id'))
+  })
+
+  test('end with the answer: what goes on behind the requests is in none', async () => {
+    const answer = await call(app, 'GET', markupPath, { token: holder.token })
+    const { request } = await spansOf(answer.headers.get('Request-Id') ?? '')
+    await delay(500)
+    const late = collector.spans.filter(({ traceId }) => traceId === request.traceId)
+    expect(late.length).toBeLessThan(15)
+  })
+})
+
+describe('the log', () => {
+  type Line = Record<string, unknown>
+  const linesOf = (requestId: string | null): Line[] =>
+    app.logLines.filter((line) => line.includes(requestId ?? 'none')).map((line) => JSON.parse(line) as Line)
+
+  test('names request and tenant in each line of a request: answered, refused, from memory', async () => {
+    await call(app, 'GET', lanePath, { token: holder.token })
+    const answers = [
+      await call(app, 'GET', lanePath, { token: holder.token }),
+      await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner }),
+      await pushUpdate(app, { ...holder, secret: 'lwsec_wrong' }, { lane_ref: 'x' }),
+      await call(app, 'POST', '/api/integrations/tokens', { token: holder.tenant.owner, body: {} }),
+    ]
+    for (const { headers } of answers) {
+      const requestId = headers.get('Request-Id')
+      await expect.poll(() => linesOf(requestId).some(({ msg }) => msg === 'request')).toBe(true)
+      for (const line of linesOf(requestId)) {
+        expect(line).toMatchObject({
+          level: expect.stringMatching(/^(info|warn|error)$/),
+          request_id: requestId,
+          tenant_id: holder.tenant.id,
+        })
+      }
+    }
+  })
+
+  test('names the request, and no tenant, where nobody knows whose it is', async () => {
+    const { headers } = await call(app, 'GET', '/api/lanes', { token: 'nobody' })
+    const requestId = headers.get('Request-Id')
+    await expect.poll(() => linesOf(requestId).length).toBe(2)
+    for (const line of linesOf(requestId))
+      expect(line).toMatchObject({ request_id: requestId, tenant_id: null })
+  })
+})
+
+test('no secret is in a line of the log, a metric or a span, whatever is asked with it', async () => {
+  const canary = 'canary-7Qx29Lm4'
+  const tenant = await makeTenant(app)
+  const person = await makePerson(app, tenant, 'admin')
+  const integration = await makeIntegration(app)
+  const wrong = { ...integration, secret: `${integration.secret}x` }
+  const body = JSON.stringify({ lane_ref: canary, customer_rate: 2100 })
+  const signed = signedHeaders(integration, body, Math.floor(app.now / 1000))
+  const signature = Object.entries(signed).find(([name]) => /signature/i.test(name))?.[1] ?? ''
+  const signIn = await fetch(`${app.url}/api/auth/sign-in`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Lanewise-Request': '1' },
+    body: JSON.stringify({ email: person.email, password, session: 'cookie' }),
+  })
+  expect(signIn.headers.get('Set-Cookie')).toContain('__Host-lanewise=')
+  const cookie = (signIn.headers.get('Set-Cookie') ?? '').split(';')[0] ?? ''
+  const secrets = [
+    password,
+    `${password}-wrong`,
+    canary,
+    tenant.owner,
+    person.token,
+    integration.token,
+    integration.secret,
+    signature.replace('sha256=', ''),
+    'collector-key',
+    ...((cookie.split('=')[1] ?? '') ? [cookie.split('=')[1] ?? ''] : []),
+  ]
+  const fill = (path: string) => path.replaceAll(/\{\w+\}/g, canary)
+  const credentials: Record<string, string>[] = [
+    {},
+    bearer(tenant.owner),
+    bearer(integration.token),
+    bearer(`${integration.token}x`),
+    bearer(integration.secret),
+    { Cookie: cookie },
+    { Cookie: `__Host-lanewise=${person.token}`, 'X-Lanewise-Request': canary },
+  ]
+  // Every operation, with every kind of credential, and secrets in every place that a caller may put them.
+  for (const { method, path } of allEndpoints) {
+    for (const headers of credentials) {
+      const sent = {
+        email: person.email,
+        password: `${password}-wrong`,
+        token: integration.token,
+        secret: integration.secret,
+        [canary]: canary,
+        name: canary,
+      }
+      await app.inject({
+        method,
+        url: `${fill(path)}?token=${integration.token}&secret=${integration.secret}&q=${canary}`,
+        headers: { host: 'x', ...headers, 'x-service-signature': signature, 'x-service-timestamp': canary },
+        ...(method === 'GET' ? {} : { payload: sent }),
+      })
+    }
+  }
+  await pushUpdate(app, integration, { lane_ref: canary })
+  await pushUpdate(app, wrong, { lane_ref: canary })
+  await call(app, 'GET', lanePath, { token: integration.token })
+  await call(app, 'GET', lanePath, {
+    token: integration.token,
+    headers: { traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`, tracestate: `x=${canary}` },
+  })
+  await call(app, 'GET', `/${integration.secret}`)
+  await call(app, 'GET', `/api/lanes/${integration.secret}`, { token: tenant.owner })
+  await sendRaw(
+    app,
+    head('GET /healthz HTTP/1.1', [
+      ['Host', 'x'],
+      [canary, integration.secret],
+      ['Connection', 'close'],
+    ]),
+  )
+  await sendRaw(app, `${integration.secret} / HTTP/9\r\n\r\n`)
+  failing.failAt(2, () => new Error('a fault of ours'))
+  await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+  failing.hasFired()
+  await app.settle()
+  const last = await call(app, 'GET', '/healthz')
+  await spansOf(last.headers.get('Request-Id') ?? '')
+
+  const places = {
+    log: app.logLines.join(''),
+    metrics: await text([await watching.read()]),
+    spans: collector.bodies.join('\n'),
+  }
+  expect(places.log.length).toBeGreaterThan(50_000)
+  expect(places.spans.length).toBeGreaterThan(50_000)
+  // What is sent and looked for: a planted line is found.
+  expect(foundIn({ planted: `${places.log}{"header":"Bearer ${tenant.owner}"}` }, [tenant.owner])).toEqual([
+    'planted holds secret 0',
+  ])
+  expect(foundIn(places, secrets)).toEqual([])
+})
+
+test('a collector that goes away costs a line in the log, and holds up neither an answer nor a stop', async () => {
+  await collector.close()
+  const lines = () => app.logLines.filter((line) => line.includes('traces could not be sent'))
+  expect(lines()).toEqual([])
+  for (let times = 0; times < 5; times++) {
+    expect((await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })).status).toBe(200)
+    await delay(100)
+  }
+  await expect.poll(() => lines().length, { timeout: 10_000 }).toBe(1)
+  expect(lines().join()).not.toContain('collector-key')
+  const began = performance.now()
+  await watching.stop()
+  expect(performance.now() - began).toBeLessThan(2_500)
+})
+
+/** In which text which of the secrets stands: as it is, in base64 or in hex. */
+function foundIn(places: Readonly<Record<string, string>>, secrets: readonly string[]): string[] {
+  return Object.entries(places).flatMap(([place, held]) =>
+    secrets.flatMap((secret, index) => {
+      expect(secret.length).toBeGreaterThan(10)
+      const bytes = Buffer.from(secret)
+      const forms = [
+        secret,
+        encodeURIComponent(secret),
+        bytes.toString('hex'),
+        bytes.toString('base64url').slice(0, -2),
+      ]
+      return forms.some((form) => held.includes(form)) ? [`${place} holds secret ${index}`] : []
+    }),
+  )
+}
