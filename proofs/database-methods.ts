@@ -471,32 +471,3 @@ export const methods: Readonly<Record<string, Method>> = {
     suggestions.customersCalled(transaction, tenant, '', 50),
   ),
 }
-
-/** Functions of the folder that work for no tenant, each with its reason. */
-export const forNoTenant: Readonly<Record<string, string>> = {
-  'audit-log.auditHash': 'arithmetic',
-  'data-folder.lockDataFolder': 'files of the operator',
-  'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
-  'identifiers.identifiers': 'arithmetic',
-  'lane-changes.laneChange': 'a translation of values it is given',
-  'lane-changes.auditedForApi': 'a translation of values it is given',
-  'lane-changes.rollbackValues': 'a translation of values it is given',
-  'lane-lists.matching': 'a part of a query',
-  'lane-lists.sortKeyKind': 'a part of a query',
-  'lanes.laneRef': 'arithmetic',
-  'patience.withPatience': 'a time limit',
-  'patience.behindRequests': 'a time limit',
-  'patience.spendPatience': 'a time limit',
-  'people.foldedEmail': 'arithmetic',
-  'people.newTenantId': 'a random number',
-  'instances.seeInstance': 'of the installation',
-  'instances.leaveInstance': 'of the installation',
-  'people.signInOf': 'asked before the tenant is known, through a function that tells two numbers',
-  'operators.eraseTenantRows': 'the owner of the tables does it; the service role may not',
-  'operators.listTenants': 'the owner of the tables asks; the service role sees none',
-  'installation.readKeyCheck': 'of the installation',
-  'installation.writeKeyCheck': 'of the installation',
-  'installation.replaceKeyCheck': 'of the installation',
-  'installation.readKeyNames': 'of the installation',
-  'installation.writeKeyNames': 'of the installation',
-}

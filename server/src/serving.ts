@@ -10,7 +10,6 @@ import type { Database } from './database/open-database.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readiness } from './readiness.ts'
-import { sharedRedis } from './redis.ts'
 import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
@@ -100,7 +99,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const redis =
     config.redisUrl === null
       ? null
-      : await sharedRedis(config.redisUrl, {
+      : await (await import('./redis.ts')).sharedRedis(config.redisUrl, {
           otherwise: placeInDatabase,
           heard: watch.heard,
           monotonic,

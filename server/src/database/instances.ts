@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Database, instanceGoneMs, type TenantId, type TenantTransaction } from './open-database.ts'
+import { instanceGoneMs } from './changed-tenants.ts'
+import type { Database, TenantId, TenantTransaction } from './open-database.ts'
 
 /**
  * One that left in peace counts for so long after it: until the last requests that it admitted have left the window.

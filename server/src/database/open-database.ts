@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, spendPatience, withPatience } from './patience.ts'
 import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
@@ -63,17 +64,6 @@ export function accessChanged(transaction: TenantTransaction): void {
 export interface TenantVersions {
   readonly facts: number
   readonly access: number
-}
-
-export interface ChangedTenants {
-  readonly next: string
-  readonly tenants: readonly [TenantId, TenantVersions][]
-  /** Another one after the database was restarted, restored, or changed for its replica. */
-  readonly server: string
-  /** Whether other instances of the service are here. */
-  readonly others: boolean
-  /** How long ago this instance joined them; null where it is not among them. */
-  readonly joinedMs: number | null
 }
 
 /** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
@@ -310,21 +300,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     outsideTenants: (work) => inTransaction(null, `begin; select ${timeouts}`, work),
     async changedTenants(since) {
       try {
-        const { rows } = await watching.query<ChangedRow>(changedTenantsQuery, [
-          since,
-          options.instance ?? null,
-        ])
-        return {
-          next: rows[0]?.next ?? '',
-          server: rows[0]?.server ?? '',
-          others: rows[0]?.others ?? true,
-          joinedMs: rows[0]?.joined_ms ?? null,
-          tenants: rows.flatMap(({ tenant_id, facts, access }) =>
-            tenant_id === null
-              ? []
-              : [[tenantId(tenant_id), { facts, access }] satisfies [TenantId, TenantVersions]],
-          ),
-        }
+        return await askChangedTenants(watching, since, options.instance ?? null)
       } catch (error) {
         throw new DatabaseUnavailable(error)
       }
@@ -360,35 +336,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const key = await database.outsideTenants(installationKey)
   return { ...database, identifiers: identifiers(key) }
 }
-
-/** An instance that was not seen for so long is gone. It is seen several times in that time. */
-export const instanceGoneMs = 10_000
-/** One that could not say for so long that it is here takes itself for gone: sooner than the others do. */
-const instanceDoubtMs = 7_000
-
-interface ChangedRow {
-  readonly next: string
-  readonly server: string
-  readonly others: boolean
-  readonly joined_ms: number | null
-  readonly tenant_id: number | null
-  readonly facts: number
-  readonly access: number
-}
-
-// The function is stable: it looks with the snapshot of this statement, whose oldest running transaction is asked from next.
-const changedTenantsQuery = `
-  select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text as server,
-         others, joined_ms, tenant_id, facts_version as facts, access_version as access
-  from (
-    select coalesce(bool_or(instance_id <> $2::uuid), false) as others,
-      (extract(epoch from clock_timestamp() - max(joined_at) filter (
-        where instance_id = $2::uuid and seen_at > clock_timestamp() - interval '${instanceDoubtMs} milliseconds'
-      )) * 1000)::float8 as joined_ms
-    from instances where seen_at > clock_timestamp() - interval '${instanceGoneMs} milliseconds'
-  ) as present
-  left join lateral changed_tenants($1::text::xid8) on true
-`
 
 /** The last statement of a transaction that changed something: writers of one tenant hold its row only while they commit. */
 async function moveVersions(
