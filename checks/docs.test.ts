@@ -10,7 +10,7 @@ const scripts = Object.keys(
 
 /** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
-  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
+  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|deploy|docs|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
 /** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
 const notThere = /NNNN|^(passwords|lock-holder)\.json$/
 
@@ -27,8 +27,9 @@ function isThere(path: string): boolean {
   if (existsSync(join(root, path))) return true
   return (
     !path.includes('/') &&
-    filesOf(`{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,scripts}/**/${path}`)
-      .length > 0
+    filesOf(
+      `{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
+    ).length > 0
   )
 }
 
