@@ -27,8 +27,9 @@ function isThere(path: string): boolean {
   if (existsSync(join(root, path))) return true
   return (
     !path.includes('/') &&
-    filesOf(`{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,scripts}/**/${path}`)
-      .length > 0
+    filesOf(
+      `{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
+    ).length > 0
   )
 }
 

