@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '#testing/running-service.ts'
-import packageJson from '../package.json' with { type: 'json' }
+import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 
 /** Servers run on one core, what asks them on another; a server of several threads on all but that one, if there are more. */
@@ -23,12 +22,6 @@ const cores: Readonly<Record<Core, string>> = {
   generator: '1',
   servers: lastCore > 1 ? `0,2-${lastCore}` : '0,1',
 }
-
-/** What `npm start` tells Node: every server runs with the same, and the generator too. */
-const startOptions = Array.from(
-  packageJson.scripts.start.matchAll(/(?<=node (?:\S+ )*)--\S+(?= (?:\S+ )*server\/src\/main\.ts)/g),
-  ([option]) => option,
-)
 
 /** Runs a file of ours with Node, on its core where that can be had. */
 export function spawnPinned(core: Core, file: string, env: Readonly<Record<string, string>>): ChildProcess {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import packageJson from '../../package.json' with { type: 'json' }
 
 /** The service as an operator runs it: its own process, its own embedded database, its own folder. */
 export interface RunningService {
@@ -17,6 +18,11 @@ export interface RunningService {
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const patienceMs = 45_000
+/** What `npm start` tells Node. */
+export const startOptions: readonly string[] = Array.from(
+  packageJson.scripts.start.matchAll(/(?<=node (?:\S+ )*)--\S+(?= (?:\S+ )*server\/src\/main\.ts)/g),
+  ([option]) => option,
+)
 /** Where Node keeps what it compiled, so that the next start takes less of the machine. */
 const compiledFolder = join(tmpdir(), 'node-compile-cache')
 
@@ -37,7 +43,7 @@ export async function runService(
   env: Record<string, string> = {},
 ): Promise<RunningService> {
   const port = await freePort()
-  const child = spawn(process.execPath, [mainFile], {
+  const child = spawn(process.execPath, [...startOptions, mainFile], {
     env: {
       ...process.env,
       NODE_COMPILE_CACHE: compiledFolder,

@@ -69,7 +69,7 @@ export async function startMoreThreads(
     const workerData: ThreadData = { ...data, config, number }
     // The keys are handed over: of the environment a thread needs only what the packages for traces read there.
     const env = config.traces ?? {}
-    const worker = new Worker(file, { workerData, env, execArgv: [...process.execArgv] })
+    const worker = new Worker(file, { workerData, env })
     const began = performance.now()
     const { promise: ready, resolve: isReady, reject: isNot } = Promise.withResolvers<void>()
     const { handlers, gone } = deskAnswers(desk)
