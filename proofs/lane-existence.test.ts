@@ -59,7 +59,8 @@ function workOf(sent: typeof statements): string[] {
   const transactions: string[][] = []
   const open = new Map<object, string[]>()
   for (const { on, text } of sent) {
-    const begins = text.startsWith('begin')
+    // A function that is called behind a wall of its own is a transaction, too.
+    const begins = text.startsWith('begin') || /^select \w+\(wall\.tenant/.test(text)
     const transaction = begins ? [] : (open.get(on) ?? [])
     if (begins) transactions.push(transaction)
     open.set(on, transaction)
@@ -119,7 +120,8 @@ describe('A’s and nobody’s are one answer to B', () => {
     expect(foreign.text).toBe(none.text)
     expect(foreign.text).toContain('<name>')
     expect(foreign.work).toEqual(none.work)
-    expect(foreign.work.length).toBeGreaterThan(2)
+    // An update asks in one message; everything else opens a transaction, asks, and ends it.
+    expect(foreign.work.length).toBeGreaterThan(operation === 'shipment-update' ? 0 : 2)
   })
 })
 

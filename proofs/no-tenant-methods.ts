@@ -1,6 +1,8 @@
 /** Functions of the folder that work for no tenant, each with its reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'audit-log.auditHash': 'arithmetic',
+  'transaction-watch.databaseFailure': 'a name for an error',
+  'transaction-watch.watchedDatabase': 'passes on what it is asked, within the transaction of whoever asks',
   'changed-tenants.askChangedTenants':
     'the one question about all tenants, for numbers that say nothing of them',
   'data-folder.lockDataFolder': 'files of the operator',

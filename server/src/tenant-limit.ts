@@ -111,12 +111,14 @@ export function sharedLimit({
         if (admission.admitted) await takePlace(tenant, true)
         return admission
       }
+      const askedAt = monotonic()
       const admission = await takePlace(tenant, false)
       // Soon this instance may be alone again.
       if (admission.admitted) own.note(tenant, monotonic())
       else {
         if (refused.size >= refusedMax) refused.clear()
-        refused.set(tenant, monotonic() + admission.retryAfterMs)
+        // It was said after it was asked: no place is kept from anybody for as long as the answer took.
+        refused.set(tenant, askedAt + admission.retryAfterMs)
       }
       return admission
     },
