@@ -3,7 +3,7 @@ import { testDatabase } from '#testing/test-database.ts'
 import { concurrencyWalk } from './concurrency-walk.ts'
 
 /** What opens a transaction of a tenant; see open-database. */
-const opening = /^begin; select set_config\('app\.tenant_id', '\d+', true\)$/
+const opening = /^begin; select set_config\('app\.tenant_id', '\d+', true\),/
 
 test('fifty brokerages over two connections each get their own, whoever hangs up and whatever is cut', async () => {
   const result = await concurrencyWalk({ requests: 600, seed: 20_261_121, makeDatabase: testDatabase })

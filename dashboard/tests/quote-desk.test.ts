@@ -284,7 +284,8 @@ describe('lanes', () => {
       await page.keyboard.type(text)
     }
     await page.keyboard.press('Enter')
-    await row(page, 2).waitFor()
+    // It is typed into once the focus is there, which comes a moment after the row.
+    await row(page, 2).locator(':focus').waitFor()
     await page.keyboard.type('Reno, NV')
     await page.keyboard.press('Tab')
     await page.keyboard.type('Boise, ID')
