@@ -3,7 +3,8 @@ import { type PooledRequest, poolOf } from './load/request-pool.ts'
 import { measured } from './measured.ts'
 import type { ServerProcess } from './processes.ts'
 
-const secondsMax = 60
+/** A lane that nobody has asked about yet is read from the database: some five hundred a second. */
+const secondsMax = 300
 
 /** Asks once about each lane that the requests are about. Answers what must be noted: nothing when all were asked. */
 export async function warmUp(

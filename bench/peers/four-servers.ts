@@ -13,12 +13,14 @@ export type FourServers = Readonly<Record<ServerName, ServerProcess>>
 /** Answers that are looked at to learn how long they are. */
 const answersLookedAt = 200
 
-/** Starts the real service on a database. */
-export function startLanewise(
+/** Starts the real service on a database, alone: one that was killed there would count as another instance for a while. */
+export async function startLanewise(
   data: ScaleDatabase,
   env: Readonly<Record<string, string>> = {},
   core: Core = 'server',
+  isAlone = true,
 ): Promise<ServerProcess> {
+  if (isAlone) await data.as('owner', (client) => client.query('delete from instances'))
   const all = { ...data.serviceEnv, ...env }
   return startServer('lanewise', '../server/src/main.ts', all, 'Lanewise is ready', core)
 }

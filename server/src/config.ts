@@ -102,7 +102,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push('METRICS_PORT must be another port than PORT: what is for operators is not for callers.')
   }
 
-  const memoryText = value('MEMORY_MEGABYTES') ?? '128'
+  const memoryText = value('MEMORY_MEGABYTES') ?? '256'
   const memoryMegabytes = /^\d{1,5}$/.test(memoryText) ? Number(memoryText) : Number.NaN
   if (!(memoryMegabytes >= 1)) {
     problems.push(
