@@ -1,6 +1,5 @@
 import { createClient } from '@redis/client'
-import type { TenantId, TenantVersions } from './database/open-database.ts'
-import { tenantId } from './database/open-database.ts'
+import { type TenantId, type TenantVersions, tenantId } from './database/open-database.ts'
 import type { Log } from './endpoints/call.ts'
 import { type TakePlace, tenantWindow } from './tenant-limit.ts'
 

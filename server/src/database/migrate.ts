@@ -97,12 +97,12 @@ async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
 /** The migrations of this version that a database does not have yet; what a start without owner rights checks. */
 export async function missingMigrations(connection: pg.ClientConfig): Promise<string[]> {
   const applied = await migrationsOf(connection)
-  return (await readMigrations()).map(({ name }) => name).filter((name) => !applied.includes(name))
+  return (await migrationNames()).filter((name) => !applied.includes(name))
 }
 
 /** The migrations of a database that this version does not know: a newer one has been here. */
 export async function unknownMigrations(connection: pg.ClientConfig): Promise<string[]> {
-  const known = (await readMigrations()).map(({ name }) => name)
+  const known = await migrationNames()
   return (await migrationsOf(connection)).filter((name) => !known.includes(name))
 }
 
