@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { DatabaseUnavailable, tenantId } from './database/open-database.ts'
 import { slidingWindow } from './security/rate-limit.ts'
@@ -10,7 +11,7 @@ const alone: Company = { others: false, notAloneForMs: Number.POSITIVE_INFINITY,
 const among: Company = { others: true, notAloneForMs: 60_000, joinedMs: 60_000 }
 
 /** What the instance is told of the others, and the window that all of them share. */
-const stand = { now: 0, company: alone as Company | null, away: false, asked: 0 }
+const stand = { now: 0, company: alone as Company | null, away: false, asked: 0, held: Promise.resolve() }
 let shared = slidingWindow(max, windowMs)
 let limit = fresh()
 
@@ -22,6 +23,7 @@ function fresh() {
     monotonic: () => stand.now,
     takePlace: async (tenant, given) => {
       stand.asked++
+      await stand.held
       if (stand.away) throw new DatabaseUnavailable('away')
       if (given) shared.note(tenant, stand.now)
       return given ? { admitted: true, remaining: 0, retryAfterMs: 0 } : shared.admit(tenant, stand.now)
@@ -30,7 +32,7 @@ function fresh() {
 }
 
 beforeEach(() => {
-  Object.assign(stand, { now: 100_000, company: alone, away: false, asked: 0 })
+  Object.assign(stand, { now: 100_000, company: alone, away: false, asked: 0, held: Promise.resolve() })
   limit = fresh()
 })
 
@@ -67,6 +69,31 @@ test('what was admitted alone counts when others have come, and what was admitte
   for (let nth = 1; nth < max; nth++) expect((await limit.admit(ours)).admitted).toBe(true)
   stand.company = alone
   expect(limit.admitNow(ours)?.admitted).toBe(false)
+})
+
+test('what is on its way to the shared window when an instance is no longer alone, or is again, is counted too', async () => {
+  const way = Promise.withResolvers<void>()
+  stand.held = way.promise
+  stand.company = { ...among, notAloneForMs: windowMs - 1 }
+  const noted = Array.from({ length: max }, () => limit.admit(ours))
+  await delay(1)
+  stand.company = among
+  const asked = limit.admit(ours)
+  way.resolve()
+  expect((await Promise.all(noted)).every(({ admitted }) => admitted)).toBe(true)
+  expect((await asked).admitted).toBe(false)
+
+  stand.now += windowMs
+  const back = Promise.withResolvers<void>()
+  stand.held = back.promise
+  const among10 = Array.from({ length: max }, () => limit.admit(ours))
+  await delay(1)
+  stand.company = alone
+  expect(limit.admitNow(ours)).toBeNull()
+  const byItself = limit.admit(ours)
+  back.resolve()
+  expect((await Promise.all(among10)).every(({ admitted }) => admitted)).toBe(true)
+  expect((await byItself).admitted).toBe(false)
 })
 
 test('one that the others do not know of is not alone', async () => {

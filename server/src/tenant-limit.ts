@@ -64,6 +64,18 @@ export function sharedLimit({
   const alone = ownLimit(own, monotonic)
   /** Until when the shared window has no place: asking before that is useless. */
   const refused = new Map<TenantId, number>()
+  /** What is being noted or asked in the shared window: the window that decides next must know how it ended. */
+  const noting = new Set<Promise<Admission>>()
+  const asking = new Set<Promise<Admission>>()
+
+  async function underway(among: Set<Promise<Admission>>, place: Promise<Admission>): Promise<Admission> {
+    among.add(place)
+    try {
+      return await place
+    } finally {
+      among.delete(place)
+    }
+  }
 
   function refusedNow(tenant: TenantId): Admission | null {
     const certain = alone.refusedNow(tenant)
@@ -78,7 +90,20 @@ export function sharedLimit({
     const company = watch.company()
     // Whom the others do not know of is not alone for sure.
     const isAlone = company !== null && !company.others && company.joinedMs !== null
-    return isAlone ? alone.admitNow(tenant) : refusedNow(tenant)
+    return isAlone && asking.size === 0 ? alone.admitNow(tenant) : refusedNow(tenant)
+  }
+
+  async function askShared(tenant: TenantId): Promise<Admission> {
+    const askedAt = monotonic()
+    const admission = await takePlace(tenant, false)
+    // Soon this instance may be alone again.
+    if (admission.admitted) own.note(tenant, monotonic())
+    else {
+      if (refused.size >= refusedMax) refused.clear()
+      // It was said after it was asked: no place is kept from anybody for as long as the answer took.
+      refused.set(tenant, askedAt + admission.retryAfterMs)
+    }
+    return admission
   }
 
   /** Waits until the others know of this instance, if there are any. */
@@ -102,25 +127,18 @@ export function sharedLimit({
     remaining: (tenant) => (refusedNow(tenant) === null ? alone.remaining(tenant) : 0),
     async admit(tenant) {
       await spendPatience(untilJoined)
+      if (watch.company()?.others === false) await Promise.allSettled(asking)
       const known = admitNow(tenant)
       if (known !== null) return known
       if ((watch.company()?.notAloneForMs ?? 0) < tenantWindow.windowMs) {
         // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
         // in: its own window decides, and the shared one is told.
         const admission = own.admit(tenant, monotonic())
-        if (admission.admitted) await takePlace(tenant, true)
+        if (admission.admitted) await underway(noting, takePlace(tenant, true))
         return admission
       }
-      const askedAt = monotonic()
-      const admission = await takePlace(tenant, false)
-      // Soon this instance may be alone again.
-      if (admission.admitted) own.note(tenant, monotonic())
-      else {
-        if (refused.size >= refusedMax) refused.clear()
-        // It was said after it was asked: no place is kept from anybody for as long as the answer took.
-        refused.set(tenant, askedAt + admission.retryAfterMs)
-      }
-      return admission
+      await Promise.allSettled(noting)
+      return underway(asking, askShared(tenant))
     },
   }
 }
