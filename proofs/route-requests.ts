@@ -25,6 +25,16 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: `/api/integrations/insights/markup?${corridor}&proposed_rate=2150&include=estimate,curve,optimum,evidence`,
   }),
   'lane-insight': () => ({ path: `/api/integrations/insights/lane?${corridor}&include=evidence` }),
+  'insight-batch': () => ({
+    path: '/api/integrations/insights/batch',
+    body: {
+      lanes: [
+        { id: 'row 1', origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },
+        { origin: 'nowhere' },
+      ],
+      answers: ['markup', 'lane'],
+    },
+  }),
   'create-service-token': () => ({ path: '/api/integrations/tokens', body: { name: 'another' } }),
   'list-service-tokens': () => ({ path: '/api/integrations/tokens' }),
   'revoke-service-token': (of) => ({ path: `/api/integrations/tokens/${of.spareToken}` }),

@@ -10,6 +10,7 @@ import {
   stopImport,
   undoImport,
 } from './imports.ts'
+import { insightBatch } from './insight-batch.ts'
 import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
@@ -58,6 +59,7 @@ export const allEndpoints = [
   shipmentUpdate,
   markup,
   laneInsight,
+  insightBatch,
   createServiceToken,
   listServiceTokens,
   revokeServiceToken,

@@ -60,6 +60,17 @@ export const passwordLengthMin = 15
 export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
+
+/** Lanes that are priced in one call: a list that a shipper sends to be priced; the peers take as many. */
+export const batchLanesMax = 1_000
+/** Lanes of a batch that count as one request: what costs a request most, its HTTP, they have once. */
+export const batchLanesPerRequest = 100
+/** Each lane is under 400 bytes, unless its places are spelled in the longest way. */
+export const batchBytesMax = 512 * 1024
+/** Six keys a lane, and some that are not known. */
+export const batchKeysMax = 8_000
+/** What a batch has not reached by then it leaves: a stop waits for it, and so do balancers. */
+export const batchSecondsMax = 15
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static, type TObject } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
 import { equipment, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
@@ -9,13 +9,13 @@ export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as c
 
 const number = nullable(Type.Number())
 
-const query = Type.Object({
+const query = {
   origin: Type.String(),
   destination: Type.String(),
   equipment: nullable(Type.String()),
   proposed_rate: Type.Number(),
   market_rate: number,
-})
+}
 
 const extras = {
   estimate: Type.Optional(Estimate),
@@ -31,6 +31,34 @@ const extras = {
     ),
   ),
 }
+
+/** The answer, with the echo of its query. */
+function answerOf<Query extends TObject>(echo: Query) {
+  return Type.Union([
+    Type.Object({
+      found: Type.Literal(true),
+      query: echo,
+      win_probability: number,
+      confidence: Type.Enum([...confidences]),
+      markup_pct: number,
+      suggested_rate: number,
+      rate_band: Type.Object({ floor: number, median: number, ceiling: number }),
+      verdict: Type.String(),
+      ...extras,
+    }),
+    Type.Object({ found: Type.Literal(false), query: echo, confidence: Type.Literal('none'), ...extras }),
+  ])
+}
+
+/** The answer for a lane of a batch, which needs no proposed rate: null where none was sent and none can be suggested. */
+export const markupOfBatch = answerOf(
+  Type.Object({
+    ...query,
+    proposed_rate: nullable(Type.Number({ description: 'As sent, or else as suggested' })),
+  }),
+)
+
+export type MarkupOfBatch = Static<typeof markupOfBatch>
 
 export const markup = endpoint({
   name: 'markup',
@@ -68,20 +96,7 @@ export const markup = endpoint({
   }),
   status: 200,
   cacheSeconds: 300,
-  answer: Type.Union([
-    Type.Object({
-      found: Type.Literal(true),
-      query,
-      win_probability: number,
-      confidence: Type.Enum([...confidences]),
-      markup_pct: number,
-      suggested_rate: number,
-      rate_band: Type.Object({ floor: number, median: number, ceiling: number }),
-      verdict: Type.String(),
-      ...extras,
-    }),
-    Type.Object({ found: Type.Literal(false), query, confidence: Type.Literal('none'), ...extras }),
-  ]),
+  answer: answerOf(Type.Object(query)),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', proposed_rate: 2150 },
     answer: {

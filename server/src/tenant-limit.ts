@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Problem, problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
 import { DatabaseUnavailable, type TenantId } from './database/open-database.ts'
 import { spendPatience } from './database/patience.ts'
@@ -18,6 +19,23 @@ export interface TenantLimit {
 }
 
 export const tenantWindow = { max: tenantRequestsPerWindowMax, windowMs: tenantWindowSeconds * 1000 } as const
+
+/** Whole seconds, as the headers say them: at least one. */
+export function retryAfterSeconds(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1000))
+}
+
+/** The 429 of a brokerage at its limit. */
+export function quotaExceeded({ retryAfterMs }: Pick<Admission, 'retryAfterMs'>): Problem {
+  return problem(
+    'quota-exceeded',
+    `Your brokerage has made ${tenantRequestsPerWindowMax} requests within a second; wait and send this one again.`,
+    {
+      headers: { 'Retry-After': String(retryAfterSeconds(retryAfterMs)) },
+      members: { 'violated-policies': ['tenant'] },
+    },
+  )
+}
 
 /** Takes a place in the window that all instances share, or notes one that was given already. */
 export type TakePlace = (tenant: TenantId, given: boolean) => Promise<Admission>

@@ -217,10 +217,14 @@ export interface Call<E extends Endpoint> {
   readonly requestId: string
 }
 
-/** What a read needs to know of a call, whoever may call it: one code for machines and for people. */
-export type ReadCall<E extends Endpoint> = Pick<Call<E>, 'query' | 'now'> & {
+/** Whose records a read is of, and when it was asked for. */
+export interface AskedBy {
   readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
+  readonly now: number
 }
+
+/** What a read needs to know of a call, whoever may call it: one code for machines and for people. */
+export type ReadCall<E extends Endpoint> = Pick<Call<E>, 'query'> & AskedBy
 
 /** An answer with headers or a cookie beside its body. */
 export class Reply<Body> {

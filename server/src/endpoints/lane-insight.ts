@@ -23,7 +23,7 @@ import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-pla
 import type { Remembered, TenantMemory } from '../tenant-memory.ts'
 import { modelHoldsUntil } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { type Parts, type ReadCall, serve } from './call.ts'
+import { type AskedBy, type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 
 function statesOf(region: string): string[] {
@@ -234,19 +234,32 @@ async function insightWithEvidence(
   return answer(call, known, evidence as Record<string, unknown>)
 }
 
-async function insightIntoLane(
-  call: ReadCall<typeof laneInsight>,
-  parts: Parts,
-): Promise<AnswerOf<typeof laneInsight>> {
-  const { caller, query, now } = call
-  if (query.include !== undefined) return insightWithEvidence(call, parts)
-  const asked = readAskedLane(query)
-  const known = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
+/** What is remembered of a lane, or is read now. */
+function recallInsight(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<Known> {
+  return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
       readInsight(transaction, caller.tenant, asked, { now, memory: parts.memory }),
     ),
   )
-  return answer(call, known)
+}
+
+/** The answer for a lane of a batch. */
+export async function insightOfLane(
+  lane: ReadCall<typeof laneInsight>['query'],
+  asked: AskedLane,
+  by: AskedBy,
+  parts: Parts,
+): Promise<AnswerOf<typeof laneInsight>> {
+  return answer({ query: lane }, await recallInsight(asked, by, parts))
+}
+
+async function insightIntoLane(
+  call: ReadCall<typeof laneInsight>,
+  parts: Parts,
+): Promise<AnswerOf<typeof laneInsight>> {
+  const { query } = call
+  if (query.include !== undefined) return insightWithEvidence(call, parts)
+  return answer(call, await recallInsight(readAskedLane(query), call, parts))
 }
 
 function insightFromMemory(

@@ -1,7 +1,7 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { markup, quoteAdvice } from '#contract/markup.ts'
+import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
 import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
@@ -20,7 +20,7 @@ import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
 import type { Remembered } from '../tenant-memory.ts'
 import { type PreparedModel, prepared } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { type Parts, type ReadCall, serve } from './call.ts'
+import { type AskedBy, type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
 
 /** A lane prepared for any rate, and how the brokerage wants its win probability read. */
@@ -66,11 +66,13 @@ interface Extras {
 
 const noExtras: Extras = { members: {} }
 
-function answer(
-  { query }: Pick<ReadCall<typeof markup>, 'query'>,
+type Query = ReadCall<typeof markup>['query']
+
+function answer<Proposed extends number | null>(
+  query: Omit<Query, 'proposed_rate'> & { readonly proposed_rate: Proposed },
   { rates, method }: PricedLane,
   { members, evidence }: Extras = noExtras,
-): AnswerOf<typeof markup> {
+) {
   const echo = {
     origin: query.origin,
     destination: query.destination,
@@ -81,7 +83,8 @@ function answer(
   if (rates.quotes === 0)
     return { found: false as const, query: echo, confidence: 'none' as const, ...members }
   const advice = adviseMarkup(rates, {
-    proposedRateCents: centsFromDollars(query.proposed_rate) ?? 0,
+    // Without a rate nothing is decided, and no number depends on it.
+    proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
     marketRateCents: query.market_rate === undefined ? null : centsFromDollars(query.market_rate),
     method,
   })
@@ -133,7 +136,7 @@ async function adviceWithExtras(
           now,
         })
   const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
-  return answer(call, lane.value, {
+  return answer(query, lane.value, {
     members:
       estimate === null
         ? {}
@@ -160,26 +163,42 @@ function evidenceOf(
   }
 }
 
-async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
-  const { caller, query, now } = call
-  if (query.include !== undefined) {
-    const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
-    return adviceWithExtras(call, include, parts)
-  }
-  const asked = readAskedLane(query)
-  const lane = await parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
+/** What is remembered of a lane for any rate, or is read now. */
+function recallPricedLane(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<PricedLane> {
+  return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
       readPricedLane(transaction, caller.tenant, asked),
     ),
   )
-  return answer(call, lane)
+}
+
+/** The answer for a lane of a batch. Without a proposed rate it is for the one that it suggests, or else for the median. */
+export async function markupOfLane(
+  lane: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
+  asked: AskedLane,
+  by: AskedBy,
+  parts: Parts,
+): Promise<MarkupOfBatch> {
+  const priced = await recallPricedLane(asked, by, parts)
+  const { suggestion, band } = priced.rates
+  const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
+  return answer({ ...lane, proposed_rate: proposed }, priced)
+}
+
+async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
+  const { query } = call
+  if (query.include !== undefined) {
+    const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
+    return adviceWithExtras(call, include, parts)
+  }
+  return answer(query, await recallPricedLane(readAskedLane(query), call, parts))
 }
 
 function adviceFromMemory(call: ReadCall<typeof markup>, parts: Parts): AnswerOf<typeof markup> | null {
   const { caller, query, now } = call
   if (query.include !== undefined) return null
   const lane = parts.memory.peek<PricedLane>(caller.tenant, nameOf(readAskedLane(query)), now)
-  return lane === undefined ? null : answer(call, lane)
+  return lane === undefined ? null : answer(query, lane)
 }
 
 export const markupEndpoint = serve(markup, adviceOnRate, adviceFromMemory)

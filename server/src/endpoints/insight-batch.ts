@@ -1,0 +1,111 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, Problem } from '#contract/errors.ts'
+import { batchAnswers, batchLane, insightBatch } from '#contract/insight-batch.ts'
+import { batchLanesPerRequest, batchSecondsMax } from '#contract/limits.ts'
+import { shape } from '#contract/shape.ts'
+import { placeForBatch } from '../batch-places.ts'
+import { Patience, withPatience } from '../database/patience.ts'
+import { placesMeantMax, readAskedLane } from '../lane-places.ts'
+import { type AskedBy, type Parts, serve } from './call.ts'
+import { insightOfLane } from './lane-insight.ts'
+import { markupOfLane } from './markup.ts'
+
+type Lane = BodyOf<typeof insightBatch>['lanes'][number]
+type Result = AnswerOf<typeof insightBatch>['results'][number]
+
+const laneShape = shape(batchLane, 'body')
+const inLane = (name: string) => ({ pointer: `/${name}` })
+
+/** Lanes of a batch that are read at once: it takes no more of the database than a few people do. */
+const atOnceMax = 4
+/** Lanes that are answered before others have their turn: a millisecond or so. */
+const lanesPerTurn = 20
+
+/** What is wrong with one lane that was sent, by itself. */
+function errorsOf(lane: unknown): readonly FieldError[] {
+  if (typeof lane !== 'object' || lane === null || Array.isArray(lane)) {
+    const detail = 'A lane must be a JSON object with origin and destination.'
+    return [{ pointer: '', code: 'invalid', detail }]
+  }
+  return laneShape.errors(lane)
+}
+
+/** The caller's own name of a lane, also of one that is wrong in another field. */
+function idOf(lane: unknown, errors: readonly FieldError[] = []): { id?: string } {
+  const id = (lane as { id?: unknown } | null)?.id
+  return typeof id === 'string' && !errors.some(({ pointer }) => pointer === '/id') ? { id } : {}
+}
+
+function wrong(index: number, lane: unknown, errors: readonly FieldError[]): Result {
+  const told = errors.map(({ pointer = '', code, detail, suggestions }) => ({
+    pointer,
+    code,
+    detail,
+    ...(suggestions === undefined ? {} : { suggestions: [...suggestions] }),
+  }))
+  return {
+    index,
+    ...idOf(lane, errors),
+    status: 422,
+    detail: errors[0]?.detail ?? 'This lane is not valid.',
+    errors: told,
+  }
+}
+
+const notReached = (index: number, lane: unknown): Result => ({
+  index,
+  ...idOf(lane, errorsOf(lane)),
+  status: 503,
+  detail: `This lane was not reached within ${batchSecondsMax} seconds. Send it again.`,
+})
+
+async function answersFor(
+  { lanes, answers = [batchAnswers[0]] }: BodyOf<typeof insightBatch>,
+  by: AskedBy,
+  parts: Parts,
+): Promise<AnswerOf<typeof insightBatch>> {
+  const wanted = new Set(answers)
+  const until = parts.monotonic() + batchSecondsMax * 1000
+  const results: Result[] = []
+  let guesses = placesMeantMax
+
+  async function answerTo(lane: Lane, index: number): Promise<Result> {
+    const errors = errorsOf(lane)
+    if (errors.length > 0) return wrong(index, lane, errors)
+    try {
+      const asked = readAskedLane(lane, inLane, guesses > 0)
+      // Each lane is given the time that a read of it would be given.
+      return await withPatience(new Patience(), async () => ({
+        index,
+        ...idOf(lane),
+        status: 200,
+        ...(wanted.has('markup') ? { markup: await markupOfLane(lane, asked, by, parts) } : {}),
+        ...(wanted.has('lane') ? { lane: await insightOfLane(lane, asked, by, parts) } : {}),
+      }))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.errors === undefined) throw error
+      guesses -= error.errors.length
+      return wrong(index, lane, error.errors)
+    }
+  }
+
+  for (let from = 0; from < lanes.length; from += batchLanesPerRequest) {
+    // The first hundred has its place from the door.
+    const isPlaced = from === 0 || (await placeForBatch(by.caller.tenant, parts, until))
+    const next = lanes.entries().drop(from).take(batchLanesPerRequest)
+    const reader = async () => {
+      for (const [index, lane] of next) {
+        if (index % lanesPerTurn === 0) await othersTurn()
+        results[index] =
+          isPlaced && parts.monotonic() < until ? await answerTo(lane, index) : notReached(index, lane)
+      }
+    }
+    await Promise.all(Array.from({ length: atOnceMax }, reader))
+  }
+  return { count: results.filter(({ status }) => status === 200).length, results }
+}
+
+export const insightBatchEndpoint = serve(insightBatch, ({ body, caller, now }, parts) =>
+  answersFor(body, { caller, now }, parts),
+)
