@@ -1,11 +1,10 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, Problem } from '#contract/errors.ts'
 import { batchAnswers, batchLane, insightBatch } from '#contract/insight-batch.ts'
-import { batchLanesPerRequest, batchSecondsMax } from '#contract/limits.ts'
+import { batchSecondsMax } from '#contract/limits.ts'
 import { shape } from '#contract/shape.ts'
-import { placeForBatch } from '../batch-places.ts'
 import { Patience, withPatience } from '../database/patience.ts'
+import { inBatches } from '../in-batches.ts'
 import { placesMeantMax, readAskedLane } from '../lane-places.ts'
 import { type AskedBy, type Parts, serve } from './call.ts'
 import { insightOfLane } from './lane-insight.ts'
@@ -16,11 +15,6 @@ type Result = AnswerOf<typeof insightBatch>['results'][number]
 
 const laneShape = shape(batchLane, 'body')
 const inLane = (name: string) => ({ pointer: `/${name}` })
-
-/** Lanes of a batch that are read at once: it takes no more of the database than a few people do. */
-const atOnceMax = 4
-/** Lanes that are answered before others have their turn: a millisecond or so. */
-const lanesPerTurn = 20
 
 /** What is wrong with one lane that was sent, by itself. */
 function errorsOf(lane: unknown): readonly FieldError[] {
@@ -53,7 +47,7 @@ function wrong(index: number, lane: unknown, errors: readonly FieldError[]): Res
   }
 }
 
-const notReached = (index: number, lane: unknown): Result => ({
+const notReached = (lane: unknown, index: number): Result => ({
   index,
   ...idOf(lane, errorsOf(lane)),
   status: 503,
@@ -66,8 +60,6 @@ async function answersFor(
   parts: Parts,
 ): Promise<AnswerOf<typeof insightBatch>> {
   const wanted = new Set(answers)
-  const until = parts.monotonic() + batchSecondsMax * 1000
-  const results: Result[] = []
   let guesses = placesMeantMax
 
   async function answerTo(lane: Lane, index: number): Promise<Result> {
@@ -90,19 +82,7 @@ async function answersFor(
     }
   }
 
-  for (let from = 0; from < lanes.length; from += batchLanesPerRequest) {
-    // The first hundred has its place from the door.
-    const isPlaced = from === 0 || (await placeForBatch(by.caller.tenant, parts, until))
-    const next = lanes.entries().drop(from).take(batchLanesPerRequest)
-    const reader = async () => {
-      for (const [index, lane] of next) {
-        if (index % lanesPerTurn === 0) await othersTurn()
-        results[index] =
-          isPlaced && parts.monotonic() < until ? await answerTo(lane, index) : notReached(index, lane)
-      }
-    }
-    await Promise.all(Array.from({ length: atOnceMax }, reader))
-  }
+  const results = await inBatches(lanes, { answer: answerTo, notReached }, by.caller.tenant, parts)
   return { count: results.filter(({ status }) => status === 200).length, results }
 }
 
