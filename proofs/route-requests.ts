@@ -35,6 +35,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
       answers: ['markup', 'lane'],
     },
   }),
+  'integration-shipments': () => ({ path: '/api/integrations/shipments' }),
   'create-service-token': () => ({ path: '/api/integrations/tokens', body: { name: 'another' } }),
   'list-service-tokens': () => ({ path: '/api/integrations/tokens' }),
   'revoke-service-token': (of) => ({ path: `/api/integrations/tokens/${of.spareToken}` }),

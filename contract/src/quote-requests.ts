@@ -253,6 +253,17 @@ export const listShipments = endpoint({
   }),
 })
 
+/** Shipments for a service token: what was pushed can be read back by who pushed it. */
+export const integrationShipments = endpoint({
+  ...listShipments,
+  name: 'integration-shipments',
+  path: '/api/integrations/shipments',
+  summary: 'Shipments, for a service token',
+  description: `The same answer as ${listShipments.path}, for a service token. ${listShipments.description}`,
+  tag: 'Integration',
+  who: { kind: 'service', signed: false },
+})
+
 export const exportShipments = endpoint({
   name: 'export-shipments',
   method: 'GET',

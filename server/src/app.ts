@@ -24,6 +24,7 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { agentPath, agentRoute } from './agents/agent-route.ts'
 import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
@@ -181,6 +182,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     ({ name }) => !servedEndpoints.some(({ endpoint }) => endpoint.name === name),
   )
   if (unserved.length > 0) throw new Error(`No code serves ${unserved.map(({ name }) => name).join(', ')}.`)
+  agentRoute(app, parts, gates)
   await app.register(operationRoutes(parts))
   if (dashboard === null) app.get('/', async (_request, reply) => reply.redirect('/docs/'))
   else await app.register(dashboard.routes)
@@ -216,12 +218,14 @@ function pathOf(url: string): string {
 }
 
 const readPaths = [...operationPaths, ...Object.values(pagePaths)]
-const paths = [...allEndpoints, ...readPaths.map((path) => ({ path, method: 'GET' as const }))].map(
-  ({ path, method }) => ({
-    method,
-    form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-  }),
-)
+const paths = [
+  ...allEndpoints,
+  { path: agentPath, method: 'POST' as const },
+  ...readPaths.map((path) => ({ path, method: 'GET' as const })),
+].map(({ path, method }) => ({
+  method,
+  form: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+}))
 
 /** 405 with the methods there are where the path is one of ours, else 404. */
 function notFound(request: FastifyRequest): Problem {

@@ -182,16 +182,7 @@ export function serveEndpoint(
         ? await gates.callers.service(request.headers.authorization, now, network, watch)
         : await gates.callers.person(request, now, !limited, watch)
     } catch (error) {
-      // A refusal costs its network a place. The right token is never refused for what others at its address did.
-      if (error instanceof Problem && error.status === 401) {
-        const { admitted: allowed } = gates.refusedLimit.admit(network, parts.monotonic())
-        if (!allowed) {
-          throw problem('too-many-attempts', 'Too many refused requests from your network. Wait a second.', {
-            headers: { 'Retry-After': '1' },
-          })
-        }
-      }
-      throw error
+      throw countedRefusal(error, network, gates, parts)
     }
   }
 
@@ -221,6 +212,20 @@ export function serveEndpoint(
       requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
     }
   }
+}
+
+/** A refused credential costs its network a place. The right token is never refused for what others at its address did. */
+export function countedRefusal(
+  error: unknown,
+  network: string,
+  { refusedLimit }: Pick<Gates, 'refusedLimit'>,
+  { monotonic }: Pick<Parts, 'monotonic'>,
+): unknown {
+  if (!(error instanceof Problem) || error.status !== 401) return error
+  if (refusedLimit.admit(network, monotonic()).admitted) return error
+  return problem('too-many-attempts', 'Too many refused requests from your network. Wait a second.', {
+    headers: { 'Retry-After': '1' },
+  })
 }
 
 /** What an answer says of the tenant's limit, in the words of the standard to be and in the older ones. */

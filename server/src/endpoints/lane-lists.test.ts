@@ -4,7 +4,7 @@ import { insertImport } from '#server/database/imports.ts'
 import { insertQuoteRequests, type NewLane } from '#server/database/lanes.ts'
 import { tenantId } from '#server/database/open-database.ts'
 import { lanePlaces } from '#server/lane-places.ts'
-import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
@@ -233,6 +233,17 @@ describe('200', () => {
     expect(body.lanes[0]).toMatchObject({ quoted_by: null, truck_cost_source: 'tms' })
     const byOwner = await call(app, 'GET', '/api/lanes?quoted_by=1', { token: mine.owner })
     expect(byOwner.body.lanes).toEqual([lane])
+  })
+
+  test('a service token reads shipments as a person does, its own brokerage’s only', async () => {
+    const query = '?limit=3&sort=booked'
+    const asRead = (await call(app, 'GET', `/api/shipments${query}`, { token: acme.owner })).body
+    const path = `/api/integrations/shipments${query}`
+    const token = await makeServiceToken(app, acme.owner)
+    expect((await call(app, 'GET', path, { token })).body).toEqual(asRead)
+    const strange = await makeServiceToken(app, (await makeTenant(app)).owner)
+    expect((await call(app, 'GET', path, { token: strange })).body).toMatchObject({ lanes: [], total: 0 })
+    expect((await call(app, 'GET', path, { token: acme.owner })).status).toBe(401)
   })
 
   test('the totals of shipments say what they cover', async () => {

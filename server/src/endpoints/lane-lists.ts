@@ -1,15 +1,21 @@
-import type { QueryOf } from '#contract/endpoint.ts'
+import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { exportLanes, exportShipments, listLanes, listShipments } from '#contract/quote-requests.ts'
+import {
+  exportLanes,
+  exportShipments,
+  integrationShipments,
+  listLanes,
+  listShipments,
+} from '#contract/quote-requests.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import * as lists from '../database/lane-lists.ts'
 import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
 import { laneCsvHead, laneCsvLines } from '../lane-csv.ts'
 import { readEquipment, readPlaceKey } from '../lane-places.ts'
-import { type CsvFile, type ServedEndpoint, serve } from './call.ts'
+import { type CsvFile, type Parts, type ReadCall, type ServedEndpoint, serve } from './call.ts'
 import { laneAnswers } from './lane-answer.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 
@@ -119,6 +125,32 @@ function csvFile(what: 'lanes' | 'shipments', text: CsvFile['text'], now: number
   return { fileName: `lanewise-${what}-${new Date(now).toISOString().slice(0, 10)}.csv`, text }
 }
 
+async function shipments(
+  { caller, query }: ReadCall<typeof listShipments>,
+  { database }: Parts,
+): Promise<AnswerOf<typeof listShipments>> {
+  const filter = { ...laneFilter(query), booked: true }
+  return database.inTenant(caller.tenant, async (transaction) => {
+    const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
+    const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.shipments)
+    return {
+      ...page,
+      totals: {
+        shipments: totals.shipments,
+        customer_rate: dollarsFromCents(totals.customerRateCents),
+        truck_cost: dollarsFromCents(totals.truckCostCents),
+        margin: dollarsFromCents(totals.marginCents),
+        margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
+        shipments_with_margin: totals.withMargin,
+        quoted_margin: dollarsFromCents(totals.quotedMarginCents),
+        shipments_with_quoted_margin: totals.withQuotedMargin,
+        landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
+        comparable_shipments: totals.comparable,
+      },
+    }
+  })
+}
+
 export const laneListEndpoints: ServedEndpoint[] = [
   serve(listLanes, async ({ caller, query }, { database }) => {
     const filter = laneFilter(query)
@@ -133,28 +165,8 @@ export const laneListEndpoints: ServedEndpoint[] = [
     csvFile('lanes', csvOf(database, caller.tenant, laneFilter(query)), now),
   ),
 
-  serve(listShipments, async ({ caller, query }, { database }) => {
-    const filter = { ...laneFilter(query), booked: true }
-    return database.inTenant(caller.tenant, async (transaction) => {
-      const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
-      const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.shipments)
-      return {
-        ...page,
-        totals: {
-          shipments: totals.shipments,
-          customer_rate: dollarsFromCents(totals.customerRateCents),
-          truck_cost: dollarsFromCents(totals.truckCostCents),
-          margin: dollarsFromCents(totals.marginCents),
-          margin_pct: percentOf(totals.marginCents, totals.marginBaseCents),
-          shipments_with_margin: totals.withMargin,
-          quoted_margin: dollarsFromCents(totals.quotedMarginCents),
-          shipments_with_quoted_margin: totals.withQuotedMargin,
-          landed_vs_quoted: dollarsFromCents(totals.landedVsQuotedCents),
-          comparable_shipments: totals.comparable,
-        },
-      }
-    })
-  }),
+  serve(listShipments, shipments),
+  serve(integrationShipments, shipments),
 
   serve(exportShipments, async ({ caller, query, now }, { database }) =>
     csvFile('shipments', csvOf(database, caller.tenant, { ...laneFilter(query), booked: true }), now),
