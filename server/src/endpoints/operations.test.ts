@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -34,6 +35,20 @@ describe('an address beside the files of the reference page', () => {
 })
 
 describe('problems', () => {
+  test('a browser that follows the type of an error finds a page that says what to do', async () => {
+    const browse = (path: string) => fetch(`${app.url}${path}`, { headers: { Accept: 'text/html,*/*' } })
+    const page = await browse('/problems/signature-mismatch')
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const text = await page.text()
+    expect(text).toContain('Sign the text &lt;timestamp&gt;.&lt;body&gt; over exactly the bytes you send')
+    const style = /<style>(.*)<\/style>/.exec(text)?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(page.headers.get('content-security-policy')).toContain(`style-src 'sha256-${hash}'`)
+    const list = await (await browse('/problems')).text()
+    for (const code of Object.keys(problems)) expect(list).toContain(`href="/problems/${code}"`)
+    expect((await browse('/problems/no-such')).status).toBe(404)
+  })
+
   test('each code that an answer names has a page that says what to do', async () => {
     const list = await call(app, 'GET', '/problems')
     expect(list.body.problems.map((problem: { code: string }) => problem.code).sort()).toEqual(

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
+import { problemListPage, problemPage, problemPagePolicy } from '../problem-pages.ts'
 import { readiness } from '../readiness.ts'
 import type { Parts } from './call.ts'
 
@@ -55,18 +56,20 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
         .send(documentBytes),
     )
 
-    app.get('/problems', async (_request, reply) =>
-      reply.send({
+    app.get('/problems', async (request, reply) => {
+      if (wantsPage(request, reply)) return reply.send(problemListPage())
+      return reply.send({
         problems: Object.entries(problems).map(([code, known]) => ({
           code,
           type: `/problems/${code}`,
           ...known,
         })),
-      }),
-    )
+      })
+    })
     app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
       const { code } = request.params
       if (!isProblemCode(code)) throw problem('not-found', 'There is no problem of this name.')
+      if (wantsPage(request, reply)) return reply.send(problemPage(code))
       return reply.send({ code, type: problemType(code), ...problems[code] })
     })
 
@@ -88,6 +91,14 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
 /** The reference page's own scripts and styles and nothing else; its icons are data URLs, its styles are set by script. */
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** A browser gets a page, everybody else JSON. */
+function wantsPage(request: FastifyRequest, reply: FastifyReply): boolean {
+  reply.header('Vary', 'Accept')
+  if (!(request.headers.accept ?? '').includes('text/html')) return false
+  reply.type('text/html; charset=utf-8').header('Content-Security-Policy', problemPagePolicy)
+  return true
+}
 
 function isProblemCode(code: string): code is keyof typeof problems {
   return Object.hasOwn(problems, code)
