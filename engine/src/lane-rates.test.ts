@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { laneHistory, ratesOf } from '../testing/lane-history.ts'
 import { isDecided, type Outcome } from './history.ts'
-import { countRates, laneRates } from './lane-rates.ts'
+import { countRates, decidedIn, laneRates, winsIn } from './lane-rates.ts'
 import { adviseMarkup, type Offer } from './markup.ts'
 import { roundToCent } from './money.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
@@ -29,8 +29,6 @@ describe('laneRates', () => {
     const lane = ratesOf(laneHistory('2000W 1800W 2000L 2100P 0W 0P'))
     expect(lane).toMatchObject({
       ratesCents: [180000, 200000],
-      winsOfCheapest: [0, 1, 2],
-      decidedOfCheapest: [0, 1, 3],
       pooledShares: [1, 2 / 3],
       quotes: 6,
       answered: 4,
@@ -41,6 +39,17 @@ describe('laneRates', () => {
       decided: 3,
       confidence: 'low',
     })
+    expect(lane.countsOfCheapest.map(winsIn)).toEqual([0, 1, 2])
+    expect(lane.countsOfCheapest.map(decidedIn)).toEqual([0, 1, 3])
+  })
+
+  it('counts a lane of tens of millions of quotes exactly', () => {
+    const lane = laneRates([
+      { rateCents: 180000, won: 20_000_001, lost: 13_000_000, pending: 0 },
+      { rateCents: 200000, won: 3, lost: 30_000_002, pending: 0 },
+    ])
+    expect(lane.countsOfCheapest.map(winsIn)).toEqual([0, 20_000_001, 20_000_004])
+    expect(lane.countsOfCheapest.map(decidedIn)).toEqual([0, 33_000_001, 63_000_006])
   })
 
   it('takes counts in any order, and one rate in several of them', () => {

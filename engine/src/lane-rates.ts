@@ -41,10 +41,8 @@ export function countRates(history: readonly Pick<PastQuote, 'rateCents' | 'outc
 export interface LaneRates {
   /** Each rate that was ever decided, cheapest first. */
   readonly ratesCents: readonly number[]
-  /** Wins among the so many cheapest rates: of none of them at 0, of all of them at the end. */
-  readonly winsOfCheapest: readonly number[]
-  /** As `winsOfCheapest`, of decided quotes. */
-  readonly decidedOfCheapest: readonly number[]
+  /** What the so many cheapest rates hold, of none of them at 0, of all of them at the end: see `winsIn`, `decidedIn`. */
+  readonly countsOfCheapest: readonly number[]
   /** For each rate, the pooled share won at it or lower. */
   readonly pooledShares: readonly number[]
   /** All quotes, whatever their rate. */
@@ -64,6 +62,22 @@ export interface LaneRates {
 }
 
 /**
+ * Wins and decided quotes stand in one number, the wins in its upper half: of each rate in memory there are three numbers,
+ * not four. Exact to 67 million quotes of a lane.
+ */
+const winsUnit = 2 ** 26
+
+/** The wins of a sum of `countsOfCheapest`. */
+export function winsIn(counts: number | undefined): number {
+  return Math.floor((counts ?? 0) / winsUnit)
+}
+
+/** The decided quotes of a sum of `countsOfCheapest`. */
+export function decidedIn(counts: number | undefined): number {
+  return (counts ?? 0) % winsUnit
+}
+
+/**
  * A lane prepared for any number of offers, from its counts by rate in any order. Counts of one rate that come apart
  * are added together.
  *
@@ -79,8 +93,7 @@ export function laneRates(counts: readonly RateCount[]): LaneRates {
   const pending = sumOf(priced, (count) => count.pending)
   return {
     ratesCents: groups.map((group) => group.rateCents),
-    winsOfCheapest: runningSums(groups.map((group) => group.won)),
-    decidedOfCheapest: runningSums(groups.map((group) => group.decided)),
+    countsOfCheapest: runningSums(groups.map((group) => group.won * winsUnit + group.decided)),
     pooledShares: pooledShares(groups),
     quotes,
     answered: sumOf(ascending, (count) => count.won + count.lost),

@@ -1,4 +1,4 @@
-import type { LaneRates } from './lane-rates.ts'
+import { decidedIn, type LaneRates, winsIn } from './lane-rates.ts'
 
 /**
  * How "historical wins at comparable or lower rates divided by total decided quotes" is read.
@@ -56,8 +56,8 @@ export function winProbability(
   if (decided === 0 || lane.band === null) return NOTHING_DECIDED
   // Whole cents times whole percent: no rounding error decides what is comparable.
   const comparable = ratesUpTo(lane.ratesCents, 100, proposedRateCents * (100 + COMPARABLE_TOLERANCE_PERCENT))
-  const winsAtOrBelow = lane.winsOfCheapest[comparable] ?? 0
-  const decidedAtOrBelow = lane.decidedOfCheapest[comparable] ?? 0
+  const winsAtOrBelow = winsIn(lane.countsOfCheapest[comparable])
+  const decidedAtOrBelow = decidedIn(lane.countsOfCheapest[comparable])
   const rawShare = decidedAtOrBelow === 0 ? null : winsAtOrBelow / decidedAtOrBelow
   const floor = WITHHELD_QUOTES / (decided + 1)
   let flags: readonly WinProbabilityFlag[] = comparable === 0 ? BELOW_FLOOR : NO_FLAGS
@@ -68,7 +68,7 @@ export function winProbability(
     // Below every decided rate the cheapest one stands in.
     const at = Math.max(1, comparable)
     const share = lane.pooledShares[at - 1] ?? 0
-    const raw = (lane.winsOfCheapest[at] ?? 0) / (lane.decidedOfCheapest[at] ?? 1)
+    const raw = winsIn(lane.countsOfCheapest[at]) / decidedIn(lane.countsOfCheapest[at])
     probability = within(floor, share)
     pooled = Math.abs(share - raw) > 1e-12
   } else if (method === 'literal') {
@@ -110,8 +110,8 @@ function within(floor: number, share: number): number {
 export function revealedShare(lane: LaneRates, proposedRateCents: number): number | null {
   const upTo = ratesUpTo(lane.ratesCents, 1, proposedRateCents)
   const below = ratesUpTo(lane.ratesCents, 1, proposedRateCents - 1)
-  const winsAtOrAbove = lane.wins - (lane.winsOfCheapest[below] ?? 0)
-  const lossesAtOrBelow = (lane.decidedOfCheapest[upTo] ?? 0) - (lane.winsOfCheapest[upTo] ?? 0)
+  const winsAtOrAbove = lane.wins - winsIn(lane.countsOfCheapest[below])
+  const lossesAtOrBelow = decidedIn(lane.countsOfCheapest[upTo]) - winsIn(lane.countsOfCheapest[upTo])
   const telling = winsAtOrAbove + lossesAtOrBelow
   return telling === 0 ? null : winsAtOrAbove / telling
 }

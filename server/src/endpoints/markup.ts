@@ -52,9 +52,9 @@ async function readPricedLane(
   }
 }
 
-/** About what a prepared lane takes, and each of its rates: four numbers in lists. */
+/** About what a prepared lane takes, and each of its rates: three numbers in lists. */
 const pricedLaneBytes = 700
-const rateBytes = 40
+const rateBytes = 26
 
 const nameOf = (asked: AskedLane) => `rates ${laneName(asked)}`
 
