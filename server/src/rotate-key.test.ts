@@ -162,6 +162,28 @@ describe('rotate-key', () => {
     }
   })
 
+  test('instances that are restarted one after the other open what each other signs and seals', async () => {
+    const shared = await testDatabase()
+    const [still, already] = await Promise.all([
+      appOn(shared, { secretKeys: [older, newer] }),
+      appOn(shared, { secretKeys: [newer, older] }),
+    ])
+    try {
+      for (const [made, used] of [
+        [already, still],
+        [still, already],
+      ] as const) {
+        const holder = await makeIntegration(made)
+        const { lane_ref } = await makeLane(used, holder.tenant)
+        const { status } = await pushUpdate(used, holder, { lane_ref, truck_cost: 1500 })
+        expect(status).toBe(200)
+      }
+    } finally {
+      await Promise.all([still.close(), already.close()])
+      await shared.drop()
+    }
+  })
+
   test('goes on where it was cut off, and names a live secret that opens with no key', async () => {
     const { tenant } = await makeIntegration(rolling)
     await inTenant(tenant.id, `update signing_secrets set sealed = $1`, [randomBytes(60)])
