@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -52,4 +52,12 @@ test('a folder that does not exist is not in use, and locking makes it', async (
   const folder = await lockDataFolder(missing)
   expect(folder.directory).toBe(missing)
   folder.release()
+})
+
+test('a folder that cannot be made is named, with what to set', async () => {
+  const file = join(directory, 'file')
+  writeFileSync(file, '')
+  await expect(lockDataFolder(join(file, 'data'))).rejects.toThrow(
+    /^The data folder .* cannot be made \(ENOTDIR\): set DATA_DIR to a folder that can be written, or DATABASE_URL/,
+  )
 })

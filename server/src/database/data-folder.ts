@@ -73,12 +73,24 @@ export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolde
 const lockFile = 'lock'
 const holderFile = 'lock-holder.json'
 
+function mkdirOrSay(path: string): string | undefined {
+  try {
+    return mkdirSync(path, { recursive: true })
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException
+    throw new Error(
+      `The data folder ${path} cannot be made (${code}): set DATA_DIR to a folder that can be written, or DATABASE_URL to a PostgreSQL of your own.`,
+      { cause: error },
+    )
+  }
+}
+
 /**
  * As root the folder must let PostgreSQL's own account pass through, though not look around: 711. Files with
  * secrets in it have mode 600 in either case. A folder that is already there keeps its mode.
  */
 function makeFolder(path: string): void {
-  const made = mkdirSync(path, { recursive: true })
+  const made = mkdirOrSay(path)
   if (made !== undefined) chmodSync(path, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
