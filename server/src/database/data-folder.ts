@@ -73,7 +73,8 @@ export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolde
 const lockFile = 'lock'
 const holderFile = 'lock-holder.json'
 
-function mkdirOrSay(path: string): string | undefined {
+/** Makes a folder where it is missing, and answers the first that was. @throws Error that says what to set */
+export function mkdirOrSay(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true })
   } catch (error) {

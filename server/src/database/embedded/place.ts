@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mkdirOrSay } from '../data-folder.ts'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
 
 /** Where a cluster lives: `<data folder>/postgres`, or a folder elsewhere when PostgreSQL cannot get into that one. */
@@ -95,7 +96,7 @@ function placeAt(folder: string, elsewhere: boolean): Place {
 
 /** As root the account must pass through our folder to its own, which are closed to everybody else. */
 function makeOwnFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true })
+  mkdirOrSay(folder)
   chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700)
 }
 
