@@ -13,7 +13,13 @@ import { countsOf } from './seeded-counts.ts'
  */
 
 /** Tables of the installation: a walk through tenants has nothing to find there. */
-export const tablesWithoutTenant = ['installation', 'instances', 'schema_migrations', 'sign_in_emails']
+export const tablesWithoutTenant = [
+  'installation',
+  'instances',
+  'schema_migrations',
+  'sign_in_emails',
+  'taken_numbers',
+]
 
 type Value = string | number | boolean | Date | Buffer | null
 type Row = Readonly<Record<string, Value>>
