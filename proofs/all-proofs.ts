@@ -14,6 +14,7 @@ import { filteredFiles, mutationWalk } from './mutation-walk.ts'
 import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
 import { rememberedAnswers } from './remembered-answers.ts'
+import { pointInTime } from './restore-drill.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { type CallerName, callerNames } from './route-expectations.ts'
 import { endlessThread, type Walked, walkAlone, walkForeignIds, walkRoutes } from './route-walk.ts'
@@ -154,6 +155,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: fullDisk, minutes: 1 },
   { proof: clockJumps, minutes: 1 },
   { proof: rollingRestart, minutes: 2 },
+  { proof: pointInTime, minutes: 1.5 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },
