@@ -10,6 +10,7 @@ import { fullDisk } from './full-disk.ts'
 import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
+import { liveMigrations } from './live-migrations.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
 import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
@@ -154,6 +155,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: cutDatabase, minutes: 2.5 },
   { proof: fullDisk, minutes: 1 },
   { proof: clockJumps, minutes: 1 },
+  { proof: liveMigrations, minutes: 2.5 },
   { proof: rollingRestart, minutes: 2 },
   { proof: pointInTime, minutes: 1.5 },
   { proof: simulation, minutes: 2.5 },
