@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -390,6 +390,21 @@ test('an export has its name when it is whole: a folder that is there is refused
   await cp(exported, `${into}.unfinished`, { recursive: true })
   await exportOf(integration.tenant.id, { folder: into })
   await expect(readFile(join(into, 'README.txt'), 'utf8')).resolves.toContain('lanes.ndjson.gz')
+})
+
+test('no token, secret or password stands in the files', async () => {
+  const moving = await exportOf(integration.tenant.id, { moveKey: newKey() })
+  for (const from of [exported, moving]) {
+    const files = await readdir(from)
+    expect(files.length).toBeGreaterThan(15)
+    for (const file of files) {
+      const bytes = await readFile(join(from, file))
+      const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
+      for (const secret of [integration.token, integration.secret, integration.tenant.owner, password]) {
+        expect({ file, holds: text.includes(secret) }).toEqual({ file, holds: false })
+      }
+    }
+  }
 })
 
 test('numbers that came with a brokerage are never given again', async () => {

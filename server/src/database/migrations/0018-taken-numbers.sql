@@ -13,14 +13,20 @@ create function next_numbers(of_sequence text, how_many integer) returns setof b
   language plpgsql volatile
   as $$
   declare
-    place bigint;
+    missing integer := how_many;
+    got integer;
   begin
-    for nth in 1 .. how_many loop
-      loop
-        place := nextval(('public.' || of_sequence)::regclass);
-        exit when not exists (select from public.taken_numbers where sequence = of_sequence and number = place);
-      end loop;
-      return next place;
+    while missing > 0 loop
+      return query
+      with drawn as materialized (
+        select nextval(('public.' || of_sequence)::regclass) as place from generate_series(1, missing)
+      )
+      select drawn.place from drawn
+      where not exists (
+        select from public.taken_numbers as taken where taken.sequence = of_sequence and taken.number = drawn.place
+      );
+      get diagnostics got = row_count;
+      missing := missing - got;
     end loop;
   end $$;
 revoke all on function next_numbers(text, integer) from public;
