@@ -4,7 +4,13 @@ import { atDatabase, type CommandDatabase, CommandRefused } from './command-data
 import { verifyAudit } from './database/audit-log.ts'
 import { readKeyCheck, writeKeyCheck } from './database/installation.ts'
 import { type Database, type TenantId, tenantId } from './database/open-database.ts'
-import { type CopiedTable, copyingTenant, type TenantCopy } from './database/tenant-copy.ts'
+import {
+  type CopiedTable,
+  copyingTenant,
+  lookAtTables,
+  rowsAtOnce,
+  type TenantCopy,
+} from './database/tenant-copy.ts'
 import {
   type ExportedTable,
   manifestKey,
@@ -86,6 +92,11 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       await copy.moveVersions()
       return { ...counted, revokedSecrets }
     })
+    const grown = manifest.tables.filter(({ rows }) => rows >= rowsAtOnce)
+    await lookAtTables(
+      owner,
+      grown.map(({ name }) => name),
+    )
     // Now there is something that only this key opens. (No effect where a first start has said so.)
     await database.outsideTenants((transaction) =>
       writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),

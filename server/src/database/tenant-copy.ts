@@ -90,6 +90,24 @@ export async function copyingTenant<T>(
   }
 }
 
+/**
+ * Lets PostgreSQL look at tables that have many rows more than a moment ago: until it does, it reads them as if they were
+ * small. It would by itself, some minutes later.
+ */
+export async function lookAtTables(
+  ownerConnection: pg.ClientConfig,
+  tables: readonly string[],
+): Promise<void> {
+  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    for (const table of tables) await client.query(`analyze ${quoted(table)}`)
+  } finally {
+    await client.end()
+  }
+}
+
 async function tenantCopy(client: pg.Client, tenant: TenantId): Promise<TenantCopy> {
   const order = (await tenantTables(client)).toReversed()
   const { rows: columns } = await client.query<{
