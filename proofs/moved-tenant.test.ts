@@ -223,6 +223,8 @@ describe('on an installation with the same key', () => {
   })
 
   test('a brokerage that is there already is refused, and nothing of it changes', async () => {
+    // Calls are written down behind their answers.
+    await sameKey.settle()
     const before = await rowsIn(sameKey, integration.tenant.id)
     await expect(importTo(sameKey, exported)).rejects.toThrow(/here already \(Test Brokers\)/)
     expect(await rowsIn(sameKey, integration.tenant.id)).toBe(before)

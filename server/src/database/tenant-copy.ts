@@ -36,7 +36,7 @@ export interface TenantCopy {
   readonly tables: readonly CopiedTable[]
   /** The newest migration of the database. */
   readonly schema: string
-  /** The rows of a table in the order of their key, some at a time. With `instead`, some columns as these expressions. */
+  /** The rows of a table, always in the same order, some at a time. With `instead`, some columns as these expressions. */
   rows(table: CopiedTable, instead?: Readonly<Record<string, string>>): AsyncGenerator<readonly string[]>
   /** Writes rows; when one cannot be written, says which of them. */
   insert(table: CopiedTable, lines: readonly string[]): Promise<RowRefused | null>
@@ -136,12 +136,17 @@ async function tenantCopy(client: pg.Client, tenant: TenantId): Promise<TenantCo
   const bare = tables.find(({ columns: carried }) => carried.length === 0)
   if (bare !== undefined)
     throw new Error(`The table ${bare.name} has no primary key: its rows have no order.`)
-  // The same order everywhere: not every database sorts text by its code points.
-  const keyOf = (name: string) =>
-    (of.get(name) ?? [])
+  // In the order in which they were made, as they lie where they come from: what is of one time is read together. And the
+  // same order everywhere: not every database sorts text by its code points.
+  const orderOf = (name: string) => {
+    const key = (of.get(name) ?? [])
       .filter(({ in_key }) => in_key !== null)
       .sort((one, other) => (one.in_key ?? 0) - (other.in_key ?? 0))
       .map((column) => `${quoted(column.name)}${column.is_text ? ' collate "C"' : ''}`)
+    return of.get(name)?.some((column) => column.name === 'created_at') === true
+      ? ['created_at', ...key]
+      : key
+  }
   const { rows: migrations } = await client.query<{ name: string }>(
     'select name from schema_migrations order by name desc limit 1',
   )
@@ -166,7 +171,7 @@ async function tenantCopy(client: pg.Client, tenant: TenantId): Promise<TenantCo
         `declare copied no scroll cursor for
          select row_to_json(r)::text as line
          from (select ${values.join(', ')} from ${name} where tenant_id = ${Number(tenant)}
-               order by ${keyOf(name).join(', ')}) r`,
+               order by ${orderOf(name).join(', ')}) r`,
       )
       for (;;) {
         const { rows } = await client.query<{ line: string }>(`fetch ${rowsAtOnce} from copied`)
