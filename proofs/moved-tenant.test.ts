@@ -122,8 +122,11 @@ const rowsIn = (app: TestApp, tenant: number) =>
     return count
   })
 
-const erase = (app: TestApp, tenant: number) =>
-  eraseTenantRows(app.testDatabase.owner, tenantId(tenant), { dryRun: false })
+const erase = async (app: TestApp, tenant: number) => {
+  // Calls are written down behind their answers.
+  await app.settle()
+  await eraseTenantRows(app.testDatabase.owner, tenantId(tenant), { dryRun: false })
+}
 
 describe('every table of a tenant', () => {
   test('arrives with every row, or is left behind for a reason that is written down', async () => {
@@ -223,7 +226,6 @@ describe('on an installation with the same key', () => {
   })
 
   test('a brokerage that is there already is refused, and nothing of it changes', async () => {
-    // Calls are written down behind their answers.
     await sameKey.settle()
     const before = await rowsIn(sameKey, integration.tenant.id)
     await expect(importTo(sameKey, exported)).rejects.toThrow(/here already \(Test Brokers\)/)
