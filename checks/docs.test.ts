@@ -12,7 +12,7 @@ const scripts = Object.keys(
 const ownPath =
   /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
 /** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
-const notThere = /NNNN|^(passwords|lock-holder)\.json$/
+const notThere = /NNNN|^(passwords|lock-holder|manifest)\.json$/
 
 function namedPaths(text: string): string[] {
   return [...text.matchAll(ownPath)].flatMap((match) => match[1] ?? []).filter((path) => !notThere.test(path))

@@ -10,10 +10,12 @@ import { fullDisk } from './full-disk.ts'
 import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
+import { liveMigrations } from './live-migrations.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
 import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
 import { rememberedAnswers } from './remembered-answers.ts'
+import { pointInTime } from './restore-drill.ts'
 import { rollingRestart } from './rolling-restart.ts'
 import { type CallerName, callerNames } from './route-expectations.ts'
 import { endlessThread, type Walked, walkAlone, walkForeignIds, walkRoutes } from './route-walk.ts'
@@ -153,7 +155,9 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: cutDatabase, minutes: 2.5 },
   { proof: fullDisk, minutes: 1 },
   { proof: clockJumps, minutes: 1 },
+  { proof: liveMigrations, minutes: 2.5 },
   { proof: rollingRestart, minutes: 2 },
+  { proof: pointInTime, minutes: 1.5 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },

@@ -6,6 +6,7 @@ import { databaseRestarts } from './database-restarts.ts'
 import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
+import { liveMigrations } from './live-migrations.ts'
 import { noisyNeighbour, slowConnections } from './neighbours.ts'
 import type { Finding, Proof } from './proof.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
@@ -27,6 +28,7 @@ const short: readonly { proof: Proof; share: number }[] = [
   { proof: fullDisk, share: 0.02 },
   { proof: clockJumps, share: 0.1 },
   { proof: simulation, share: 0.05 },
+  { proof: liveMigrations, share: 0.01 },
   { proof: noisyNeighbour, share: 0.05 },
 ]
 

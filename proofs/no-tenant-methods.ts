@@ -23,6 +23,10 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'instances.leaveInstance': 'of the installation',
   'people.signInOf': 'asked before the tenant is known, through a function that tells two numbers',
   'operators.eraseTenantRows': 'the owner of the tables does it; the service role may not',
+  'operators.tenantTables': 'asks the catalogue, which names tables and no row',
+  'tenant-copy.copyingTenant':
+    'the owner of the tables does it, behind the wall of the tenant that is copied',
+  'tenant-copy.lookAtTables': 'counts for the planner; the owner of the tables asks',
   'operators.listTenants': 'the owner of the tables asks; the service role sees none',
   'installation.readKeyCheck': 'of the installation',
   'installation.writeKeyCheck': 'of the installation',

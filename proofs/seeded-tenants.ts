@@ -4,16 +4,13 @@ import { secretPlace } from '#server/callers.ts'
 import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
-import { countsOf } from './seeded-counts.ts'
+import { countsOf, tablesWithoutTenant } from './seeded-counts.ts'
 
 /**
  * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
  * Every column that may hold any text holds `CANARY-<A or B>-<table>-<column>`, and no number of one is a number of the
  * other: what turns up in the wrong place is known by sight.
  */
-
-/** Tables of the installation: a walk through tenants has nothing to find there. */
-export const tablesWithoutTenant = ['installation', 'instances', 'schema_migrations', 'sign_in_emails']
 
 type Value = string | number | boolean | Date | Buffer | null
 type Row = Readonly<Record<string, Value>>

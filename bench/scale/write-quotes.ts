@@ -76,7 +76,7 @@ async function takeNumbers(
   count: number,
 ): Promise<number[]> {
   const { rows } = await client.query<{ number: string }>(
-    'select nextval($1::regclass) as number from generate_series(1, $2)',
+    'select number from next_numbers($1, $2) as number',
     [sequence, count],
   )
   return rows.map((row) => Number(row.number))

@@ -9,6 +9,8 @@ export const auditKindsOf = {
     'import-undone',
     'tenant-suspended',
     'tenant-resumed',
+    'tenant-exported',
+    'tenant-imported',
   ],
   refusals: [
     'sign-in-failed',

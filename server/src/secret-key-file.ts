@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
+import { type SecretKey, type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 
 /**
  * The secret key of an installation on the embedded database: made once, kept in the data folder, readable by its
@@ -10,19 +10,29 @@ import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 export function secretKeysOf(dataDirectory: string): SecretKeys {
   mkdirSync(dataDirectory, { recursive: true })
   const file = join(dataDirectory, 'secret-key')
-  if (!existsSync(file)) {
-    const written = `${file}.${process.pid}`
-    writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
-    try {
-      linkSync(written, file)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    } finally {
-      rmSync(written)
-    }
-  }
+  makeKeyFile(file)
   chmodSync(file, 0o600)
   const keys = secretKeys(readFileSync(file, 'utf8'))
   if (keys === null) throw new Error(`${file} does not hold a secret key. Restore it from a backup.`)
   return keys
+}
+
+/** The key of one move of a brokerage, from its file; null when the file holds none. With `make` it is made where it is not there. */
+export function moveKeyOf(file: string, { make }: { make: boolean }): SecretKey | null {
+  if (make) makeKeyFile(file)
+  else if (!existsSync(file)) return null
+  return secretKeys(readFileSync(file, 'utf8'))?.[0] ?? null
+}
+
+function makeKeyFile(file: string): void {
+  if (existsSync(file)) return
+  const written = `${file}.${process.pid}`
+  writeFileSync(written, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+  try {
+    linkSync(written, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(written)
+  }
 }

@@ -48,6 +48,8 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'import-undone': 'Import undone',
   'tenant-suspended': 'Brokerage suspended',
   'tenant-resumed': 'Brokerage resumed',
+  'tenant-exported': 'Brokerage exported',
+  'tenant-imported': 'Brokerage taken over',
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in put off',
   'role-refused': 'Role too low',
@@ -149,6 +151,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
     said`${somebody(done_by)} undid import ${told(about, 'import_id')}`,
   'tenant-suspended': () => plain('The operator of the service suspended the brokerage'),
   'tenant-resumed': () => plain('The operator of the service let the brokerage go on'),
+  'tenant-exported': () => plain('The operator of the service exported all that is kept of the brokerage'),
+  'tenant-imported': () =>
+    plain('The operator of the service took the brokerage over from another installation'),
   'sign-in-failed': ({ done_by, done_to }) =>
     done_by === null
       ? said`Somebody gave a wrong password for ${somebody(done_to)}`

@@ -52,7 +52,7 @@ async function newLaneNumbers(
   count: number,
 ): Promise<LaneNumbers[]> {
   const { rows } = await sql<{ request: number; lane: number }>`
-    select nextval('request_number') as request, nextval('lane_number') as lane from generate_series(1, ${count})
+    select request, lane from rows from (next_numbers('request_number', ${count}), next_numbers('lane_number', ${count})) as numbers (request, lane)
   `.execute(transaction)
   return rows.map(({ request, lane }) => ({
     requestId: identifiers.requestId(request),

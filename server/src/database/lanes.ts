@@ -70,7 +70,7 @@ async function nextNumbers(
   count: number,
 ): Promise<number[]> {
   const { rows } = await sql<{ number: number }>`
-    select nextval(${sequence}::regclass) as number from generate_series(1, ${count})
+    select number from next_numbers(${sequence}, ${count}) as number
   `.execute(transaction)
   return rows.map((row) => row.number)
 }

@@ -10,7 +10,7 @@ const migrationLock = 7_205_913
  * How long a migration waits for a lock. Whoever asks for a table after it waits behind it: a service that answers
  * meanwhile would stand still for as long as some other transaction takes.
  */
-const lockWaitMs = 1_000
+const lockWaitMs = 500
 /** Then it lets the others go on for so long, and tries again: until whoever holds the lock is done. */
 const betweenTriesMs = 500
 const triesMax = 120
@@ -43,8 +43,16 @@ export async function readMigrations(): Promise<Migration[]> {
 export async function migrate(
   ownerConnection: pg.ClientConfig,
   log: (line: string) => void = () => {},
+  migrations?: readonly Migration[],
 ): Promise<void> {
-  const migrations = await readMigrations()
+  await applyMissing(ownerConnection, log, migrations ?? (await readMigrations()))
+}
+
+async function applyMissing(
+  ownerConnection: pg.ClientConfig,
+  log: (line: string) => void,
+  migrations: readonly Migration[],
+): Promise<void> {
   const client = new pg.Client(ownerConnection)
   await client.connect()
   try {

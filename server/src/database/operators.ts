@@ -72,7 +72,7 @@ export async function eraseTenantRows(
 }
 
 /** Every table with a tenant in it, each before those that its foreign keys point at. */
-async function tenantTables(client: pg.Client): Promise<string[]> {
+export async function tenantTables(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ table: string; points_at: string[] }>(
     `select c.oid::regclass::text as table,
        array(select distinct confrelid::regclass::text from pg_constraint

@@ -8,6 +8,7 @@ export interface Tables {
     key_check: Buffer | null
     key_names: Generated<string>
   }
+  taken_numbers: { sequence: 'lane_number' | 'request_number'; number: number }
   instances: { instance_id: string; joined_at: Date; seen_at: Date }
   tenants: TenantsTable
   tenant_counters: { tenant_id: number; counter: string; last_number: number }

@@ -1,7 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract/audit-kinds.ts'
+import { tenantId } from '#server/database/open-database.ts'
+import { eraseTenantRows } from '#server/database/operators.ts'
+import { exportTenant } from '#server/export-tenant.ts'
+import { importTenant } from '#server/import-tenant.ts'
 import { resetPassword } from '#server/reset-password.ts'
 import { changeTenantStatus } from '#server/tenant-status.ts'
 import {
@@ -23,11 +30,16 @@ const read = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlan
 const minute = 60_000
 
 let app: TestApp
+let exports: string
 
 beforeAll(async () => {
   app = await testApp()
+  exports = await mkdtemp(join(tmpdir(), 'lanewise-audit-'))
 })
-afterAll(() => app.close())
+afterAll(async () => {
+  await app.close()
+  await rm(exports, { recursive: true })
+})
 
 /** What the audit log of a brokerage holds, oldest first. */
 async function logOf(tenant: MadeTenant) {
@@ -61,6 +73,14 @@ const around = () => ({
     dataDirectory: '/nowhere',
   },
   remark: () => {},
+})
+
+const exporting = (tenant: MadeTenant) => ({
+  folder: join(exports, String(tenant.id)),
+  keys: [app.secretKey] as const,
+  moveKey: null,
+  passwords: true,
+  now: app.now,
 })
 
 const signIn = (email: string, tried: string) =>
@@ -171,6 +191,16 @@ const events: Partial<
     make: async (tenant) => {
       await changeTenantStatus(around(), String(tenant.id), 'active', app.now)
       await changeTenantStatus(around(), String(tenant.id), 'active', app.now)
+    },
+  },
+  'tenant-exported': {
+    make: (tenant) => exportTenant(around(), String(tenant.id), exporting(tenant)),
+  },
+  'tenant-imported': {
+    before: (tenant) => exportTenant(around(), String(tenant.id), exporting(tenant)),
+    make: async (tenant) => {
+      await eraseTenantRows(app.testDatabase.owner, tenantId(tenant.id), { dryRun: false })
+      await importTenant(around(), { ...exporting(tenant), withoutSecrets: false })
     },
   },
   'role-refused': {
