@@ -168,6 +168,9 @@ const idleTimeoutMs = 10_000
 const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}', true),
   set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`
+/** Opens the wall of the tenant that stands in the text, also on the workers of a distributed database. */
+const entering = (tenant: string) =>
+  `enter_tenant(${tenant}, ${statementTimeoutMs}, ${lockTimeoutMs}, ${idleTimeoutMs})`
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -270,7 +273,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, 'identifiers'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      const opening = `begin; select set_config('app.tenant_id', '${Number(tenant)}', true), ${timeouts}`
+      const opening = `begin; select ${entering(`'${Number(tenant)}'`)}`
       return inTransaction(tenant, opening, work)
     },
     async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
@@ -282,7 +285,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       try {
         // The function gets its tenant from the wall: it cannot run before that stands.
         const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-          from (select set_config('app.tenant_id', $1, true) as tenant, ${timeouts} offset 0) as wall`
+          from (select ${entering('$1')} as tenant offset 0) as wall`
         const { rows } = await ask(client, text, [String(tenant), ...values])
         const value = rows[0]?.value as T
         const versions = movesTenant ? (value as { versions?: TenantVersions } | null)?.versions : undefined
