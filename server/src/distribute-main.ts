@@ -28,7 +28,9 @@ async function main(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       stopping = true
-      process.stderr.write('Stopping after this table. Once more, and it is undone and left for the next run.\n')
+      process.stderr.write(
+        'Stopping after this table. Once more, and it is undone and left for the next run.\n',
+      )
     })
   }
   try {
@@ -40,7 +42,11 @@ async function main(): Promise<number> {
       throw new CommandRefused(`The database is of a newer version (${unknown.join(', ')}). Use that one.`)
     }
     const began = Date.now()
-    const { workers, shards: parts, tables } = await distribute(connection, {
+    const {
+      workers,
+      shards: parts,
+      tables,
+    } = await distribute(connection, {
       shards,
       stopped: () => stopping,
       onTable: ({ table, nth, of, moved }) => {

@@ -4,7 +4,12 @@ import pg from 'pg'
  * Tables of the installation, not of a tenant. In a distributed database they stay whole, on the node that is asked. A new
  * one belongs here only after somebody asked what it gives away, and that no query puts it together with a tenant's rows.
  */
-export const tablesWithoutTenant = ['installation', 'instances', 'schema_migrations', 'sign_in_emails'] as const
+export const tablesWithoutTenant = [
+  'installation',
+  'instances',
+  'schema_migrations',
+  'sign_in_emails',
+] as const
 
 /** All of a tenant's rows lie where its row of this table lies. */
 const firstTable = 'tenants'
@@ -58,7 +63,8 @@ export async function distribute(
     await refuseForeignTables(client, tables)
     await client.query('select pg_advisory_lock(7205915)')
     for (const [at, table] of tables.entries()) {
-      if (options.stopped()) throw new DistributionRefused('Stopped. The next run goes on with the next table.')
+      if (options.stopped())
+        throw new DistributionRefused('Stopped. The next run goes on with the next table.')
       const moved = (await isDistributed(client, table))
         ? ('before' as const)
         : await distributeTable(client, table, options.shards)
@@ -87,7 +93,12 @@ export async function isDistributedDatabase(client: pg.ClientBase): Promise<bool
 }
 
 async function activeWorkers(client: pg.Client): Promise<number> {
-  const { rows } = await client.query<{ extension: boolean; lanes: boolean; owns: boolean; current: string }>(`
+  const { rows } = await client.query<{
+    extension: boolean
+    lanes: boolean
+    owns: boolean
+    current: string
+  }>(`
     select exists (select from pg_extension where extname = 'citus') as extension,
       to_regclass('public.lanes') is not null as lanes,
       coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
@@ -99,7 +110,8 @@ async function activeWorkers(client: pg.Client): Promise<number> {
       'The database has no extension "citus". On every node, as a superuser: set shared_preload_libraries = \'citus\', restart, and run "create extension citus" in this database; then add the workers with citus_add_node.',
     )
   }
-  if (!found.lanes) throw new DistributionRefused('The database has no tables yet. Run npm run migrate first.')
+  if (!found.lanes)
+    throw new DistributionRefused('The database has no tables yet. Run npm run migrate first.')
   if (!found.owns) {
     throw new DistributionRefused(
       `The role ${found.current} does not own the tables. Set MIGRATION_DATABASE_URL to the owner's connection.`,
@@ -185,7 +197,9 @@ async function isDistributed(client: pg.ClientBase, table: string): Promise<bool
     [table],
   )
   if (rows[0] !== undefined && rows[0].by !== 'tenant_id') {
-    throw new DistributionRefused(`${table} is distributed already, but by ${rows[0].by} and not by the tenant.`)
+    throw new DistributionRefused(
+      `${table} is distributed already, but by ${rows[0].by} and not by the tenant.`,
+    )
   }
   return rows[0] !== undefined
 }
