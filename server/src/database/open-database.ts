@@ -221,6 +221,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   watching.on('error', (error) => options.onIdleError?.(error))
 
+  let isDistributed = false
   async function inTransaction<T>(
     tenant: TenantId | null,
     opening: string,
@@ -277,6 +278,16 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return inTransaction(tenant, opening, work)
     },
     async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
+      // A distributed database opens the wall on a worker for what writes, and else in a transaction only that was begun.
+      if (isDistributed && !schemaFunctions[name].writes) {
+        return database.inTenant(tenant, async (transaction) => {
+          const given = sql.join([tenant, ...values])
+          const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
+            transaction,
+          )
+          return rows[0]?.value as T
+        })
+      }
       const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
         throw new DatabaseUnavailable(error)
       })
@@ -337,6 +348,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     },
   }
   const key = await database.outsideTenants(installationKey)
+  isDistributed = await database.outsideTenants(hasWorkers)
   return { ...database, identifiers: identifiers(key) }
 }
 
@@ -420,6 +432,14 @@ async function installationKey(transaction: TenantTransaction): Promise<Buffer> 
     .execute()
   const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
   return id_key
+}
+
+/** Whether the rows of tenants may lie on workers of this database. */
+async function hasWorkers(transaction: TenantTransaction): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from pg_extension where extname = 'citus') as found
+  `.execute(transaction)
+  return rows[0]?.found === true
 }
 
 /** SQLSTATE classes in which the database, not the request, is at fault: connection, resources, intervention, system. */

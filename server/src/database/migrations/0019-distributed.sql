@@ -133,5 +133,18 @@ create or replace function change_lane(tenant integer, lane bigint, seen text, h
     return changed;
   end $$;
 
+-- As before, in the language whose parameters a distributed table may be asked with. The workers' rows are looked at after
+-- the snapshot of the asking statement was taken, and a worker commits before the node that was asked: all that this
+-- snapshot takes for ended is seen.
+create or replace function changed_tenants(since xid8)
+  returns table (tenant_id integer, facts_version bigint, access_version bigint)
+  language plpgsql stable security definer set search_path = pg_catalog, public
+  as $$
+  begin
+    return query
+      select known.tenant_id, known.facts_version, known.access_version
+      from public.tenant_facts as known where known.changed_in >= since;
+  end $$;
+
 revoke all on function enter_tenant(text, integer, integer, integer), hand_on_wall(text, integer) from public;
 grant execute on function enter_tenant(text, integer, integer, integer), hand_on_wall(text, integer) to lanewise_service;
