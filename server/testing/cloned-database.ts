@@ -18,7 +18,6 @@ export type TestDatabase = {
 
 /** Clones the migrated template of a cluster into a database for one test file or one proof (about 40 ms). */
 export async function cloneDatabase(cluster: DatabaseCluster): Promise<TestDatabase> {
-  if (process.env.LANEWISE_TRY_CITUS) return (await import('./distributed-database.ts')).distributedDatabase(process.env.LANEWISE_TRY_CITUS)
   const { makerUrl, ownerUrl, serviceUrl, template } = cluster
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
   await asMaker(makerUrl, (maker) => makeDatabase(maker, name, template))
