@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import pg from 'pg'
+import type { TenantTransaction } from './open-database.ts'
 
 /**
  * Tables of the installation, not of a tenant. In a distributed database they stay whole, on the node that is asked. A new
@@ -84,12 +86,26 @@ export async function distribute(
   }
 }
 
-/** Whether the tables of tenants are spread over workers: what is to be known where a database is looked at. */
-export async function isDistributedDatabase(client: pg.ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ extension: boolean }>(
-    `select exists (select from pg_extension where extname = 'citus') as extension`,
-  )
-  return rows[0]?.extension === true && (await isDistributed(client, firstTable))
+/**
+ * Tables of tenants that are not spread where others are: a migration has made them since. Rows of them cannot point at
+ * rows on a worker. Null where nothing is spread; told to the service's role, too.
+ */
+export async function notSpread(transaction: TenantTransaction): Promise<readonly string[] | null> {
+  const { rows: found } = await sql<{ extension: boolean }>`
+    select exists (select from pg_extension where extname = 'citus') as extension
+  `.execute(transaction)
+  if (found[0]?.extension !== true) return null
+  const { rows } = await sql<{ table: string; spread: boolean }>`
+    select c.relname::text as table, d.logicalrelid is not null as spread
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    left join pg_dist_partition d on d.logicalrelid = c.oid and d.partmethod = 'h'
+    where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+      and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all (${[...tablesWithoutTenant]}::text[])
+    order by 1
+  `.execute(transaction)
+  return rows.some(({ spread }) => spread)
+    ? rows.filter(({ spread }) => !spread).map(({ table }) => table)
+    : null
 }
 
 async function activeWorkers(client: pg.Client): Promise<number> {
