@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { distribute } from '#server/database/distribution.ts'
 import { makeDatabase, makeRoles, roleNames } from '#server/database/embedded-postgres.ts'
 import { migrate } from '#server/database/migrate.ts'
 import type { TestDatabase } from './cloned-database.ts'
@@ -11,17 +10,8 @@ import type { TestDatabase } from './cloned-database.ts'
  */
 export const citusUrl = process.env.LANEWISE_TEST_CITUS_URL
 
-/** Few, so that a test is quick: what holds for four parts on two workers holds for many. */
-const shards = 4
-
-/**
- * A database of a test's own on the Citus cluster, spread over its workers. `fill` is called with it migrated and not yet
- * spread. Takes some seconds.
- */
-export async function distributedDatabase(
-  url: string,
-  fill: (database: TestDatabase) => Promise<void> = async () => {},
-): Promise<TestDatabase> {
+/** A migrated database of a test's own on the Citus cluster, with the extension and its workers, and nothing spread yet. */
+export async function citusDatabase(url: string): Promise<TestDatabase> {
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
   const nodes = await on(url, async (client) => {
     const { rows } = await client.query<{ host: string; port: number }>(
@@ -81,8 +71,6 @@ export async function distributedDatabase(
     },
   }
   await migrate(database.owner)
-  await fill(database)
-  await distribute(database.owner, { shards, onTable: () => {}, stopped: () => false })
   await turn.end()
   return database
 }
