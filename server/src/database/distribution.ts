@@ -86,15 +86,20 @@ export async function distribute(
   }
 }
 
+/** Whether the rows of tenants may lie on workers of this database. */
+export async function hasWorkers(transaction: TenantTransaction): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from pg_extension where extname = 'citus') as found
+  `.execute(transaction)
+  return rows[0]?.found === true
+}
+
 /**
  * Tables of tenants that are not spread where others are: a migration has made them since. Rows of them cannot point at
  * rows on a worker. Null where nothing is spread; told to the service's role, too.
  */
 export async function notSpread(transaction: TenantTransaction): Promise<readonly string[] | null> {
-  const { rows: found } = await sql<{ extension: boolean }>`
-    select exists (select from pg_extension where extname = 'citus') as extension
-  `.execute(transaction)
-  if (found[0]?.extension !== true) return null
+  if (!(await hasWorkers(transaction))) return null
   const { rows } = await sql<{ table: string; spread: boolean }>`
     select c.relname::text as table, d.logicalrelid is not null as spread
     from pg_class c join pg_attribute a on a.attrelid = c.oid

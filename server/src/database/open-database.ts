@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
+import { hasWorkers } from './distribution.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, spendPatience, withPatience } from './patience.ts'
 import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
@@ -188,6 +189,8 @@ export interface DatabaseOptions {
   /** The instance of the service that asks; absent where the database is its own. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
+  /** For a replica: every transaction only reads. */
+  readonly readOnly?: boolean
 }
 
 /** Opens the pool, and reads the key of the identifiers (made once, at the first start). */
@@ -222,6 +225,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   watching.on('error', (error) => options.onIdleError?.(error))
 
   let isDistributed = false
+  const begin = options.readOnly === true ? 'begin read only' : 'begin'
   async function inTransaction<T>(
     tenant: TenantId | null,
     opening: string,
@@ -274,7 +278,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, 'identifiers'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      const opening = `begin; select ${entering(`'${Number(tenant)}'`)}`
+      const opening = `${begin}; select ${entering(`'${Number(tenant)}'`)}`
       return inTransaction(tenant, opening, work)
     },
     async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
@@ -311,7 +315,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         client.release(broken)
       }
     },
-    outsideTenants: (work) => inTransaction(null, `begin; select ${timeouts}`, work),
+    outsideTenants: (work) => inTransaction(null, `${begin}; select ${timeouts}`, work),
     async changedTenants(since) {
       try {
         return await askChangedTenants(watching, since, options.instance ?? null)
@@ -347,6 +351,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await Promise.all([pool.end(), watching.end()])
     },
   }
+  if (options.readOnly !== true) await database.outsideTenants(makeInstallation)
   const key = await database.outsideTenants(installationKey)
   isDistributed = await database.outsideTenants(hasWorkers)
   return { ...database, identifiers: identifiers(key) }
@@ -424,22 +429,17 @@ function sqlNow(transaction: TenantTransaction) {
   `.execute(transaction)
 }
 
-async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
+async function makeInstallation(transaction: TenantTransaction): Promise<void> {
   await transaction
     .insertInto('installation')
     .values({ id_key: randomBytes(32), key_check: null })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
-  return id_key
 }
 
-/** Whether the rows of tenants may lie on workers of this database. */
-async function hasWorkers(transaction: TenantTransaction): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`
-    select exists (select from pg_extension where extname = 'citus') as found
-  `.execute(transaction)
-  return rows[0]?.found === true
+async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
+  const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
+  return id_key
 }
 
 /** SQLSTATE classes in which the database, not the request, is at fault: connection, resources, intervention, system. */
