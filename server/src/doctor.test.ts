@@ -143,6 +143,19 @@ test('Redis that is away keeps nothing from working', async () => {
   expect(findings.at(-1)).toMatchObject({ about: 'Redis', state: 'note' })
 })
 
+test('a replica that is away or is none keeps nothing from working; one that is no wall does', async () => {
+  const of = async (url: string) => {
+    const findings = await found({ ...healthy, DATABASE_REPLICA_URL: url })
+    return findings.find(({ about }) => about === 'replica')
+  }
+  const away = await of(`postgres://lanewise_service@127.0.0.1:${await freePort()}/lanewise`)
+  expect([away?.state, away?.says]).toEqual(['note', expect.stringContaining('cannot be reached')])
+  const itself = await of(database.serviceUrl)
+  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is no replica')])
+  const above = await of(databaseUrl(cluster.makerUrl, database.name))
+  expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
+})
+
 test('with the embedded database, the folder is looked at and nothing is started', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lanewise-doctor-'))
   const findings = await found({ DATA_DIR: folder })

@@ -7,6 +7,7 @@ import { runningEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck } from './database/installation.ts'
 import { missingMigrations, unknownMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
+import { openReplica, replicaFaults, replicaReads } from './database/replica.ts'
 import { missingWalls } from './database/walls.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { unsealWithAny } from './security/sealed-secret.ts'
@@ -150,6 +151,9 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
       say('tenant walls', wrong(wall, 'Mend it as the line says: the service does not start.'))
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
+    if (config.databaseReplicaUrl !== null) {
+      say('replica', await replicaAt(config.databaseReplicaUrl, database))
+    }
   } finally {
     await database.close()
   }
@@ -287,6 +291,30 @@ async function secretKey(config: Config, database: Database): Promise<Told> {
 async function instances(database: Database): Promise<Told> {
   const { others } = await database.changedTenants(null)
   return ok(others ? 'at least one is at work on this database' : 'none is at work on this database')
+}
+
+async function replicaAt(url: string, primary: Database): Promise<Told> {
+  const connection = { connectionString: url }
+  let replica: Database
+  try {
+    replica = await openReplica(connection)
+  } catch (error) {
+    const { message } = (
+      error instanceof Error && error.cause instanceof Error ? error.cause : error
+    ) as Error
+    return note(
+      `it cannot be reached: ${message}`,
+      'Start it, or mend DATABASE_REPLICA_URL. Until then the database answers in its place.',
+    )
+  }
+  const faults = await replicaFaults(primary, replica).finally(() => replica.close())
+  if (faults.length > 0)
+    return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
+  const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
+  const { up, detail } = await reads.look().finally(() => reads.close())
+  return up
+    ? ok('it follows, and every wall stands on it')
+    : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
 }
 
 async function redisAt(url: string): Promise<Told> {

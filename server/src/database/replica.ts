@@ -98,7 +98,8 @@ export function replicaReads({
     })
     if (faults.length > 0 || closed) {
       await database.close()
-      away(faults.join(' '))
+      // What is wrong is for the operator: the state is read by anybody.
+      if (faults.length > 0) away('The replica is not safe to read from.', new Error(faults.join(' ')))
       return null
     }
     opened = database
