@@ -112,6 +112,26 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
   }, 60_000)
 
+  test('what is only ever added to is so on every part, too', async () => {
+    const owner = new pg.Client(database.owner)
+    await owner.connect()
+    try {
+      for (const table of ['audit_log', 'lane_changes', 'shipment_updates']) {
+        const { rows } = await owner.query<{ rights: string }>(
+          `select distinct result as rights from run_command_on_placements($1, $$
+             select string_agg(name, ' ' order by name)
+             from unnest('{delete,insert,select,truncate,update}'::text[]) as name
+             where has_table_privilege('lanewise_service', '%s', name)
+           $$)`,
+          [table],
+        )
+        expect(rows).toEqual([{ rights: 'insert select' }])
+      }
+    } finally {
+      await owner.end()
+    }
+  })
+
   test('people sign up, quote and sign updates; what one instance commits is in the answers of the other', async () => {
     const acme = await makeIntegration(app)
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
