@@ -135,6 +135,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
         : ok(`reached in ${Math.round(tookMs)} ms`),
     )
     say('PostgreSQL', await postgresVersion(client))
+    say('letters', await letters(client))
     say('encryption', await encryption(client, url))
     say('clocks', await clocks(client, clock))
     say('connections', await connectionsLeft(client, config))
@@ -191,6 +192,17 @@ function unreachable(variable: string, error: unknown): Told {
     `the database of ${variable} cannot be reached: ${message}`,
     mend[code ?? ''] ?? `Mend ${variable}, or what stands between this machine and the database.`,
   )
+}
+
+/** In the locale C a customer written in two cases is two, wherever his name has more than the letters of English. */
+async function letters(client: pg.Client): Promise<Told> {
+  const { rows } = await client.query<{ known: boolean }>(`select lower('É') = 'é' as known`)
+  return rows[0]?.known === true
+    ? ok('capitals and small letters of all alphabets are known')
+    : note(
+        'this database knows capitals of the English alphabet only',
+        "Make it with another locale: create database ... template template0 locale 'C.UTF-8'.",
+      )
 }
 
 async function postgresVersion(client: pg.Client): Promise<Told> {
