@@ -319,14 +319,19 @@ async function replicaAt(url: string, primary: Database): Promise<Told> {
       'Start it, or mend DATABASE_REPLICA_URL. Until then the database answers in its place.',
     )
   }
-  const faults = await replicaFaults(primary, replica).finally(() => replica.close())
-  if (faults.length > 0)
-    return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
   const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
-  const { up, detail } = await reads.look().finally(() => reads.close())
-  return up
-    ? ok('it follows, and every wall stands on it')
-    : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
+  try {
+    const faults = await replicaFaults(primary, replica)
+    if (faults.length > 0) {
+      return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
+    }
+    const { up, detail } = await reads.look()
+    return up
+      ? ok('it follows, and every wall stands on it')
+      : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
+  } finally {
+    await Promise.all([replica.close(), reads.close()])
+  }
 }
 
 async function redisAt(url: string): Promise<Told> {
