@@ -1,18 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tablesWithoutTenant } from '#server/database/distribution.ts'
 import { openDatabase } from '#server/database/open-database.ts'
 import { openWalls } from '#server/database/open-walls.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-
-/** Tables of the installation, not of a tenant. A new one belongs here only after somebody asked what it gives away. */
-const withoutTenant = [
-  'installation',
-  'instances',
-  'schema_migrations',
-  'sign_in_emails',
-  // Places of two sequences, for whoever holds the key of the identifiers: not whose they are.
-  'taken_numbers',
-]
 
 let database: TestDatabase
 let owner: pg.Client
@@ -39,7 +30,7 @@ test('the reviewed tables without a tenant exist, and no others', async () => {
       and not exists (select 1 from pg_attribute a
                       where a.attrelid = c.oid and a.attname = 'tenant_id' and a.attnotnull and not a.attisdropped)`)
   // sign_in_emails carries a tenant_id, as its answer: it is asked before the tenant is known.
-  expect([...found.map(({ table }) => table), 'sign_in_emails'].sort()).toEqual(withoutTenant)
+  expect([...found.map(({ table }) => table), 'sign_in_emails'].sort()).toEqual(tablesWithoutTenant)
 })
 
 test('the catalogue shows no way through a wall', async () => {

@@ -5,6 +5,12 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'transaction-watch.watchedDatabase': 'passes on what it is asked, within the transaction of whoever asks',
   'changed-tenants.askChangedTenants':
     'the one question about all tenants, for numbers that say nothing of them',
+  'distribution.distribute': 'the owner of the tables moves them',
+  'distribution.hasWorkers': 'whether there is an extension',
+  'replica.openReplica': 'the database itself, before there is a tenant',
+  'replica.replicaFaults': 'of the installation',
+  'replica.replicaReads': 'passes on what it is asked, within the transaction of whoever asks',
+  'distribution.notSpread': 'names of tables',
   'data-folder.lockDataFolder': 'files of the operator',
   'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
   'identifiers.identifiers': 'arithmetic',

@@ -60,7 +60,7 @@ export interface QuoteRows {
 
 /** How many chunks of the plan whose first tenant this is are written already. */
 export async function chunksWritten(client: pg.Client, firstTenant: number): Promise<number> {
-  await client.query(`begin; select set_config('app.tenant_id', '${Number(firstTenant)}', true)`)
+  await client.query(`begin; select enter_tenant('${Number(firstTenant)}', 0, 0, 0)`)
   const { rows } = await client.query<{ done: string }>(
     'select last_number as done from tenant_counters where tenant_id = $1 and counter = $2',
     [firstTenant, chunkCounter],

@@ -9,6 +9,8 @@ export interface Config {
   readonly host: string
   /** Null: the embedded database under dataDirectory. */
   readonly databaseUrl: string | null
+  /** A read replica of databaseUrl, for long reads that may be some seconds old; null: there is none. */
+  readonly databaseReplicaUrl: string | null
   /** Where instances share the limit, instead of the database; null: in the database. */
   readonly redisUrl: string | null
   /** Owner's connection, for migrations; null with DATABASE_URL: migrate with `npm run migrate` and this set. */
@@ -124,6 +126,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
 
   const databaseUrl = postgresUrl('DATABASE_URL')
+  const databaseReplicaUrl = postgresUrl('DATABASE_REPLICA_URL')
+  if (databaseReplicaUrl !== null && databaseUrl === null) {
+    problems.push(
+      'DATABASE_REPLICA_URL is for a replica of DATABASE_URL. Leave it out with the embedded database.',
+    )
+  }
   const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
   const keyFile = value('LANEWISE_SECRET_KEY_FILE')
   const keyText = value('LANEWISE_SECRET_KEY') ?? (keyFile === undefined ? undefined : textOf(keyFile))
@@ -169,6 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port,
     host: value('HOST') ?? '127.0.0.1',
     databaseUrl,
+    databaseReplicaUrl,
     redisUrl,
     migrationDatabaseUrl,
     dataDirectory: value('DATA_DIR') ?? './data',

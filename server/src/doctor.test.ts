@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { databaseUrl } from '#testing/database-cluster.ts'
+import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { readConfig } from './config.ts'
@@ -63,6 +63,7 @@ test('what is as it should be is said to be, and nothing is found wrong', async 
     'configuration',
     'database',
     'PostgreSQL',
+    'letters',
     'encryption',
     'clocks',
     'connections',
@@ -141,6 +142,38 @@ test('Redis that is away keeps nothing from working', async () => {
   const findings = await found({ ...healthy, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
   expect(wrongs(findings)).toEqual([])
   expect(findings.at(-1)).toMatchObject({ about: 'Redis', state: 'note' })
+})
+
+test('a database that does not know letters is told of', async () => {
+  const name = `${database.name}_c`
+  await asMaker(cluster.makerUrl, async (maker) => {
+    const { rows } = await maker.query<{ version: string }>(
+      `select current_setting('server_version_num') as version`,
+    )
+    const provider = Number(rows[0]?.version) >= 150_000 ? `locale_provider 'libc'` : ''
+    await maker.query(`create database ${name} template template0 locale 'C' ${provider}`)
+  })
+  try {
+    const letters = async (url: string) =>
+      (await found({ ...healthy, DATABASE_URL: url })).find(({ about }) => about === 'letters')?.state
+    expect(await letters(databaseUrl(database.serviceUrl, name))).toBe('note')
+    expect(await letters(database.serviceUrl)).toBe('ok')
+  } finally {
+    await asMaker(cluster.makerUrl, (maker) => maker.query(`drop database ${name} with (force)`))
+  }
+})
+
+test('a replica that is away or is none keeps nothing from working; one that is no wall does', async () => {
+  const of = async (url: string) => {
+    const findings = await found({ ...healthy, DATABASE_REPLICA_URL: url })
+    return findings.find(({ about }) => about === 'replica')
+  }
+  const away = await of(`postgres://lanewise_service@127.0.0.1:${await freePort()}/lanewise`)
+  expect([away?.state, away?.says]).toEqual(['note', expect.stringContaining('cannot be reached')])
+  const itself = await of(database.serviceUrl)
+  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is no replica')])
+  const above = await of(databaseUrl(cluster.makerUrl, database.name))
+  expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
 })
 
 test('with the embedded database, the folder is looked at and nothing is started', async () => {

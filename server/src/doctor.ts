@@ -7,6 +7,7 @@ import { runningEmbeddedPostgres } from './database/embedded-postgres.ts'
 import { readKeyCheck } from './database/installation.ts'
 import { missingMigrations, unknownMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
+import { openReplica, replicaFaults, replicaReads } from './database/replica.ts'
 import { missingWalls } from './database/walls.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { unsealWithAny } from './security/sealed-secret.ts'
@@ -134,6 +135,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
         : ok(`reached in ${Math.round(tookMs)} ms`),
     )
     say('PostgreSQL', await postgresVersion(client))
+    say('letters', await letters(client))
     say('encryption', await encryption(client, url))
     say('clocks', await clocks(client, clock))
     say('connections', await connectionsLeft(client, config))
@@ -150,6 +152,9 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
       say('tenant walls', wrong(wall, 'Mend it as the line says: the service does not start.'))
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
+    if (config.databaseReplicaUrl !== null) {
+      say('replica', await replicaAt(config.databaseReplicaUrl, database))
+    }
   } finally {
     await database.close()
   }
@@ -187,6 +192,17 @@ function unreachable(variable: string, error: unknown): Told {
     `the database of ${variable} cannot be reached: ${message}`,
     mend[code ?? ''] ?? `Mend ${variable}, or what stands between this machine and the database.`,
   )
+}
+
+/** In the locale C a customer written in two cases is two, wherever his name has more than the letters of English. */
+async function letters(client: pg.Client): Promise<Told> {
+  const { rows } = await client.query<{ known: boolean }>(`select lower('É') = 'é' as known`)
+  return rows[0]?.known === true
+    ? ok('capitals and small letters of all alphabets are known')
+    : note(
+        'this database knows capitals of the English alphabet only',
+        "Make it with another locale: create database ... template template0 locale 'C.UTF-8'.",
+      )
 }
 
 async function postgresVersion(client: pg.Client): Promise<Told> {
@@ -287,6 +303,35 @@ async function secretKey(config: Config, database: Database): Promise<Told> {
 async function instances(database: Database): Promise<Told> {
   const { others } = await database.changedTenants(null)
   return ok(others ? 'at least one is at work on this database' : 'none is at work on this database')
+}
+
+async function replicaAt(url: string, primary: Database): Promise<Told> {
+  const connection = { connectionString: url }
+  let replica: Database
+  try {
+    replica = await openReplica(connection)
+  } catch (error) {
+    const { message } = (
+      error instanceof Error && error.cause instanceof Error ? error.cause : error
+    ) as Error
+    return note(
+      `it cannot be reached: ${message}`,
+      'Start it, or mend DATABASE_REPLICA_URL. Until then the database answers in its place.',
+    )
+  }
+  const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
+  try {
+    const faults = await replicaFaults(primary, replica)
+    if (faults.length > 0) {
+      return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
+    }
+    const { up, detail } = await reads.look()
+    return up
+      ? ok('it follows, and every wall stands on it')
+      : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
+  } finally {
+    await Promise.all([replica.close(), reads.close()])
+  }
 }
 
 async function redisAt(url: string): Promise<Told> {

@@ -1,12 +1,15 @@
+import type { Replica } from './database/replica.ts'
 import type { Parts } from './endpoints/call.ts'
 
 /** Something that must hold before requests are sent here. */
 export interface Check {
-  readonly name: 'database' | 'clock' | 'migrations'
+  readonly name: 'database' | 'clock' | 'migrations' | 'replica'
   /** Null: it could not be looked at, because one before it failed. */
   readonly holds: boolean | null
   /** What is wrong, fit to be read by anybody. */
   readonly detail: string | null
+  /** True where requests are answered all the same. */
+  readonly optional?: true
 }
 
 /** A node and its database that disagree on the time by more than this would disagree on signatures and limits. */
@@ -21,7 +24,10 @@ export async function readiness({
   database,
   clock,
   migrations,
-}: Pick<Parts, 'database' | 'clock' | 'migrations'>): Promise<readonly Check[]> {
+  replica = null,
+}: Pick<Parts, 'database' | 'clock' | 'migrations'> & { readonly replica?: Replica | null }): Promise<
+  readonly Check[]
+> {
   let answer: Awaited<ReturnType<typeof database.ping>>
   try {
     answer = await database.ping()
@@ -48,5 +54,12 @@ export async function readiness({
       holds: missing.length === 0,
       detail: missing.length === 0 ? null : `The database lacks ${missing.join(', ')}.`,
     },
+    ...(replica === null ? [] : [await replicaCheck(replica)]),
   ]
+}
+
+/** Without it all is answered, by the database itself. */
+async function replicaCheck(replica: Replica): Promise<Check> {
+  const { up, detail } = await replica.look()
+  return { name: 'replica', holds: up, detail, optional: true }
 }

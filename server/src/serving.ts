@@ -7,6 +7,7 @@ import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
 import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
+import { replicaReads } from './database/replica.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readiness } from './readiness.ts'
@@ -71,14 +72,25 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
+  const replica =
+    config.databaseReplicaUrl === null
+      ? null
+      : replicaReads({
+          connection: { connectionString: config.databaseReplicaUrl },
+          primary: database,
+          monotonic,
+          warn: (fields, message) => logger.warn(fields, message),
+        })
+  await replica?.look()
+  const staleReads = replica ?? database
   let countedAtDesk: Counted['desk'] = null
   const keepDesk = (): Desk => {
     const imports = importRunner({ database, clock, log: logger })
-    const backtests = backtestRunner({ database, clock, log: logger })
+    const backtests = backtestRunner({ database, staleReads, clock, log: logger })
     countedAtDesk = {
       imports: imports.counts,
       backtests: backtests.counts,
-      readiness: () => readiness({ database, clock, migrations }),
+      readiness: () => readiness({ database, clock, migrations, replica }),
     }
     return {
       signInAttempts: signInAttempts(),
@@ -122,11 +134,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     memory: memory.counts,
     watch: watch.counts,
     calls: calls.counts,
+    replica,
     desk: countedAtDesk,
   })
   const parts: Parts = {
     config,
     database,
+    staleReads,
+    replica,
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: desk.signInAttempts,
@@ -150,7 +165,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   const drain = async () => {
     const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
-    await inTurn([...work, () => watch.stop(), async () => redis?.close(), () => watching.stop()])
+    await inTurn([
+      ...work,
+      () => watch.stop(),
+      async () => redis?.close(),
+      async () => replica?.close(),
+      () => watching.stop(),
+    ])
   }
   try {
     // Read once before the first caller waits: half a second of parsing would hold up everybody.

@@ -6,6 +6,7 @@ import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { migrate, migrationNames, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
+import { openReplica, replicaFaults } from './database/replica.ts'
 import { watchedDatabase } from './database/transaction-watch.ts'
 import { missingWalls } from './database/walls.ts'
 import type { CallLog, Log, Parts } from './endpoints/call.ts'
@@ -71,6 +72,8 @@ export async function startService(
       throw new StartRefused(
         `The database is not safe to serve from:\n${walls.map((line) => `  - ${line}`).join('\n')}`,
       )
+
+    if (config.databaseReplicaUrl !== null) await refuseUnsafeReplica(config.databaseReplicaUrl, opened)
 
     const signer = tokens(...secretKeys)
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
@@ -140,6 +143,21 @@ const threadsUnsupported =
 
 const portTaken = ({ port, host }: Config) =>
   new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
+
+/** One that cannot be reached is asked later; one that is there and not safe to read from is a mistake. */
+async function refuseUnsafeReplica(url: string, primary: Database): Promise<void> {
+  const replica = await openReplica({ connectionString: url }).catch(() => null)
+  if (replica === null) return
+  try {
+    const faults = await replicaFaults(primary, replica)
+    if (faults.length === 0) return
+    throw new StartRefused(
+      `The replica is not safe to read from:\n${faults.map((line) => `  - ${line}`).join('\n')}`,
+    )
+  } finally {
+    await replica.close()
+  }
+}
 
 /** Serves the numbers of all threads to who watches the service, and answers how to end that. */
 async function serveMetrics(

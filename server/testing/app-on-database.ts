@@ -7,6 +7,7 @@ import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { migrationNames } from '#server/database/migrate.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
+import type { Replica } from '#server/database/replica.ts'
 import { watchedDatabase } from '#server/database/transaction-watch.ts'
 import type { Log, Parts, Refusals } from '#server/endpoints/call.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
@@ -57,6 +58,8 @@ export interface TestAppOptions {
   secretKeys?: SecretKeys
   /** Connections in the service's pool. */
   connectionsMax?: number
+  /** A replica of the database, made for the one that the service works on. */
+  replica?: (database: Database) => Replica
   /** Stands between the service and its database, to make it fail. */
   wrapDatabase?: (database: Database) => Database
   /** The log of calls works behind the requests, so it has a way to the database of its own. */
@@ -90,6 +93,8 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const wrapped = options.wrapDatabase?.(opened) ?? opened
   const watching = await options.watching?.(logger)
   const database = watching?.transaction == null ? wrapped : watchedDatabase(wrapped, watching.transaction)
+  const replica = options.replica?.(database) ?? null
+  const staleReads = replica ?? database
   let stepping = 0
   const app: Omit<TestApp, 'inject'> = {
     url: '',
@@ -117,7 +122,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
   const imports = importRunner({ database, clock, log: logger })
   const backtests = backtestRunner(
-    { database, clock, log: logger },
+    { database, staleReads, clock, log: logger },
     options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
   )
   const migrations = options.migrations ?? (await migrationNames())
@@ -126,16 +131,19 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     memory: memory.counts,
     watch: watch.counts,
     calls: calls.counts,
+    replica,
     desk: {
       imports: imports.counts,
       backtests: backtests.counts,
-      readiness: () => readiness({ database, clock, migrations }),
+      readiness: () => readiness({ database, clock, migrations, replica }),
     },
   })
   const metrics = watching?.metrics ?? noMetrics
   const parts: Parts = {
     config,
     database,
+    staleReads,
+    replica,
     tokens: app.tokens,
     secretKeys: keys,
     signInAttempts: signInAttempts(),
@@ -172,6 +180,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
       await parts.backtests.drain()
       await watch.stop()
       await watching?.stop()
+      await replica?.close()
       await opened.close()
     },
   })

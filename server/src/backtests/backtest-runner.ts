@@ -1,6 +1,6 @@
 import { problem } from '#contract/errors.ts'
 import { readTenantStanding } from '../database/histories.ts'
-import type { TenantId } from '../database/open-database.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { behindRequests } from '../database/patience.ts'
 import { findTenant } from '../database/people.ts'
 import type { BacktestRunner, BacktestState, Parts } from '../endpoints/call.ts'
@@ -43,7 +43,7 @@ export interface BacktestCounts {
 
 /** Walks a tenant's quotes when somebody asks, behind the request, and keeps what was found until the facts change. */
 export function backtestRunner(
-  { database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>,
+  { database, staleReads, clock, log }: Pick<Parts, 'database' | 'staleReads' | 'clock' | 'log'>,
   options: { threadFile?: URL } = {},
 ): BacktestRunner & { counts(): BacktestCounts } {
   const kept = new Map<TenantId, Kept>()
@@ -53,13 +53,12 @@ export function backtestRunner(
   const endings = { done: 0, stopped: 0, failed: 0 }
 
   /** What a result depends on, besides its arithmetic. */
-  const madeFrom = (tenant: TenantId, now: number) =>
-    database.inTenant(tenant, async (transaction) => {
-      // The version first: what changes while the quotes are read is found out by the next look.
-      const { facts: version } = (await readTenantStanding(transaction, tenant)).versions
-      const row = await findTenant(transaction, tenant)
-      return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
-    })
+  async function madeFrom(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<string> {
+    // The version first: what changes while the quotes are read is found out by the next look.
+    const { facts: version } = (await readTenantStanding(transaction, tenant)).versions
+    const row = await findTenant(transaction, tenant)
+    return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
+  }
 
   function keep(tenant: TenantId, entry: Kept): void {
     kept.delete(tenant)
@@ -85,10 +84,11 @@ export function backtestRunner(
   async function run(tenant: TenantId): Promise<void> {
     const begun = clock()
     try {
-      const from = await madeFrom(tenant, begun)
-      const facts = await database.inTenant(tenant, (transaction) =>
-        readBacktestFacts(transaction, tenant, { now: begun }),
-      )
+      // From one database: the version says how old these facts are.
+      const { from, facts } = await staleReads.inTenant(tenant, async (transaction) => ({
+        from: await madeFrom(transaction, tenant, begun),
+        facts: await readBacktestFacts(transaction, tenant, { now: begun }),
+      }))
       const result = await backtestInThread(facts, {
         signal: stopping.signal,
         ...(options.threadFile === undefined ? {} : { file: options.threadFile }),
@@ -120,7 +120,7 @@ export function backtestRunner(
       const entry = kept.get(tenant)
       if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
       if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
-      const from = await madeFrom(tenant, now)
+      const from = await database.inTenant(tenant, (transaction) => madeFrom(transaction, tenant, now))
       const found = kept.get(tenant)
       if (found?.kind === 'running') return { status: 'running', progress: found.progress }
       if (found?.kind === 'ended') {

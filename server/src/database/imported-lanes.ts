@@ -108,9 +108,12 @@ const columns: readonly Column[] = [
   own('booked_at', 'timestamptz', timestamps),
 ]
 
-const names = columns.map(([name]) => name)
-const sentNames = sql.raw(names.join(', '))
-const laneNames = sql.raw(names.filter((name) => name !== 'reference').join(', '))
+const ofLanes = columns.filter(([name]) => name !== 'reference')
+const ofRequests = columns.filter(([name]) =>
+  ['request_id', 'quoted_customer_name', 'reference', 'created_at'].includes(name),
+)
+const laneNames = sql.raw(ofLanes.map(([name]) => name).join(', '))
+const sentNames = sql.raw(ofLanes.map(([name]) => `sent.${name}`).join(', '))
 
 /** Lanes of one statement: to write them down takes this process a few milliseconds, in which others wait. */
 const lanesPerStatement = 500
@@ -133,17 +136,21 @@ export async function insertImportedLanes(
       const { requestId = -1, laneId = -1 } = numbers[start + index] ?? {}
       return { ...lane, requestId, laneId }
     })
-    const arrays = columns.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`)
-    const origin = sql`${tenant}::integer, ${by.createdBy}::integer, ${by.importId}::integer`
+    const sent = (wanted: readonly Column[]) => sql`
+      from tenants as one cross join unnest(${sql.join(wanted.map(([, type, values]) => sql`${values(rows)}::${sql.raw(type)}[]`))})
+        as sent (${sql.raw(wanted.map(([name]) => name).join(', '))})
+      where one.tenant_id = ${tenant}
+    `
+    const origin = sql`one.tenant_id, ${by.createdBy}::integer, ${by.importId}::integer`
+    // Selected from the row of their tenant: in a distributed database the worker then does it that holds them.
     await sql`
-      with sent as materialized (select * from unnest(${sql.join(arrays)}) as sent (${sentNames})),
-      requests as (
-        insert into quote_requests
-          (tenant_id, created_by, import_id, request_id, customer_name, reference, created_at)
-        select ${origin}, request_id, quoted_customer_name, reference, created_at from sent
-      )
+      insert into quote_requests
+        (tenant_id, created_by, import_id, request_id, customer_name, reference, created_at)
+      select ${origin}, sent.request_id, sent.quoted_customer_name, sent.reference, sent.created_at ${sent(ofRequests)}
+    `.execute(transaction)
+    await sql`
       insert into lanes (tenant_id, created_by, import_id, lane_number, quote_count, updated_at, ${laneNames})
-      select ${origin}, 1, 1, created_at, ${laneNames} from sent
+      select ${origin}, 1, 1, sent.created_at, ${sentNames} ${sent(ofLanes)}
     `.execute(transaction)
   }
   factsChanged(transaction, tenant, {

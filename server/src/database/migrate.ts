@@ -81,7 +81,10 @@ async function apply(
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    await client.query(`begin; set local lock_timeout = ${lockWaitMs}`)
+    // Where the tables are spread over workers, what changes them and what changes rows may then stand together.
+    await client.query(
+      `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
+    )
     try {
       await client.query(sql)
       await client.query('insert into schema_migrations (name) values ($1)', [name])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
+import { hasWorkers } from './distribution.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, spendPatience, withPatience } from './patience.ts'
 import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
@@ -168,6 +169,9 @@ const idleTimeoutMs = 10_000
 const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}', true),
   set_config('lock_timeout', '${lockTimeoutMs}', true),
   set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`
+/** Opens the wall of the tenant that stands in the text, also on the workers of a distributed database. */
+const entering = (tenant: string) =>
+  `enter_tenant(${tenant}, ${statementTimeoutMs}, ${lockTimeoutMs}, ${idleTimeoutMs})`
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -185,6 +189,8 @@ export interface DatabaseOptions {
   /** The instance of the service that asks; absent where the database is its own. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
+  /** For a replica: every transaction only reads. */
+  readonly readOnly?: boolean
 }
 
 /** Opens the pool, and reads the key of the identifiers (made once, at the first start). */
@@ -218,6 +224,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   watching.on('error', (error) => options.onIdleError?.(error))
 
+  let isDistributed = false
+  const begin = options.readOnly === true ? 'begin read only' : 'begin'
   async function inTransaction<T>(
     tenant: TenantId | null,
     opening: string,
@@ -270,10 +278,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const database: Omit<Database, 'identifiers'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      const opening = `begin; select set_config('app.tenant_id', '${Number(tenant)}', true), ${timeouts}`
+      const opening = `${begin}; select ${entering(`'${Number(tenant)}'`)}`
       return inTransaction(tenant, opening, work)
     },
     async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
+      // A distributed database opens the wall on a worker for what writes, and else in a transaction only that was begun.
+      if (isDistributed && !schemaFunctions[name].writes) {
+        return database.inTenant(tenant, async (transaction) => {
+          const given = sql.join([tenant, ...values])
+          const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
+            transaction,
+          )
+          return rows[0]?.value as T
+        })
+      }
       const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
         throw new DatabaseUnavailable(error)
       })
@@ -282,7 +300,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       try {
         // The function gets its tenant from the wall: it cannot run before that stands.
         const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-          from (select set_config('app.tenant_id', $1, true) as tenant, ${timeouts} offset 0) as wall`
+          from (select ${entering('$1')} as tenant offset 0) as wall`
         const { rows } = await ask(client, text, [String(tenant), ...values])
         const value = rows[0]?.value as T
         const versions = movesTenant ? (value as { versions?: TenantVersions } | null)?.versions : undefined
@@ -297,7 +315,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         client.release(broken)
       }
     },
-    outsideTenants: (work) => inTransaction(null, `begin; select ${timeouts}`, work),
+    outsideTenants: (work) => inTransaction(null, `${begin}; select ${timeouts}`, work),
     async changedTenants(since) {
       try {
         return await askChangedTenants(watching, since, options.instance ?? null)
@@ -333,7 +351,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       await Promise.all([pool.end(), watching.end()])
     },
   }
+  if (options.readOnly !== true) await database.outsideTenants(makeInstallation)
   const key = await database.outsideTenants(installationKey)
+  isDistributed = await database.outsideTenants(hasWorkers)
   return { ...database, identifiers: identifiers(key) }
 }
 
@@ -409,12 +429,15 @@ function sqlNow(transaction: TenantTransaction) {
   `.execute(transaction)
 }
 
-async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
+async function makeInstallation(transaction: TenantTransaction): Promise<void> {
   await transaction
     .insertInto('installation')
     .values({ id_key: randomBytes(32), key_check: null })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
+}
+
+async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
   const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
   return id_key
 }

@@ -44,17 +44,21 @@ export async function eraseTenantRows(
   await client.connect()
   try {
     await client.query('begin')
-    await client.query(`select set_config('app.tenant_id', $1, true)`, [String(tenant)])
+    await client.query('select enter_tenant($1, 0, 0, 0)', [String(tenant)])
     const tables = await tenantTables(client)
     const rows = new Map<string, number>()
     for (const table of tables) {
-      const { rows: counted } = await client.query<{ count: string }>(
-        `${dryRun ? '' : `with gone as (delete from ${table} where tenant_id = $1 returning 1) `}
-         select count(*) from ${dryRun ? `${table} where tenant_id = $1` : 'gone'}`,
-        [tenant],
-      )
-      rows.set(table, Number(counted[0]?.count))
-      onTable(table, Number(counted[0]?.count))
+      const count = dryRun
+        ? Number(
+            (
+              await client.query<{ count: string }>(`select count(*) from ${table} where tenant_id = $1`, [
+                tenant,
+              ])
+            ).rows[0]?.count,
+          )
+        : ((await client.query(`delete from ${table} where tenant_id = $1`, [tenant])).rowCount ?? 0)
+      rows.set(table, count)
+      onTable(table, count)
     }
     if (dryRun) {
       await client.query('rollback')

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { notSpread } from './distribution.ts'
 import type { Database } from './open-database.ts'
 import { openWalls } from './open-walls.ts'
 
@@ -44,6 +45,10 @@ export async function missingWalls(database: Database): Promise<string[]> {
           : []),
       ]),
       ...(isAbove ? [] : await openWalls(transaction)),
+      ...((await notSpread(transaction)) ?? []).map(
+        (table) =>
+          `The table ${table} is not spread over the workers as the others are. Run npm run distribute.`,
+      ),
     ]
   })
 }

@@ -3,6 +3,7 @@ import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
+import type { Replica, StaleReads } from '../database/replica.ts'
 import type { TransactionWatch } from '../database/transaction-watch.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
@@ -16,6 +17,10 @@ import type { TenantModels } from '../tenant-models.ts'
 export interface Parts {
   readonly config: Config
   readonly database: Database
+  /** For long reads that may be some seconds old; the database itself where there is no replica. */
+  readonly staleReads: StaleReads
+  /** Null where there is none. */
+  readonly replica: Replica | null
   readonly tokens: Tokens
   readonly secretKeys: SecretKeys
   /** The names of the migrations that this version was written for. */

@@ -12,7 +12,8 @@ import {
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import * as lists from '../database/lane-lists.ts'
-import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { StaleReads } from '../database/replica.ts'
 import { laneCsvHead, laneCsvLines } from '../lane-csv.ts'
 import { readEquipment, readPlaceKey } from '../lane-places.ts'
 import { type CsvFile, type Parts, type ReadCall, type ServedEndpoint, serve } from './call.ts'
@@ -92,14 +93,14 @@ const exportedAtOnce = 1_000
  * connection: a lane changed meanwhile is exported as it was or as it is, and none is left out or comes twice.
  */
 async function* csvOf(
-  database: Database,
+  staleReads: StaleReads,
   tenant: TenantId,
   filter: lists.LaneFilter,
 ): AsyncGenerator<string, void> {
   let head = laneCsvHead
   let cursor: lists.LaneCursor | null = null
   for (;;) {
-    const page: { lines: string; next: lists.LaneCursor | null } = await database.inTenant(
+    const page: { lines: string; next: lists.LaneCursor | null } = await staleReads.inTenant(
       tenant,
       async (transaction) => {
         const rows = await lists.listLanes(transaction, tenant, filter, {
@@ -161,14 +162,14 @@ export const laneListEndpoints: ServedEndpoint[] = [
     )
   }),
 
-  serve(exportLanes, async ({ caller, query, now }, { database }) =>
-    csvFile('lanes', csvOf(database, caller.tenant, laneFilter(query)), now),
+  serve(exportLanes, async ({ caller, query, now }, { staleReads }) =>
+    csvFile('lanes', csvOf(staleReads, caller.tenant, laneFilter(query)), now),
   ),
 
   serve(listShipments, shipments),
   serve(integrationShipments, shipments),
 
-  serve(exportShipments, async ({ caller, query, now }, { database }) =>
-    csvFile('shipments', csvOf(database, caller.tenant, { ...laneFilter(query), booked: true }), now),
+  serve(exportShipments, async ({ caller, query, now }, { staleReads }) =>
+    csvFile('shipments', csvOf(staleReads, caller.tenant, { ...laneFilter(query), booked: true }), now),
   ),
 ]

@@ -37,8 +37,8 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
         status: holds === null ? 'unknown' : holds ? 'ok' : 'failed',
         ...(detail === null ? {} : { detail }),
       }))
-      const failed = checks.flatMap(({ holds, detail }) =>
-        holds === false && detail !== null ? [detail] : [],
+      const failed = checks.flatMap(({ holds, detail, optional }) =>
+        holds === false && detail !== null && optional !== true ? [detail] : [],
       )
       if (failed.length > 0) {
         throw problem('unavailable', failed.join(' '), {

@@ -152,12 +152,12 @@ function readGapCursor(text: string | undefined): performance.GapCursor | null {
 }
 
 export const performanceEndpoints: ServedEndpoint[] = [
-  serve(getPerformance, async ({ caller, query }, { database }) => {
+  serve(getPerformance, async ({ caller, query }, { staleReads }) => {
     const { filter, period } = readSelection(query)
     const limit = query.limit ?? pageSizeDefault
     const { rank, direction, name } = orderOf(query)
     const cursor = readPerformanceCursor(query.cursor, name)
-    return database.inTenant(caller.tenant, async (transaction) => {
+    return staleReads.inTenant(caller.tenant, async (transaction) => {
       const found = await performance.performanceBy(transaction, caller.tenant, query.by, filter, {
         rank,
         direction,
@@ -181,11 +181,11 @@ export const performanceEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(listMarginGaps, async ({ caller, query }, { database }) => {
+  serve(listMarginGaps, async ({ caller, query }, { staleReads }) => {
     const { filter, period } = readSelection(query)
     const limit = query.limit ?? pageSizeDefault
     const cursor = readGapCursor(query.cursor)
-    return database.inTenant(caller.tenant, async (transaction) => {
+    return staleReads.inTenant(caller.tenant, async (transaction) => {
       const rows = await performance.listMarginGaps(transaction, caller.tenant, filter, {
         cursor,
         limit: limit + 1,

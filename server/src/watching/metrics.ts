@@ -2,6 +2,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import type { BacktestCounts } from '../backtests/backtest-runner.ts'
 import type { CallLogCounts } from '../call-log.ts'
 import type { Connections } from '../database/open-database.ts'
+import type { Replica } from '../database/replica.ts'
 import { databaseFailures, transactionKinds } from '../database/transaction-watch.ts'
 import type { Metrics } from '../endpoints/call.ts'
 import { version } from '../endpoints/operations.ts'
@@ -20,6 +21,8 @@ export interface Counted {
   readonly memory: () => MemoryCounts
   readonly watch: () => WatchCounts
   readonly calls: () => CallLogCounts
+  /** Null where there is none. */
+  readonly replica: Pick<Replica, 'counts' | 'state'> | null
   /** Null in a thread that does not keep it. */
   readonly desk: {
     readonly imports: () => ImportCounts
@@ -211,7 +214,7 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       }
     },
 
-    lookUp({ connections, memory, watch, calls, desk }) {
+    lookUp({ connections, memory, watch, calls, replica, desk }) {
       level(
         'lanewise_database_connections',
         'Connections to the database for requests, by whether they are in use.',
@@ -273,7 +276,28 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       level('lanewise_call_log_waiting', 'Calls that wait to be written to the log of calls.', [], () =>
         one(calls().waiting),
       )
+      total(
+        'lanewise_stale_reads_total',
+        'Reads that may be some seconds old, by where they were answered; counted with DATABASE_REPLICA_URL.',
+        ['from'],
+        () => (replica === null ? [] : each('from', replica.counts())),
+      )
       if (desk === null) return
+      level(
+        'lanewise_replica_up',
+        'Whether the read replica was asked when it was last looked at (1), or the database in its place (0); -1: there is none.',
+        [],
+        () => one(replica === null ? -1 : Number(replica.state().up)),
+      )
+      level(
+        'lanewise_replica_behind_seconds',
+        'How old what the read replica knew was at the most, when it was last looked at; -1: nobody can say.',
+        [],
+        () => {
+          const behindMs = replica?.state().behindMs ?? null
+          return one(behindMs === null ? -1 : behindMs / 1000)
+        },
+      )
       const { imports, backtests, readiness } = desk
       level('lanewise_imports', 'Imports that run and that wait.', ['state'], () => {
         const { running, waiting } = imports()
@@ -304,8 +328,8 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
         labelNames: ['check'],
         registers,
         async collect() {
-          for (const { name, holds } of await readiness()) {
-            this.set({ check: name }, holds === null ? -1 : Number(holds))
+          for (const { name, holds, optional } of await readiness()) {
+            if (optional !== true) this.set({ check: name }, holds === null ? -1 : Number(holds))
           }
         },
       })

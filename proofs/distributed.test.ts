@@ -1,0 +1,164 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DistributionRefused, distribute, notSpread } from '#server/database/distribution.ts'
+import { takePlace } from '#server/database/instances.ts'
+import { openDatabase, tenantId } from '#server/database/open-database.ts'
+import { missingWalls } from '#server/database/walls.ts'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
+import { call, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+const quiet = { shards: 4, onTable: () => {}, stopped: () => false }
+
+test('a database without the extension is refused, with what to do', async () => {
+  const plain = await testDatabase()
+  try {
+    await expect(distribute(plain.owner, quiet)).rejects.toThrow(DistributionRefused)
+    await expect(distribute(plain.owner, quiet)).rejects.toThrow('has no extension "citus"')
+  } finally {
+    await plain.drop()
+  }
+})
+
+describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_URL', () => {
+  const [a, b] = [idsOf('A'), idsOf('B')]
+  let database: TestDatabase
+  let tenants: SeededTenants
+  let app: TestApp
+  let other: TestApp
+
+  /** What each tenant has in each table, asked so that the workers know whose wall is open. */
+  async function rowsOf(tenant: number): Promise<Record<string, string>> {
+    const owner = new pg.Client(database.owner)
+    await owner.connect()
+    try {
+      await owner.query(`begin; select enter_tenant('${tenant}', 0, 0, 0)`)
+      const found: Record<string, string> = {}
+      for (const table of tenants.tables) {
+        const { rows } = await owner.query<{ sum: string }>(
+          `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) || count(*) as sum
+           from (select * from ${table} where tenant_id = $1 offset 0) t`,
+          [tenant],
+        )
+        found[table] = rows[0]?.sum ?? ''
+      }
+      return found
+    } finally {
+      await owner.end()
+    }
+  }
+
+  beforeAll(async () => {
+    database = await citusDatabase(citusUrl ?? '')
+    const filling = await appOn(database)
+    tenants = await seededTenants(filling)
+    await tenants.seed('A')
+    await tenants.seed('B')
+    await tenants.close()
+    await filling.close()
+  }, 200_000)
+  afterAll(async () => {
+    await app?.close()
+    await other?.close()
+    await database?.drop()
+  }, 60_000)
+
+  test('it can be stopped and goes on, moves every row as it is, and does nothing where it is done', async () => {
+    const before = { A: await rowsOf(a.tenant), B: await rowsOf(b.tenant) }
+    const moved: unknown[] = []
+    const stopping = distribute(database.owner, {
+      ...quiet,
+      onTable: (progress) => moved.push(progress.moved),
+      stopped: () => moved.length === 3,
+    })
+    await expect(stopping).rejects.toThrow('Stopped')
+    const service = await openDatabase({ connection: database.service })
+    expect((await service.outsideTenants(notSpread))?.length).toBe(tenants.tables.length - 3)
+    expect((await missingWalls(service)).join('\n')).toContain(
+      'The table lanes is not spread over the workers',
+    )
+    await service.close()
+
+    moved.length = 0
+    const done = await distribute(database.owner, {
+      ...quiet,
+      onTable: ({ moved: rows }) => moved.push(rows),
+    })
+    expect(done).toMatchObject({ shards: 4, tables: tenants.tables.length })
+    expect(moved.slice(0, 4)).toEqual(['before', 'before', 'before', expect.any(Number)])
+    expect({ A: await rowsOf(a.tenant), B: await rowsOf(b.tenant) }).toEqual(before)
+
+    moved.length = 0
+    await distribute(database.owner, { ...quiet, onTable: ({ moved: rows }) => moved.push(rows) })
+    expect(new Set(moved)).toEqual(new Set(['before']))
+  }, 200_000)
+
+  test('the service starts on it: every wall stands, and a tenant sees its own rows and no others', async () => {
+    app = await appOn(database)
+    other = await appOn(database, { secretKeys: [app.secretKey] })
+    expect(await missingWalls(app.database)).toEqual([])
+    const seen = (tenant: number) =>
+      app.database.inTenant(tenantId(tenant), (transaction) =>
+        transaction
+          .selectFrom('lanes')
+          .select('tenant_id')
+          .distinct()
+          .where('tenant_id', 'in', [a.tenant, b.tenant])
+          .execute(),
+      )
+    expect(await seen(a.tenant)).toEqual([{ tenant_id: a.tenant }])
+    expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
+  }, 60_000)
+
+  test('what is only ever added to is so on every part, too', async () => {
+    const owner = new pg.Client(database.owner)
+    await owner.connect()
+    try {
+      for (const table of ['audit_log', 'lane_changes', 'shipment_updates']) {
+        const { rows } = await owner.query<{ rights: string }>(
+          `select distinct result as rights from run_command_on_placements($1, $$
+             select string_agg(name, ' ' order by name)
+             from unnest('{delete,insert,select,truncate,update}'::text[]) as name
+             where has_table_privilege('lanewise_service', '%s', name)
+           $$)`,
+          [table],
+        )
+        expect(rows).toEqual([{ rights: 'insert select' }])
+      }
+    } finally {
+      await owner.end()
+    }
+  })
+
+  test('people sign up, quote and sign updates; what one instance commits is in the answers of the other', async () => {
+    const acme = await makeIntegration(app)
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const read = async () =>
+      (await call(other, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
+    expect((await read()).customer_rate).toBeNull()
+    const { next } = await other.database.changedTenants(null)
+    const update = { lane_ref: ref, customer_rate: 2150.25, truck_cost: 1800 }
+    const seconds = Math.floor(app.now / 1000)
+    const first = await pushUpdate(app, acme, update, seconds)
+    expect([first.status, first.body.updated]).toEqual([200, true])
+    expect((await other.database.changedTenants(next)).tenants.map(([tenant]) => tenant)).toEqual([
+      acme.tenant.id,
+    ])
+    // The same request again, at another instance: its answer, and no second change.
+    expect((await pushUpdate(other, acme, update, seconds)).body).toEqual(first.body)
+    expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
+    const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
+    expect(body.changes).toHaveLength(1)
+  }, 60_000)
+
+  test('the limit is exact over connections', async () => {
+    const places = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        takePlace(app.database, tenantId(b.tenant), { max: 10, windowMs: 60_000, given: false }),
+      ),
+    )
+    expect(places.filter(({ admitted }) => admitted).length).toBe(10)
+  })
+})
