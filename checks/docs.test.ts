@@ -10,7 +10,7 @@ const scripts = Object.keys(
 
 /** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
-  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
+  /`((?:(?:contract|engine|geography|server|client|cli|recipes|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
 /** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
 const notThere = /NNNN|^(passwords|lock-holder)\.json$/
 
@@ -28,7 +28,7 @@ function isThere(path: string): boolean {
   return (
     !path.includes('/') &&
     filesOf(
-      `{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
+      `{contract,engine,geography,server,client,cli,recipes,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
     ).length > 0
   )
 }
@@ -60,8 +60,8 @@ test('ARCHITECTURE is read in one sitting: under 150 lines', () => {
 test('ARCHITECTURE names every folder of code', () => {
   const folders = [
     ...new Set(
-      filesOf('{contract,engine,geography,server,evaluation,dashboard}/*/**/*.{ts,tsx}').map((path) =>
-        path.split('/').slice(0, 2).join('/'),
+      filesOf('{contract,engine,geography,server,client,cli,evaluation,dashboard}/*/**/*.{ts,tsx}').map(
+        (path) => path.split('/').slice(0, 2).join('/'),
       ),
     ),
   ]
