@@ -1,0 +1,83 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isLanewiseFailure, isPassing } from '#client/failures.ts'
+import type { Lanewise } from '#client/index.ts'
+import type { Answer } from '#client/sent.ts'
+
+export interface LaneToPrice {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment: string | null
+  readonly rate: number
+}
+
+/** What one lane was answered: the advice, or why there is none in the words of the service. */
+export type PricedLane =
+  | { readonly ok: true; readonly markup: Answer<'markup'>; readonly insight: Answer<'lane-insight'> | null }
+  | { readonly ok: false; readonly detail: string }
+
+/** Prices lanes, each in its place; a lane that is wrong has an answer of its own and stops no other. */
+export type PriceLanes = (lanes: readonly LaneToPrice[]) => Promise<PricedLane[]>
+
+export interface Pricing {
+  readonly lanewise: Lanewise
+  /** How many requests a second, of those that the brokerage has in all. */
+  readonly perSecond: number
+  /** Also what is known about each lane: a second request a lane. */
+  readonly withInsight: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Prices lanes by asking for each, so many a second. Equal lanes are asked for once, however often a file holds them.
+ *
+ * @throws LanewiseFailure when the service cannot be asked at all: no credentials, no answer after all tries
+ */
+export function lanePricer({ lanewise, perSecond, withInsight, signal: stop }: Pricing): PriceLanes {
+  // When one cannot be asked, the others under way are not waited for.
+  const giveUp = new AbortController()
+  const signal = AbortSignal.any([stop, giveUp.signal])
+  // Many lanes wait for their turn at once.
+  setMaxListeners(0, signal)
+  const answers = new Map<string, Promise<PricedLane>>()
+  let nextAt = 0
+  const turn = async () => {
+    const now = performance.now()
+    const at = Math.max(now, nextAt)
+    nextAt = at + 1000 / perSecond
+    if (at > now) await pause(at - now, undefined, { signal })
+  }
+
+  const priced = async ({ origin, destination, equipment, rate }: LaneToPrice): Promise<PricedLane> => {
+    const lane = { origin, destination, ...(equipment === null ? {} : { equipment }) }
+    try {
+      await turn()
+      const markup = await lanewise.markup({ ...lane, proposed_rate: rate }, { signal })
+      if (withInsight) await turn()
+      const insight = withInsight ? await lanewise.laneInsight(lane, { signal }) : null
+      return { ok: true, markup, insight }
+    } catch (failure) {
+      const isOfThisLane = isLanewiseFailure(failure) && failure.code === 'validation-failed'
+      if (!isOfThisLane) {
+        giveUp.abort()
+        throw failure
+      }
+      return { ok: false, detail: failure.errors.map(({ detail }) => detail).join(' ') || failure.message }
+    }
+  }
+
+  return (lanes) =>
+    Promise.all(
+      lanes.map((lane) => {
+        const key = JSON.stringify([lane.origin, lane.destination, lane.equipment, lane.rate])
+        const found = answers.get(key) ?? priced(lane)
+        answers.set(key, found)
+        return found
+      }),
+    )
+}
+
+/** True when the same file may go on later: nothing was wrong with it. */
+export function mayGoOnLater(error: unknown): boolean {
+  return isLanewiseFailure(error) && (isPassing(error) || error.code === 'aborted')
+}
