@@ -24,7 +24,7 @@ export function textOf(path: string): string {
 /** TypeScript and JavaScript as it stands, tests included. */
 export function sourceFiles(): string[] {
   return filesOf(
-    '{contract,engine,geography,server,client,cli,recipes,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
+    '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
     '{scripts,deploy/*}/*.mjs',
     '*.ts',
   )
@@ -75,3 +75,6 @@ function throughPackageImports(specifier: string): string {
   }
   throw new Error(`package.json does not say what ${specifier} is.`)
 }
+
+/** The collection for Postman, made from the contract. */
+export const postmanFile = 'recipes/lanewise.postman_collection.json'

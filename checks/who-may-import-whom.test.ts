@@ -95,6 +95,21 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
   },
   {
+    // Runs where its user is: the client, and of the server only files that are pure.
+    files: /^cli\/src\//,
+    may: [
+      'cli/src/',
+      'client/src/',
+      'server/src/csv-lines.ts',
+      'server/src/imports/import-fields.ts',
+      'server/src/security/explain-signature.ts',
+      'cli-progress',
+      'commander',
+      'papaparse',
+      'node:',
+    ],
+  },
+  {
     // Runs in browsers: the contract's words, packages for pages and charts, and nothing of the server.
     files: /^dashboard\/src\//,
     may: [
@@ -211,7 +226,7 @@ test('of the contract the dashboard takes types, and values of files that need n
 
 test('only the main files, and the tests’ own cluster, read the environment', () => {
   const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
-  expect(readers.filter((path) => !/^server\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
+  expect(readers.filter((path) => !/^(server|cli)\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
     // A command for developers, with one optional folder of data.
     readers.filter((path) => path.startsWith('evaluation/src/')),
   )

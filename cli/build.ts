@@ -4,11 +4,11 @@ import { build } from 'vite'
 import { clientVersion } from '#client/lanewise.ts'
 import { operationsTable } from '../client/operations-table.ts'
 
-/** Builds the command line into `cli/dist`, one file with all it needs, ready to be packed: `npm pack ./cli/dist`. */
+/** Builds the command line into `cli/dist`, or into the folder that is named: one file with all it needs, ready to be packed: `npm pack ./cli/dist`. */
 
 const here = import.meta.dirname
 const root = join(here, '..')
-const target = join(here, 'dist')
+const target = process.argv[2] ?? join(here, 'dist')
 const program = join(target, 'lanewise.js')
 
 const bundled = new Set<string>()

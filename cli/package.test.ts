@@ -16,10 +16,12 @@ let server: ScriptedServer
 beforeAll(async () => {
   server = await scriptedServer()
   project = mkdtempSync(join(tmpdir(), 'lanewise-cli-'))
-  execFileSync(process.execPath, [join(root, 'cli/build.ts')], { stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(process.execPath, [join(root, 'cli/build.ts'), join(project, 'built')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const npm = (...args: string[]) =>
     execFileSync('npm', args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const packed = npm('pack', join(root, 'cli/dist')).trim().split('\n').at(-1) ?? ''
+  const packed = npm('pack', join(project, 'built')).trim().split('\n').at(-1) ?? ''
   writeFileSync(join(project, 'package.json'), '{"private": true}')
   npm('install', '--offline', '--no-audit', '--no-fund', `./${packed}`)
 }, 60_000)

@@ -6,11 +6,11 @@ import { clientVersion } from '#client/lanewise.ts'
 import { operationsTable } from './operations-table.ts'
 import { wireTypes } from './wire-types.ts'
 
-/** Builds the package of the client into `client/dist`, ready to be packed: `npm pack ./client/dist`. */
+/** Builds the package of the client into `client/dist`, or into the folder that is named, ready to be packed: `npm pack ./client/dist`. */
 
 const here = import.meta.dirname
 const root = join(here, '..')
-const target = join(here, 'dist')
+const target = process.argv[2] ?? join(here, 'dist')
 
 await build({
   configFile: false,

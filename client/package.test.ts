@@ -18,10 +18,12 @@ const installed = () => join(project, 'node_modules', 'lanewise-client')
 beforeAll(async () => {
   server = await scriptedServer()
   project = mkdtempSync(join(tmpdir(), 'lanewise-client-'))
-  execFileSync(process.execPath, [join(root, 'client/build.ts')], { stdio: ['ignore', 'ignore', 'inherit'] })
+  execFileSync(process.execPath, [join(root, 'client/build.ts'), join(project, 'built')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const npm = (...args: string[]) =>
     execFileSync('npm', args, { cwd: project, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const packed = npm('pack', join(root, 'client/dist')).trim().split('\n').at(-1) ?? ''
+  const packed = npm('pack', join(project, 'built')).trim().split('\n').at(-1) ?? ''
   writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
   npm('install', '--offline', '--no-audit', '--no-fund', `./${packed}`)
 }, 60_000)
@@ -160,7 +162,7 @@ describe('its types', () => {
   })
 
   test('are the contract’s, and the comparison would see one that is not', () => {
-    const folder = join(root, 'client')
+    mkdirSync(join(root, 'client', 'dist'), { recursive: true })
     const tried = mkdtempSync(join(root, 'client', 'dist', 'compare-'))
     const options = {
       types: ['node'],
@@ -175,7 +177,7 @@ describe('its types', () => {
       mkdirSync(join(tried, 'dist'), { recursive: true })
       writeFileSync(
         join(tried, 'dist', 'wire.d.ts'),
-        change(readFileSync(join(folder, 'dist', 'wire.d.ts'), 'utf8')),
+        change(readFileSync(join(installed(), 'wire.d.ts'), 'utf8')),
       )
       writeFileSync(join(tried, 'compared.ts'), compared)
       return compile(tried, ['compared.ts'], options)

@@ -35,26 +35,20 @@ ${entries.join('\n')}
 `
 }
 
+const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'null'])
+
 function typeOf(schema: Schema, indent: string): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.anyOf !== undefined) return schema.anyOf.map((part) => typeOf(part, indent)).join(' | ')
   if (Object.keys(schema).length === 0) return 'unknown'
-  switch (schema.type) {
-    case 'string':
-    case 'number':
-    case 'boolean':
-    case 'null':
-      return schema.type
-    case 'integer':
-      return 'number'
-    case 'array':
-      return `(${typeOf(schema.items ?? {}, indent)})[]`
-    case 'object':
-      return schema.patternProperties === undefined ? objectType(schema, indent) : recordType(schema, indent)
-    default:
-      throw new Error(`A schema of the contract has the type ${schema.type}, which has no type here yet.`)
+  if (schema.type === 'integer') return 'number'
+  if (schema.type === 'array') return `(${typeOf(schema.items ?? {}, indent)})[]`
+  if (schema.type === 'object') {
+    return schema.patternProperties === undefined ? objectType(schema, indent) : recordType(schema, indent)
   }
+  if (schema.type !== undefined && plainTypes.has(schema.type)) return schema.type
+  throw new Error(`A schema of the contract has the type ${schema.type}, which has no type here yet.`)
 }
 
 function recordType({ patternProperties = {} }: Schema, indent: string): string {

@@ -97,16 +97,8 @@ const passingStatus: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
  * the request itself would be wrong again.
  */
 export function isPassing(failure: LanewiseFailure): boolean {
-  switch (failure.code) {
-    case 'aborted':
-      return false
-    case 'network':
-    case 'timeout':
-    case 'request-in-progress':
-      return true
-    default:
-      return passingStatus.has(failure.status)
-  }
+  if (failure.status === null) return failure.code !== 'aborted'
+  return failure.code === 'request-in-progress' || passingStatus.has(failure.status)
 }
 
 /** Refused before anything was done, so that even what must not happen twice may be sent again. */

@@ -165,41 +165,37 @@ async function answerTo(
 
 /** A failure of the client as a sentence for the person at the screen. */
 function toldToPeople(failure: LanewiseFailure): unknown {
-  const { status, requestId, retryAfterSeconds } = failure
-  switch (failure.code) {
-    case 'aborted':
-      return failure.cause
-    case 'timeout':
-      return new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
-    case 'network':
-      return new CallFailed(
-        'offline',
-        'The service cannot be reached. Check your connection; what you have entered is still here.',
-      )
-    case 'not-json': {
-      if (failure.status >= 200 && failure.status < 300) {
-        const message = 'The answer of the service could not be read. Try again.'
-        return new CallFailed('unreadable-answer', message, { status })
-      }
-      // A proxy in between answered, not the service.
-      if (status === 429) {
-        const message = 'The way to the service takes no more requests right now (status 429).'
-        return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
-      }
-      const code = failure.status >= 500 ? 'unavailable' : 'unreadable-answer'
-      const message = `The service cannot be reached (status ${status}). Try again shortly.`
-      return new CallFailed(code, message, { status, retryAfterSeconds })
-    }
-    case 'unknown-problem':
-      return new CallFailed('unreadable-answer', failure.message, { status, requestId, retryAfterSeconds })
-    default:
-      return new CallFailed(failure.code, failure.message, {
-        status,
-        errors: failure.errors,
-        requestId,
-        retryAfterSeconds,
-      })
+  if (failure.status === null) {
+    if (failure.code === 'aborted') return failure.cause
+    return failure.code === 'timeout'
+      ? new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
+      : new CallFailed(
+          'offline',
+          'The service cannot be reached. Check your connection; what you have entered is still here.',
+        )
   }
+  const { status, requestId, retryAfterSeconds } = failure
+  if (failure.code === 'not-json') {
+    if (status < 300) {
+      const message = 'The answer of the service could not be read. Try again.'
+      return new CallFailed('unreadable-answer', message, { status })
+    }
+    // A proxy in between answered, not the service.
+    if (status === 429) {
+      const message = 'The way to the service takes no more requests right now (status 429).'
+      return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
+    }
+    const code = status >= 500 ? 'unavailable' : 'unreadable-answer'
+    const message = `The service cannot be reached (status ${status}). Try again shortly.`
+    return new CallFailed(code, message, { status, retryAfterSeconds })
+  }
+  const code = failure.code === 'unknown-problem' ? 'unreadable-answer' : failure.code
+  return new CallFailed(code, failure.message, {
+    status,
+    errors: failure.errors,
+    requestId,
+    retryAfterSeconds,
+  })
 }
 
 let held: { readonly token: string; readonly until: number } | null = null
