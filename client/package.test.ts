@@ -2,10 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createContext, runInContext } from 'node:vm'
 import { brotliCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { nodeOfMajor } from '../checks/other-programs.ts'
-import { run } from '../checks/page.ts'
+import { codeBlocks, run } from '../checks/page.ts'
 import { root } from '../checks/repository.ts'
 import { type ScriptedServer, scriptedServer } from './testing/scripted-server.ts'
 
@@ -87,6 +88,43 @@ describe('the packed package', () => {
   })
 })
 
+describe('without Node around it', () => {
+  test('it needs fetch, WebCrypto, AbortController, timers and the classes of the web, and nothing else', async () => {
+    const code = readFileSync(join(installed(), 'index.js'), 'utf8')
+    const edge = {
+      fetch,
+      crypto,
+      AbortController,
+      TextEncoder,
+      URL,
+      URLSearchParams,
+      Blob,
+      Headers,
+      setTimeout,
+      clearTimeout,
+      performance,
+    }
+    const world = createContext({ ...edge, made: null })
+    runInContext(code.replace(/^export \{[^}]*\};?$/m, 'made = { Lanewise }'), world)
+    const { Lanewise } = world.made
+    server.play(
+      { status: 503, body: 'away' },
+      { status: 200, body: { status: 'ok', lane_id: 7, updated: true } },
+    )
+    const lanewise = new Lanewise({
+      baseUrl: server.url,
+      token: 'made-up',
+      secret: 'made-up',
+      patience: { firstWaitMs: 1 },
+    })
+    expect(await lanewise.shipmentUpdate({ lane_ref: '7-1-1' })).toEqual({
+      status: 'ok',
+      lane_id: 7,
+      updated: true,
+    })
+  })
+})
+
 const typed = `
 import { Lanewise, isLanewiseFailure, debounce, type Answer, type FailureCode } from 'lanewise-client'
 const lanewise = new Lanewise({ baseUrl: 'https://lanewise.example.com', token: async () => 'x' })
@@ -159,6 +197,46 @@ describe('its types', () => {
       ...resolution,
     }
     expect(compile(project, ['typed.ts'], options)).toBe('')
+  })
+
+  test('are those that the README shows', () => {
+    // What stands for the reader's own program in the examples.
+    const around = `
+      declare const baseUrl: string, token: string, secret: string, lane_ref: string
+      declare const vault: { read(name: string): Promise<string> }
+      declare const log: { debug(event: object): void; error(event: object): void }
+      declare const field: HTMLInputElement, process: { env: Record<string, string | undefined> }
+      declare const lane: { origin: string; destination: string }
+      declare const update: { lane_ref: string }
+      declare function park(update: object): void
+      declare function report(errors: readonly object[]): void
+      declare function queueForLater(update: object): void
+      declare function show(advice: object): void
+    `
+    const [first = '', ...blocks] = codeBlocks('client/README.md', 'ts')
+    const files = [first, ...blocks].map((block, at) => {
+      const isWhole = block.includes('new Lanewise(')
+      const used = isWhole
+        ? ''
+        : `import { Lanewise as Client } from 'lanewise-client'\ndeclare const lanewise: Client, owner: Client\n`
+      const imported = at > 0 && isWhole ? `import { Lanewise } from 'lanewise-client'\n` : ''
+      // A return stands for leaving the reader's own function.
+      const name = `readme-${at}.ts`
+      writeFileSync(
+        join(project, name),
+        `${imported}${used}${around}${block.replaceAll('return ', 'void ')}\nexport {}\n`,
+      )
+      return name
+    })
+    expect(files).toHaveLength(5)
+    const options = {
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: [],
+      module: 'nodenext',
+      noFallthroughCasesInSwitch: false,
+    }
+    expect(compile(project, files, options)).toBe('')
   })
 
   test('are the contract’s, and the comparison would see one that is not', () => {

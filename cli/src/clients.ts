@@ -68,11 +68,11 @@ function keptFor(options: GlobalOptions, where: Surroundings): Settings {
 
 /** The service token, from the environment or the settings; null where there is none. */
 function serviceToken(options: GlobalOptions, where: Surroundings): string | null {
-  return where.env.LANEWISE_TOKEN ?? keptFor(options, where).token ?? null
+  return where.env.LANEWISE_TOKEN?.trim() ?? keptFor(options, where).token ?? null
 }
 
 export function signingSecret(options: GlobalOptions, where: Surroundings): string | null {
-  return where.env.LANEWISE_SECRET ?? keptFor(options, where).secret ?? null
+  return where.env.LANEWISE_SECRET?.trim() ?? keptFor(options, where).secret ?? null
 }
 
 /** A client with a service token, and for updates the signing secret. */
@@ -116,7 +116,7 @@ export function personsClient(
 }
 
 function sessionToken(options: GlobalOptions, where: Surroundings): string | null {
-  if (where.env.LANEWISE_SESSION !== undefined) return where.env.LANEWISE_SESSION
+  if (where.env.LANEWISE_SESSION !== undefined) return where.env.LANEWISE_SESSION.trim()
   const { session } = keptFor(options, where)
   return session === undefined || Date.parse(session.expires_at) <= where.now() ? null : session.token
 }

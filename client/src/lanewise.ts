@@ -186,7 +186,7 @@ export class Lanewise {
       options,
     }
     try {
-      const token = await credentialOf(this.#options.token)
+      const token = await credentialOf(this.#options.token, 'token')
       const text =
         facts.cacheSeconds > 0
           ? await this.#remember(call, token)
@@ -287,8 +287,8 @@ export class Lanewise {
    * for one; it is made anew where it has become old, or the clock was wrong.
    */
   async #signer({ bytes, name }: Asked): Promise<Signer> {
-    const secret = await credentialOf(this.#options.secret)
-    if (secret === undefined || !(bytes instanceof Uint8Array)) {
+    const secret = await credentialOf(this.#options.secret, 'secret')
+    if (secret === undefined || !ArrayBuffer.isView(bytes)) {
       throw new TypeError(`${name} is signed: give the client a secret, and the call a body.`)
     }
     let madeAt = 0
@@ -366,8 +366,14 @@ function headersOf({ bytes, facts }: Asked, token: string | undefined): Record<s
   }
 }
 
-async function credentialOf(credential: Credential | undefined): Promise<string | undefined> {
-  return typeof credential === 'function' ? await credential() : credential
+/** @throws TypeError for what was never a credential, such as one with the line end of the file it was read from */
+async function credentialOf(
+  credential: Credential | undefined,
+  name: 'token' | 'secret',
+): Promise<string | undefined> {
+  const value = typeof credential === 'function' ? await credential() : credential
+  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value
+  throw new TypeError(`The ${name} is empty, or has a space, a line end or a sign in it that no ${name} has.`)
 }
 
 /** @throws TypeError for what is no address of a service */
