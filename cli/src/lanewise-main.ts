@@ -22,7 +22,7 @@ async function input(): Promise<Buffer> {
 
 /** Asks on the terminal; what is hidden is typed without showing. */
 async function ask(question: string, hidden: boolean): Promise<string> {
-  process.stderr.write(question)
+  if (hidden) process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({
     input: process.stdin,
@@ -30,7 +30,7 @@ async function ask(question: string, hidden: boolean): Promise<string> {
     terminal: true,
   })
   try {
-    return await lines.question('', { signal: stop.signal })
+    return await lines.question(hidden ? '' : question, { signal: stop.signal })
   } finally {
     lines.close()
     if (hidden) process.stderr.write('\n')

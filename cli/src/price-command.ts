@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isLanewiseFailure } from '#client/failures.ts'
 import { readBytes } from './booking-commands.ts'
 import { machinesClient } from './clients.ts'
 import type { AddCommands, Run } from './command.ts'
 import { CommandFailed, ended } from './exits.ts'
 import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
-import { lanePricer, mayGoOnLater, type PricedLane, type PriceLanes } from './price-lanes.ts'
+import { lanePricer, type PricedLane, type PriceLanes } from './price-lanes.ts'
 import { progressBar } from './quote-commands.ts'
 
 /** Rows priced between two notes of how far it is: what a run that is killed does again at most. */
@@ -65,11 +66,11 @@ export const addPriceCommand: AddCommands = (program, action) => {
           .update(JSON.stringify([file.columns, withInsight]))
           .update(bytes)
           .digest('hex')
-        const pricer = lanePricer({ lanewise, perSecond, withInsight, signal: run.signal })
+        const { signal } = run
         const done = await priceInto(
           run,
           { file, target, of, withInsight, restart: own.restart === true },
-          pricer,
+          (onPriced) => lanePricer({ lanewise, perSecond, withInsight, signal, onPriced }),
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },
@@ -89,13 +90,18 @@ interface Work {
   readonly restart: boolean
 }
 
-async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progress> {
+async function priceInto(
+  run: Run,
+  work: Work,
+  pricer: (onPriced: () => void) => PriceLanes,
+): Promise<Progress> {
   const { file, target, withInsight } = work
   const [part, note] = [`${target}.part`, `${target}.part.json`]
   const begun = await begin(work, part, note)
   let progress = begun
   if (begun.rowsDone > 0) run.remark(`Going on behind row ${begun.rowsDone} of ${file.rows.length}.`)
   const bar = progressBar(run, file.rows.length, 'rows')
+  const price = pricer(() => bar?.increment())
   const out = await open(part, 'r+')
   try {
     await out.truncate(begun.bytes)
@@ -123,7 +129,7 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
       }
     }
   } catch (error) {
-    if (!mayGoOnLater(error) && !run.signal.aborted) throw error
+    if (!isLanewiseFailure(error) && !run.signal.aborted) throw error
     const { exit, message } = run.signal.aborted ? { exit: 130 as const, message: 'Stopped.' } : ended(error)
     throw new CommandFailed(
       exit,

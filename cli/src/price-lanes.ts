@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isLanewiseFailure, isPassing } from '#client/failures.ts'
+import { isLanewiseFailure } from '#client/failures.ts'
 import type { Lanewise } from '#client/index.ts'
 import type { Answer } from '#client/sent.ts'
 
@@ -26,6 +26,8 @@ export interface Pricing {
   /** Also what is known about each lane: a second request a lane. */
   readonly withInsight: boolean
   readonly signal: AbortSignal
+  /** Told of each lane that was answered, for a progress bar. */
+  readonly onPriced: () => void
 }
 
 /**
@@ -33,7 +35,13 @@ export interface Pricing {
  *
  * @throws LanewiseFailure when the service cannot be asked at all: no credentials, no answer after all tries
  */
-export function lanePricer({ lanewise, perSecond, withInsight, signal: stop }: Pricing): PriceLanes {
+export function lanePricer({
+  lanewise,
+  perSecond,
+  withInsight,
+  signal: stop,
+  onPriced,
+}: Pricing): PriceLanes {
   // When one cannot be asked, the others under way are not waited for.
   const giveUp = new AbortController()
   const signal = AbortSignal.any([stop, giveUp.signal])
@@ -72,12 +80,10 @@ export function lanePricer({ lanewise, perSecond, withInsight, signal: stop }: P
         const key = JSON.stringify([lane.origin, lane.destination, lane.equipment, lane.rate])
         const found = answers.get(key) ?? priced(lane)
         answers.set(key, found)
-        return found
+        return found.then((answer) => {
+          onPriced()
+          return answer
+        })
       }),
     )
-}
-
-/** True when the same file may go on later: nothing was wrong with it. */
-export function mayGoOnLater(error: unknown): boolean {
-  return isLanewiseFailure(error) && (isPassing(error) || error.code === 'aborted')
 }
