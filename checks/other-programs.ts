@@ -54,6 +54,8 @@ export function fetched(name: string, version: string): string | Missing {
     if (!existsSync(home)) renameSync(making, home)
     return existsSync(folder) ? folder : { missing: `${name} ${version} was fetched and is not complete` }
   } catch {
+    // Another test may have fetched the same meanwhile.
+    if (existsSync(folder)) return folder
     return { missing: `${name} ${version} could not be fetched from the package registry` }
   } finally {
     if (readdirSync(cache).some((entry) => making.endsWith(entry)))

@@ -1,4 +1,4 @@
-import { Lanewise } from '#client/index.ts'
+import { Lanewise, type LanewiseEvent } from '#client/index.ts'
 import type { Patience } from '#client/retry.ts'
 import { CommandFailed } from './exits.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -18,11 +18,14 @@ export function urlOf(options: GlobalOptions, where: Surroundings): string {
   return options.url ?? where.env.LANEWISE_URL ?? readSettings(where).url ?? urlWhereNoneIsSaid
 }
 
+const toldOfEvents = ['kind', 'method', 'path', 'attempt', 'status', 'requestId', 'ms', 'waitMs', 'offByMs']
+
 function client(
   options: GlobalOptions,
   where: Surroundings,
   credentials: { token?: string; secret?: string },
   patience: Partial<Patience> = {},
+  onEvent: (event: LanewiseEvent) => void = () => {},
 ): Lanewise {
   try {
     return new Lanewise({
@@ -30,24 +33,10 @@ function client(
       ...credentials,
       patience,
       cache: false,
-      ...(options.verbose === true
-        ? {
-            onEvent: (event) =>
-              where.remark(
-                JSON.stringify(event, [
-                  'kind',
-                  'method',
-                  'path',
-                  'attempt',
-                  'status',
-                  'requestId',
-                  'ms',
-                  'waitMs',
-                  'offByMs',
-                ]),
-              ),
-          }
-        : {}),
+      onEvent: (event) => {
+        onEvent(event)
+        if (options.verbose === true) where.remark(JSON.stringify(event, toldOfEvents))
+      },
     })
   } catch (error) {
     if (error instanceof TypeError) throw new CommandFailed(2, error.message)
@@ -81,6 +70,7 @@ export function machinesClient(
   where: Surroundings,
   needs: 'token' | 'token and secret',
   patience?: Partial<Patience>,
+  onEvent?: (event: LanewiseEvent) => void,
 ): Lanewise {
   const token = serviceToken(options, where)
   const secret = signingSecret(options, where)
@@ -96,7 +86,7 @@ export function machinesClient(
       'A signing secret is needed: set LANEWISE_SECRET, or as an admin sign in and run\n  lanewise secret create tms --save',
     )
   }
-  return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience)
+  return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience, onEvent)
 }
 
 /** A client with the session of a person who signed in. */

@@ -8,7 +8,7 @@ import { machinesClient } from './clients.ts'
 import type { AddCommands, Run } from './command.ts'
 import { CommandFailed, ended } from './exits.ts'
 import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
-import { lanePricer, type PricedLane, type PriceLanes } from './price-lanes.ts'
+import { lanePricer, type PricedLane, type PriceLanes, paceOf } from './price-lanes.ts'
 import { progressBar } from './quote-commands.ts'
 
 /** Rows priced between two notes of how far it is: what a run that is killed does again at most. */
@@ -61,7 +61,16 @@ export const addPriceCommand: AddCommands = (program, action) => {
         if (target === resolve(run.folder, name))
           throw new CommandFailed(2, 'The output must be another file.')
         // Patient: other systems of the brokerage may use up the limit for a while.
-        const lanewise = machinesClient(run.options, run, 'token', { retries: 10, timeoutMs: 180_000 })
+        const pace = paceOf(perSecond)
+        const lanewise = machinesClient(
+          run.options,
+          run,
+          'token',
+          { retries: 10, timeoutMs: 180_000 },
+          (event) => {
+            if (event.kind === 'retrying' && event.failure.code === 'quota-exceeded') pace.hold(event.waitMs)
+          },
+        )
         const of = createHash('sha256')
           .update(JSON.stringify([file.columns, withInsight]))
           .update(bytes)
@@ -70,7 +79,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
         const done = await priceInto(
           run,
           { file, target, of, withInsight, restart: own.restart === true },
-          (onPriced) => lanePricer({ lanewise, perSecond, withInsight, signal, onPriced }),
+          (onPriced) => lanePricer({ lanewise, pace, withInsight, signal, onPriced }),
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },

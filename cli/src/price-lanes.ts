@@ -19,10 +19,38 @@ export type PricedLane =
 /** Prices lanes, each in its place; a lane that is wrong has an answer of its own and stops no other. */
 export type PriceLanes = (lanes: readonly LaneToPrice[]) => Promise<PricedLane[]>
 
+/** When the next request may be sent. */
+export interface Pace {
+  turn(signal: AbortSignal): Promise<void>
+  /** Nothing is sent for so long: another system of the brokerage has used up the limit. */
+  hold(forMs: number): void
+}
+
+/** So many requests a second, evenly, of those that the brokerage has in all. */
+export function paceOf(perSecond: number): Pace {
+  let nextAt = 0
+  let queue: Promise<void> = Promise.resolve()
+  const next = async (signal: AbortSignal) => {
+    // Looked at again after the wait: it may have become longer meanwhile.
+    for (let now = performance.now(); now < nextAt && !signal.aborted; now = performance.now()) {
+      await pause(nextAt - now, undefined, { signal }).catch(() => undefined)
+    }
+    nextAt = performance.now() + 1000 / perSecond
+  }
+  return {
+    turn(signal) {
+      queue = queue.then(() => next(signal))
+      return queue
+    },
+    hold(forMs) {
+      nextAt = Math.max(nextAt, performance.now() + forMs)
+    },
+  }
+}
+
 export interface Pricing {
   readonly lanewise: Lanewise
-  /** How many requests a second, of those that the brokerage has in all. */
-  readonly perSecond: number
+  readonly pace: Pace
   /** Also what is known about each lane: a second request a lane. */
   readonly withInsight: boolean
   readonly signal: AbortSignal
@@ -35,33 +63,19 @@ export interface Pricing {
  *
  * @throws LanewiseFailure when the service cannot be asked at all: no credentials, no answer after all tries
  */
-export function lanePricer({
-  lanewise,
-  perSecond,
-  withInsight,
-  signal: stop,
-  onPriced,
-}: Pricing): PriceLanes {
+export function lanePricer({ lanewise, pace, withInsight, signal: stop, onPriced }: Pricing): PriceLanes {
   // When one cannot be asked, the others under way are not waited for.
   const giveUp = new AbortController()
   const signal = AbortSignal.any([stop, giveUp.signal])
   // Many lanes wait for their turn at once.
   setMaxListeners(0, signal)
   const answers = new Map<string, Promise<PricedLane>>()
-  let nextAt = 0
-  const turn = async () => {
-    const now = performance.now()
-    const at = Math.max(now, nextAt)
-    nextAt = at + 1000 / perSecond
-    if (at > now) await pause(at - now, undefined, { signal })
-  }
-
   const priced = async ({ origin, destination, equipment, rate }: LaneToPrice): Promise<PricedLane> => {
     const lane = { origin, destination, ...(equipment === null ? {} : { equipment }) }
     try {
-      await turn()
+      await pace.turn(signal)
       const markup = await lanewise.markup({ ...lane, proposed_rate: rate }, { signal })
-      if (withInsight) await turn()
+      if (withInsight) await pace.turn(signal)
       const insight = withInsight ? await lanewise.laneInsight(lane, { signal }) : null
       return { ok: true, markup, insight }
     } catch (failure) {
