@@ -56,6 +56,8 @@ function declareTypes(): void {
 
 function writeDeclaration(name: string, text: string): void {
   const resolved = text
+    // Older compilers know no kinds of Uint8Array.
+    .replaceAll('Uint8Array<ArrayBuffer>', 'Uint8Array')
     .replaceAll(/'#contract\/errors\.ts'/g, "'./errors.js'")
     .replaceAll(/(from |import\()(['"]\.\/[\w-]+)\.ts(['"])/g, '$1$2.js$3')
   writeFileSync(join(target, name), resolved)

@@ -17,6 +17,9 @@ export interface Attempt {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
+/** A timer set to more goes off at once. */
+const timerMsMax = 2 ** 31 - 1
+
 /**
  * Sends one request once and waits for the whole answer. The only fetch of the package, and of the dashboard.
  *
@@ -31,7 +34,7 @@ export async function receive({ url, init, timeoutMs, signal, fetch }: Attempt):
   const timer = setTimeout(() => {
     isLate = true
     giveUp.abort()
-  }, timeoutMs)
+  }, Math.min(timeoutMs, timerMsMax))
   try {
     // Called without an object before it: browsers refuse a fetch that is the member of something else.
     const send = fetch ?? globalThis.fetch

@@ -245,6 +245,12 @@ describe('a failure', () => {
     expect(performance.now() - began).toBeLessThan(2_000)
   })
 
+  test('does not come of endless patience', async () => {
+    server.play(ok)
+    const endless = client({ patience: { attemptTimeoutMs: Number.POSITIVE_INFINITY } })
+    expect(await endless.markup(offer, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(ok.body)
+  })
+
   test('of a credential with the line end of its file is told before anything is sent', async () => {
     server.play(ok)
     await expect(client({ token: 'made-up\n' }).markup(offer)).rejects.toThrow(
