@@ -31,10 +31,13 @@ export async function receive({ url, init, timeoutMs, signal, fetch }: Attempt):
   if (signal?.aborted === true) throw aborted(signal)
   signal?.addEventListener('abort', abort, { once: true })
   let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    giveUp.abort()
-  }, Math.min(timeoutMs, timerMsMax))
+  const timer = setTimeout(
+    () => {
+      isLate = true
+      giveUp.abort()
+    },
+    Math.min(timeoutMs, timerMsMax),
+  )
   try {
     // Called without an object before it: browsers refuse a fetch that is the member of something else.
     const send = fetch ?? globalThis.fetch
