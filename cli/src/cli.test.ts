@@ -325,7 +325,9 @@ describe('help', () => {
     for (const [code, meaning] of Object.entries(exits))
       expect(printed).toContain(`${code.padEnd(4)} ${meaning}`)
     expect(printed).toContain('LANEWISE_TOKEN')
-    expect((await lanewise(['price', '--help'])).printed).toContain('Example:')
+    const price = await lanewise(['price', '--help'])
+    expect(price.printed).toContain('Example:')
+    expect(price.printed).toContain('--json')
   })
 
   test('tells a slip of the keyboard', async () => {

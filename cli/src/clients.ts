@@ -77,13 +77,13 @@ export function machinesClient(
   if (token === null) {
     throw new CommandFailed(
       3,
-      'A service token is needed: set LANEWISE_TOKEN, or as an admin sign in and run\n  lanewise token create NAME --save',
+      'A service token is needed: set LANEWISE_TOKEN, or sign in (lanewise sign-in) and as an admin run\n  lanewise token create NAME --save',
     )
   }
   if (needs === 'token and secret' && secret === null) {
     throw new CommandFailed(
       3,
-      'A signing secret is needed: set LANEWISE_SECRET, or as an admin sign in and run\n  lanewise secret create tms --save',
+      'A signing secret is needed: set LANEWISE_SECRET, or sign in (lanewise sign-in) and as an admin run\n  lanewise secret create tms --save',
     )
   }
   return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience, onEvent)

@@ -67,6 +67,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     .option('--verbose', 'tell every request and its answer, without credentials')
     .addHelpText('after', teaching)
     .helpCommand('help [command]', 'how to use a command')
+    .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
