@@ -8,7 +8,7 @@ const isLongProof = (file: string) =>
     file,
   )
 const tests = globSync(
-  '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
+  '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.test.ts',
 )
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { filesOf, root, textOf } from './repository.ts'
 
-const pages = filesOf('*.md', 'docs/**/*.md')
+const pages = filesOf('*.md', 'docs/**/*.md', '{client,cli}/*.md')
 const scripts = Object.keys(
   (JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }).scripts,
 )
 
 /** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
-  /`((?:(?:contract|engine|geography|server|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
+  /`((?:(?:contract|engine|geography|server|client|cli|recipes|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
 /** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
 const notThere = /NNNN|^(passwords|lock-holder|manifest)\.json$/
 
@@ -28,7 +28,7 @@ function isThere(path: string): boolean {
   return (
     !path.includes('/') &&
     filesOf(
-      `{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
+      `{contract,engine,geography,server,client,cli,recipes,evaluation,checks,dashboard,proofs,bench,deploy,scripts}/**/${path}`,
     ).length > 0
   )
 }
@@ -48,8 +48,10 @@ describe.each(pages)('%s', (page) => {
   })
 
   test('names only npm scripts that there are', () => {
-    const named = [...text.matchAll(/`npm (?:run )?([a-z-]+)/g)].flatMap((match) => match[1] ?? [])
-    expect(named.filter((name) => !scripts.includes(name) && name !== 'ci')).toEqual([])
+    const named = [...text.matchAll(/`npm (?:run )?([a-z:-]+)/g)].flatMap((match) => match[1] ?? [])
+    expect(
+      named.filter((name) => !scripts.includes(name) && !['ci', 'pack', 'install'].includes(name)),
+    ).toEqual([])
   })
 })
 
@@ -60,8 +62,8 @@ test('ARCHITECTURE is read in one sitting: under 150 lines', () => {
 test('ARCHITECTURE names every folder of code', () => {
   const folders = [
     ...new Set(
-      filesOf('{contract,engine,geography,server,evaluation,dashboard}/*/**/*.{ts,tsx}').map((path) =>
-        path.split('/').slice(0, 2).join('/'),
+      filesOf('{contract,engine,geography,server,client,cli,evaluation,dashboard}/*/**/*.{ts,tsx}').map(
+        (path) => path.split('/').slice(0, 2).join('/'),
       ),
     ),
   ]

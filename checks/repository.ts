@@ -24,7 +24,7 @@ export function textOf(path: string): string {
 /** TypeScript and JavaScript as it stands, tests included. */
 export function sourceFiles(): string[] {
   return filesOf(
-    '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
+    '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
     '{scripts,deploy/*}/*.mjs',
     '*.ts',
   )
@@ -32,9 +32,9 @@ export function sourceFiles(): string[] {
 
 /** What runs in production: no tests, and nothing that only tests use. */
 export function shippedFiles(): string[] {
-  return filesOf('{contract,engine,geography,server,evaluation,dashboard}/src/**/*.{ts,tsx}').filter(
-    (path) => !path.endsWith('.test.ts'),
-  )
+  return filesOf(
+    '{contract,engine,geography,server,client,cli,evaluation,dashboard}/src/**/*.{ts,tsx}',
+  ).filter((path) => !path.endsWith('.test.ts'))
 }
 
 /** Code without its comments, so that a word in a sentence is not taken for a call. */
@@ -75,3 +75,6 @@ function throughPackageImports(specifier: string): string {
   }
   throw new Error(`package.json does not say what ${specifier} is.`)
 }
+
+/** The collection for Postman, made from the contract. */
+export const postmanFile = 'recipes/lanewise.postman_collection.json'

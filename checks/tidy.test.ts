@@ -14,7 +14,7 @@ const testLinesMax = 1_000
 const thisFile = 'checks/tidy.test.ts'
 const sources = sourceFiles()
 const texts = filesOf(
-  '{contract,engine,geography,server,evaluation,checks,dashboard,proofs,bench,deploy,docs,scripts,.ci}/**/*.{ts,tsx,mjs,md,sql,json,yml,svg,css,html,yaml,service}',
+  '{contract,engine,geography,server,client,cli,recipes,evaluation,checks,dashboard,proofs,bench,deploy,docs,scripts,.ci}/**/*.{ts,tsx,mjs,md,sql,json,yml,svg,css,html,yaml,service,py,sh,java}',
   '.ci/run',
   '*.{ts,md,json}',
 ).filter((path) => path !== 'package-lock.json')

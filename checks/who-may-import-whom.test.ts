@@ -89,10 +89,32 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/,
   },
   {
+    // Published for any runtime: the contract's words and nothing else. What needs a package stays behind when it is built.
+    files: /^client\/src\//,
+    may: ['client/src/', 'contract/src/'],
+    mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
+  },
+  {
+    // Runs where its user is: the client, and of the server only files that are pure.
+    files: /^cli\/src\//,
+    may: [
+      'cli/src/',
+      'client/src/',
+      'server/src/csv-lines.ts',
+      'server/src/imports/import-fields.ts',
+      'server/src/security/explain-signature.ts',
+      'cli-progress',
+      'commander',
+      'papaparse',
+      'node:',
+    ],
+  },
+  {
     // Runs in browsers: the contract's words, packages for pages and charts, and nothing of the server.
     files: /^dashboard\/src\//,
     may: [
       'dashboard/src/',
+      'client/src/',
       'contract/src/',
       'react',
       'react-dom',
@@ -111,7 +133,6 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'topojson-specification',
       'us-atlas',
       'world-atlas',
-      'virtual:operations',
     ],
     mustNotTouch:
       /\bprocess\.|dangerouslySetInnerHTML|\binnerHTML\b|\beval\(|\blocalStorage\.\w+\([^)]*(token|secret)/i,
@@ -166,11 +187,27 @@ test('the database knows the contract by the type of a role, and by nothing that
   expect(imports).toEqual(imports.filter((line) => line.startsWith('import type { Role }')))
 })
 
-test('one file of the dashboard fetches', () => {
+test('one file of the client fetches, for the dashboard too', () => {
   const fetching = shippedFiles()
-    .filter((path) => path.startsWith('dashboard/src/'))
-    .filter((path) => /\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))))
-  expect(fetching.filter((path) => path !== 'dashboard/src/call.ts')).toEqual([])
+    .filter((path) => /^(dashboard|client|cli)\/src\//.test(path))
+    .filter((path) =>
+      /\bfetch\b(?!:)|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))),
+    )
+  expect(fetching).toContain('client/src/call.ts')
+  // What hands on another fetch than the platform's names it and calls none.
+  expect(fetching.filter((path) => !/^client\/src\/(call|lanewise)\.ts$/.test(path))).toEqual([])
+})
+
+test('of the contract the client takes types and plain values, and its schemas in one file that the builds replace', () => {
+  const values = shippedFiles()
+    .filter((path) => path.startsWith('client/src/'))
+    .filter((path) =>
+      textOf(path)
+        .split('\n')
+        .flatMap((line) => /^(?:import|export) (?!type ).*'#contract\/([^']+)'/.exec(line)?.[1] ?? [])
+        .some((file) => file === 'all-endpoints.ts' || importsOf(`contract/src/${file}`).includes('typebox')),
+    )
+  expect(values).toEqual(['client/src/operations.ts'])
 })
 
 test('of the contract the dashboard takes types, and values of files that need no package', () => {
@@ -189,7 +226,7 @@ test('of the contract the dashboard takes types, and values of files that need n
 
 test('only the main files, and the tests’ own cluster, read the environment', () => {
   const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
-  expect(readers.filter((path) => !/^server\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
+  expect(readers.filter((path) => !/^(server|cli)\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
     // A command for developers, with one optional folder of data.
     readers.filter((path) => path.startsWith('evaluation/src/')),
   )

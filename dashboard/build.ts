@@ -3,8 +3,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { build, type Plugin } from 'vite'
-import { allEndpoints } from '#contract/all-endpoints.ts'
+import { build } from 'vite'
+import { operationsTable } from '../client/operations-table.ts'
 
 /**
  * Builds the dashboard into `dashboard/dist`, when anything it is made of has changed since the last build: `npm start`
@@ -24,6 +24,8 @@ function sourcesDigest(): string {
       'dashboard/index.html',
       'dashboard/build.ts',
       'contract/src/**/*.ts',
+      'client/src/**/*.ts',
+      'client/operations-table.ts',
       'package-lock.json',
     ],
     { cwd: root, withFileTypes: true },
@@ -40,25 +42,6 @@ function lastDigest(): string {
     return readFileSync(builtFrom, 'utf8')
   } catch {
     return ''
-  }
-}
-
-const operationsModule = 'virtual:operations'
-
-/**
- * What a call needs to know of the contract: method, path and kind of body of each operation, by its name. The schemas
- * stay behind: the service checks what it is sent, and the types of calls come from the contract itself.
- */
-function operations(): Plugin {
-  return {
-    name: 'operations',
-    resolveId: (id) => (id === operationsModule ? `\0${operationsModule}` : null),
-    load: (id) =>
-      id === `\0${operationsModule}`
-        ? `export default ${JSON.stringify(
-            Object.fromEntries(allEndpoints.map(({ name, method, path }) => [name, { method, path }])),
-          )}`
-        : null,
   }
 }
 
@@ -81,7 +64,7 @@ if (digest !== lastDigest() || process.argv.includes('--force')) {
     configFile: false,
     root: import.meta.dirname,
     logLevel: 'warn',
-    plugins: [react(), operations()],
+    plugins: [react(), operationsTable()],
     build: {
       outDir: target,
       emptyOutDir: true,

@@ -1,30 +1,20 @@
-import operations from 'virtual:operations'
-import type { allEndpoints } from '#contract/all-endpoints.ts'
-import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '#contract/endpoint.ts'
-import type { FieldError, ProblemBody, ProblemCode } from '#contract/errors.ts'
+import { addressOf, goodText, receive } from '#client/call.ts'
+import { isLanewiseFailure, type LanewiseFailure } from '#client/failures.ts'
+import { operations } from '#client/operations.ts'
+import type {
+  Answer as AnswerOfClient,
+  Body as BodyOfClient,
+  OperationName as NameOfClient,
+  Query as QueryOfClient,
+  Sent as SentByClient,
+} from '#client/sent.ts'
+import type { FieldError, ProblemCode } from '#contract/errors.ts'
 
-type Operation = (typeof allEndpoints)[number]
-export type OperationName = Operation['name']
-type OperationCalled<Name extends OperationName> = Extract<Operation, { name: Name }>
-
-/** What an operation answers, by its name. */
-export type Answer<Name extends OperationName> = AnswerOf<OperationCalled<Name>>
-export type Query<Name extends OperationName> = QueryOf<OperationCalled<Name>>
-export type Body<Name extends OperationName> = BodyOf<OperationCalled<Name>>
-
-type Part<Key extends string, Values> = [keyof Values] extends [never]
-  ? { readonly [K in Key]?: never }
-  : Record<never, never> extends Values
-    ? { readonly [K in Key]?: Values }
-    : { readonly [K in Key]: Values }
-type BodyPart<E extends Endpoint> = E['bodyKind'] extends 'csv'
-  ? { readonly body: Blob }
-  : [BodyOf<E>] extends [never]
-    ? { readonly body?: never }
-    : { readonly body: BodyOf<E> }
-export type Sent<Name extends OperationName> = Part<'params', ParamsOf<OperationCalled<Name>>> &
-  Part<'query', QueryOf<OperationCalled<Name>>> &
-  BodyPart<OperationCalled<Name>> & { readonly signal?: AbortSignal }
+export type OperationName = NameOfClient
+export type Answer<Name extends OperationName> = AnswerOfClient<Name>
+export type Query<Name extends OperationName> = QueryOfClient<Name>
+export type Body<Name extends OperationName> = BodyOfClient<Name>
+export type Sent<Name extends OperationName> = SentByClient<Name> & { readonly signal?: AbortSignal }
 
 /** Why there is no answer: a problem the service named, that nothing came back at all, or what the browser made of it. */
 export type FailureCode = ProblemCode | 'offline' | 'timed-out' | 'unreadable-answer' | 'session-not-kept'
@@ -92,7 +82,8 @@ const signInOperations: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Calls one operation of the service, by the name it has in the contract. The only place that fetches.
+ * Calls one operation of the service, by the name it has in the contract, through the client's own way of sending. What it
+ * adds is the session: the cookie, the header that says so, and the token for the pages of the integration interface.
  *
  * @throws CallFailed whatever goes wrong; an aborted call throws the signal's own AbortError.
  * @example const { lanes } = await call('list-lanes', { query: { outcome: 'pending' } })
@@ -110,7 +101,7 @@ export async function call<Name extends OperationName>(
   }
   // The integration interface reads no cookie, so its pages show a token that lives for minutes.
   const bearer = path.startsWith('/api/integrations/') ? await shortToken() : null
-  const response = await answerTo(addressOf(path, params, query), {
+  const init: RequestInit = {
     method,
     headers: {
       Accept: 'application/json',
@@ -121,21 +112,20 @@ export async function call<Name extends OperationName>(
         : { 'Content-Type': body instanceof Blob ? 'text/csv' : 'application/json' }),
     },
     ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
-    signal: AbortSignal.any([
-      AbortSignal.timeout(body instanceof Blob ? uploadPatienceMs : patienceMs),
-      ...(signal === undefined ? [] : [signal]),
-    ]),
-  })
-  if (response.ok) return (await readJson(response)) as Answer<Name>
-  const failed = await failureOf(response)
-  if (response.status !== 401 || signInOperations.has(name)) throw failed
-  held = null
-  onSessionEnded()
-  // The service tells programs which header to send; a person signs in and asks once more.
-  throw new CallFailed(failed.code, 'Your session had ended. Sign in again, then try once more.', {
-    status: failed.status,
-    requestId: failed.requestId,
-  })
+  }
+  try {
+    const timeoutMs = body instanceof Blob ? uploadPatienceMs : patienceMs
+    return (await answerTo(addressOf(path, params, query), init, timeoutMs, signal)) as Answer<Name>
+  } catch (failed) {
+    if (!(failed instanceof CallFailed) || failed.status !== 401 || signInOperations.has(name)) throw failed
+    held = null
+    onSessionEnded()
+    // The service tells programs which header to send; a person signs in and asks once more.
+    throw new CallFailed(failed.code, 'Your session had ended. Sign in again, then try once more.', {
+      status: failed.status,
+      requestId: failed.requestId,
+    })
+  }
 }
 
 /** The address of an operation that a link leads to, such as a file to save. @example addressOfCall('export-shipments', {}) // '/api/shipments/export' */
@@ -144,10 +134,8 @@ export function addressOfCall<Name extends OperationName>(name: Name, query: Que
 }
 
 /** A file of data that this application was built with, by the address the build gave it. */
-export async function builtFile(address: string): Promise<unknown> {
-  const response = await answerTo(address, { signal: AbortSignal.timeout(patienceMs) })
-  if (!response.ok) throw await failureOf(response)
-  return readJson(response)
+export function builtFile(address: string): Promise<unknown> {
+  return answerTo(address, {}, patienceMs)
 }
 
 function operationCalled(name: string) {
@@ -156,49 +144,43 @@ function operationCalled(name: string) {
   return operation
 }
 
-function addressOf(path: string, params: object | undefined, query: object | undefined): string {
-  const values: Record<string, unknown> = { ...params }
-  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-    encodeURIComponent(String(values[name])),
-  )
-  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
-    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
-  )
-  return pairs.length === 0 ? address : `${address}?${new URLSearchParams(pairs)}`
-}
-
-async function answerTo(address: string, request: RequestInit): Promise<Response> {
+async function answerTo(
+  url: string,
+  init: RequestInit,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<unknown> {
   try {
-    return await fetch(address, { ...request, credentials: 'same-origin', redirect: 'error' })
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    if (error instanceof DOMException && error.name === 'TimeoutError') {
-      throw new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
-    }
-    throw new CallFailed(
-      'offline',
-      'The service cannot be reached. Check your connection; what you have entered is still here.',
-    )
-  }
-}
-
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return await response.json()
-  } catch {
-    throw new CallFailed('unreadable-answer', 'The answer of the service could not be read. Try again.', {
-      status: response.status,
+    const received = await receive({
+      url,
+      init: { ...init, credentials: 'same-origin', redirect: 'error' },
+      timeoutMs,
+      signal,
     })
+    return JSON.parse(goodText(received, 'json'))
+  } catch (failure) {
+    throw isLanewiseFailure(failure) ? toldToPeople(failure) : failure
   }
 }
 
-async function failureOf(response: Response): Promise<CallFailed> {
-  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
-  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : null
-  const body = (await response.json().catch(() => null)) as ProblemBody | null
-  if (typeof body?.type !== 'string' || typeof body.detail !== 'string') {
+/** A failure of the client as a sentence for the person at the screen. */
+function toldToPeople(failure: LanewiseFailure): unknown {
+  if (failure.status === null) {
+    if (failure.code === 'aborted') return failure.cause
+    return failure.code === 'timeout'
+      ? new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
+      : new CallFailed(
+          'offline',
+          'The service cannot be reached. Check your connection; what you have entered is still here.',
+        )
+  }
+  const { status, requestId, retryAfterSeconds } = failure
+  if (failure.code === 'not-json') {
+    if (status < 300) {
+      const message = 'The answer of the service could not be read. Try again.'
+      return new CallFailed('unreadable-answer', message, { status })
+    }
     // A proxy in between answered, not the service.
-    const { status } = response
     if (status === 429) {
       const message = 'The way to the service takes no more requests right now (status 429).'
       return new CallFailed('quota-exceeded', message, { status, retryAfterSeconds })
@@ -207,11 +189,11 @@ async function failureOf(response: Response): Promise<CallFailed> {
     const message = `The service cannot be reached (status ${status}). Try again shortly.`
     return new CallFailed(code, message, { status, retryAfterSeconds })
   }
-  const code = body.type.split(/[/#]/).at(-1) as ProblemCode
-  return new CallFailed(code, body.detail, {
-    status: response.status,
-    errors: body.errors ?? [],
-    requestId: body.request_id,
+  const code = failure.code === 'unknown-problem' ? 'unreadable-answer' : failure.code
+  return new CallFailed(code, failure.message, {
+    status,
+    errors: failure.errors,
+    requestId,
     retryAfterSeconds,
   })
 }

@@ -4,7 +4,7 @@ import Papa from 'papaparse'
  * What a spreadsheet would run as a formula: also with the signs that Unicode takes for the same (NFKC: those of East Asian
  * keyboards, small and raised ones), and behind what it leaves out at the beginning of a cell. A negative amount is a number and stays one.
  */
-const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]/u
+export const formula = /^(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]/u
 
 const form = { header: false, newline: '\r\n', escapeFormulae: formula } as const
 

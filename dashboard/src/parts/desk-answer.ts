@@ -1,11 +1,11 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { typingPauseMs } from '#client/debounce.ts'
 import { useAnswer } from '../answers.ts'
 import type { Answer, CallFailed } from '../call.ts'
 import { type DeskLane, hasState } from './desk-draft.ts'
 import { readDollars } from './formats.ts'
 
-const typingPauseMs = 400
 /** A lane that nobody has a rate for: any rate shows the curve, and no probability is shown at it. */
 const rateToBeginWith = 2_000
 /** Quotes of the lane drawn at the curve. */

@@ -1,7 +1,7 @@
-import operations from 'virtual:operations'
 import { Anchor, Button, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useState } from 'react'
+import { operations } from '#client/operations.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax, pageSizeDefault } from '#contract/limits.ts'
 import { useAnswer } from '../answers.ts'
 import type { Answer } from '../call.ts'

@@ -2,12 +2,11 @@ import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { typingPauseMs } from '#client/debounce.ts'
 import { useAnswer } from '../answers.ts'
 import type { CallFailed } from '../call.ts'
 import type { AddressWords } from './address.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
-
-const typingPauseMs = 400
 
 const isWhole: Readonly<Record<string, (text: string) => boolean>> = {
   origin: (text) => /,\s*\S{2,}$/.test(text),

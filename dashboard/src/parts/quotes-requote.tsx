@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { typingPauseMs } from '#client/debounce.ts'
 import type { Lane } from '#contract/lane.ts'
 import { useAnswer, useChange } from '../answers.ts'
 import { CopyButton } from './copy-button.tsx'
@@ -11,8 +12,6 @@ import { RateAdvice } from './quotes-advice.tsx'
 import { asLinkToQuote } from './quotes-links.tsx'
 import { quotedMargin, rpm } from './quotes-margin.ts'
 import { Failed } from './states.tsx'
-
-const typingPauseMs = 400
 
 /** Quotes a lane again at another rate: the old one stays as it was. */
 export function RequoteDialog({ lane, onClose }: { lane: Lane | null; onClose: () => void }) {

@@ -1,0 +1,179 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { fetched } from './other-programs.ts'
+import { has, run } from './page.ts'
+import { postmanCollection, postmanWalk } from './postman-collection.ts'
+import { postmanFile, root, textOf } from './repository.ts'
+
+/** The recipes, run as they stand: on the known answers of signing, and from a sign-in to a booked margin. */
+
+let app: TestApp
+let integration: Integration
+let folder: string
+
+beforeAll(async () => {
+  app = await testApp({ now: Date.now() })
+  integration = await makeIntegration(app)
+  folder = mkdtempSync(join(tmpdir(), 'lanewise-recipes-'))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await app.close()
+})
+
+interface Vector {
+  readonly secret: string
+  readonly timestamp: string
+  readonly body: string
+  readonly signature: string
+}
+const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
+
+interface Recipe {
+  readonly name: string
+  readonly needs: readonly string[]
+  /** What has to be there first; gives the command that runs the recipe. */
+  readonly prepare: () => readonly [command: string, ...args: string[]]
+}
+
+const recipes: readonly Recipe[] = [
+  {
+    name: 'lanewise.sh',
+    needs: ['bash', 'curl', 'openssl'],
+    prepare: () => ['bash', join(root, 'recipes/lanewise.sh')],
+  },
+  { name: 'lanewise.py', needs: ['python3'], prepare: () => ['python3', join(root, 'recipes/lanewise.py')] },
+  {
+    name: 'lanewise.ts',
+    needs: [],
+    prepare: () => {
+      const project = join(folder, 'typescript')
+      execFileSync(process.execPath, [
+        join(root, 'client/build.ts'),
+        join(project, 'node_modules/lanewise-client'),
+      ])
+      writeFileSync(join(project, 'package.json'), '{"type": "module"}')
+      writeFileSync(join(project, 'lanewise.ts'), textOf('recipes/lanewise.ts'))
+      return [process.execPath, join(project, 'lanewise.ts')]
+    },
+  },
+  {
+    name: 'Lanewise.java',
+    needs: ['javac', 'java'],
+    prepare: () => {
+      const classes = join(folder, 'java')
+      mkdirSync(classes)
+      execFileSync('javac', ['-Xlint:all', '-Werror', '-d', classes, join(root, 'recipes/Lanewise.java')])
+      return ['java', '-XX:TieredStopAtLevel=1', '-cp', classes, 'Lanewise']
+    },
+  },
+]
+
+describe.each(recipes)('$name', ({ name, needs, prepare }) => {
+  if (!has(...needs)) process.stderr.write(`NOT TESTED: ${name} needs ${needs.join(', ')}\n`)
+  let command: readonly [string, ...string[]]
+  beforeAll(() => {
+    if (has(...needs)) command = prepare()
+  })
+
+  test.skipIf(!has(...needs))('signs as the known answers do', async () => {
+    const [program, ...args] = command
+    for (const [secret, of] of Map.groupBy(vectors, (vector) => vector.secret)) {
+      const files = of.flatMap(({ timestamp, body }, at) => {
+        const file = join(folder, `body-${at}`)
+        writeFileSync(file, body)
+        return [timestamp, file]
+      })
+      const signed = await run(program, [...args, 'sign', ...files], { env: { LANEWISE_SECRET: secret } })
+      expect(signed.complaint).toBe('')
+      expect(signed.output.trim().split('\n')).toEqual(of.map(({ signature }) => signature))
+    }
+  })
+
+  test.skipIf(!has(...needs))('goes from a sign-in to a booked margin', async () => {
+    const [program, ...args] = command
+    const lane = await makeLane(app, integration.tenant)
+    const { email, password } = integration.tenant
+    const env = { LANEWISE_URL: app.url, LANEWISE_EMAIL: email, LANEWISE_PASSWORD: password }
+    app.now = Date.now()
+    const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
+    expect(ran.complaint).toBe('')
+    const [update, markup, insight] = ran.output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+    expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2150, equipment: 'V' } })
+    expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { avg_rate_usd: 2150 } })
+
+    const refused = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: '1-1-1' } })
+    expect(refused.code).not.toBe(0)
+    expect(refused.output + refused.complaint).toContain('lane-not-found')
+  })
+})
+
+test('the TypeScript recipe holds in a strict project', () => {
+  const project = join(folder, 'typescript')
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+  }
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['lanewise.ts'] }))
+  const { stdout } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/typescript/bin/tsc'), '-p', project],
+    { encoding: 'utf8' },
+  )
+  expect(stdout).toBe('')
+})
+
+describe('the Postman collection', () => {
+  const { version } = JSON.parse(textOf('package.json')) as { version: string }
+
+  test('is the contract’s; npm run postman writes it', () => {
+    expect(JSON.parse(textOf(postmanFile))).toEqual(JSON.parse(JSON.stringify(postmanCollection(version))))
+  })
+
+  test('runs from a sign-in to a booked margin, signing by itself', async () => {
+    const newman = fetched('newman', '6.2.2')
+    if (typeof newman !== 'string') {
+      process.stderr.write(`NOT TESTED: the Postman collection was not run: ${newman.missing}\n`)
+      return
+    }
+    app.now = Date.now()
+    const { email, password } = integration.tenant
+    const values = { base_url: app.url, email, password }
+    const ran = await run(process.execPath, [
+      '--no-deprecation',
+      join(newman, 'bin/newman.js'),
+      'run',
+      join(root, postmanFile),
+      '--folder',
+      postmanWalk,
+      ...Object.entries(values).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]),
+      '--reporters',
+      'json',
+      '--reporter-json-export',
+      join(folder, 'newman.json'),
+    ])
+    const { run: report } = JSON.parse(readFileSync(join(folder, 'newman.json'), 'utf8'))
+    expect(
+      report.failures.map(
+        ({ error, source }: { error: { message: string }; source: { name: string } }) =>
+          `${source.name}: ${error.message}`,
+      ),
+    ).toEqual([])
+    expect(report.stats.requests).toMatchObject({ total: 8, failed: 0 })
+    expect(ran.code).toBe(0)
+  })
+})

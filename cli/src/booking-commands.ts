@@ -1,0 +1,167 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { bodyBytes } from '#client/sign.ts'
+import { explainSignature, type KnownSecret } from '#server/security/explain-signature.ts'
+import { machinesClient, signingSecret } from './clients.ts'
+import { type AddCommands, decimal, type Run } from './command.ts'
+import { CommandFailed } from './exits.ts'
+
+interface UpdateOptions {
+  readonly customerRate?: string
+  readonly truckCost?: string
+  readonly customerName?: string
+  readonly carrierName?: string
+  readonly carrierMc?: string
+  readonly bookedAt?: string
+  readonly body?: string
+}
+
+/** Signed updates of what was booked, and the check of a signature. */
+export const addBookingCommands: AddCommands = (program, action) => {
+  program
+    .command('shipment-update [lane_ref]')
+    .summary('push booked revenue and cost for a lane, signed')
+    .description(
+      'Signs and sends a shipment update. Amounts are sent digit by digit as they are typed. With --body a JSON file is signed and sent byte for byte, and - is the standard input. Sending the same again is safe.',
+    )
+    .option('--customer-rate <dollars>', 'AR: what the customer pays')
+    .option('--truck-cost <dollars>', 'AP: what the carrier is paid')
+    .option('--customer-name <name>', 'the final billable customer')
+    .option('--carrier-name <name>', 'the carrier of the booking')
+    .option('--carrier-mc <number>', "the carrier's MC number")
+    .option('--booked-at <time>', 'when it was booked, ISO 8601')
+    .option('--body <file>', 'the whole body as JSON; - for the standard input')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lanewise shipment-update 48211093754-1-1 --customer-rate 2150 --truck-cost 1820.50',
+    )
+    .action(
+      action<UpdateOptions>(async (run, [laneRef], own) => {
+        const body = own.body === undefined ? updateText(laneRef, own) : await readBytes(run, own.body)
+        const lanewise = machinesClient(run.options, run, 'token and secret')
+        const answer = await lanewise.shipmentUpdate(body, { signal: run.signal })
+        run.answer(
+          answer,
+          answer.updated
+            ? `Booked on lane ${answer.lane_id}.`
+            : 'Nothing was applied: the update holds no values, or a newer one has set them already.',
+        )
+      }),
+    )
+
+  program
+    .command('verify-signature')
+    .summary('say what is wrong with a signature, without a network')
+    .description(
+      'Takes the two headers and the body of a signed write as they were sent and says which part is wrong: the bytes, the clock, the form or the secret. It tries the usual mistakes. The secret is read from LANEWISE_SECRET, from --secret-file or from the file of settings, never from the command line.',
+    )
+    .requiredOption('--timestamp <seconds>', 'the value of X-Service-Timestamp')
+    .requiredOption('--signature <value>', 'the value of X-Service-Signature')
+    .requiredOption('--body <file>', 'the body exactly as sent; - for the standard input')
+    .option('--secret-file <file>', 'a file that holds the secret')
+    .option('--at <seconds>', 'look at it as at this Unix time, not now')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lanewise verify-signature --timestamp 1772373600 --signature sha256=a209... --body sent.json --at 1772373600',
+    )
+    .action(
+      action<{ timestamp: string; signature: string; body: string; secretFile?: string; at?: string }>(
+        async (run, _args, own) => {
+          const kept =
+            own.secretFile === undefined
+              ? signingSecret(run.options, run)
+              : (await readBytes(run, own.secretFile)).toString('utf8')
+          if (kept === null)
+            throw new CommandFailed(3, 'Give the secret: set LANEWISE_SECRET, or use --secret-file.')
+          if (own.at !== undefined && !/^\d{1,12}$/.test(own.at)) {
+            throw new CommandFailed(2, `--at must be the Unix time in seconds; it is "${own.at}".`)
+          }
+          const bytes = await readBytes(run, own.body)
+          const body = bytes.toString('utf8')
+          if (!bytes.equals(Buffer.from(body))) {
+            throw new CommandFailed(
+              7,
+              'The body is not UTF-8: the service would refuse it whatever its signature.',
+            )
+          }
+          const secret = kept.trim()
+          const explained = explainSignature(
+            { timestamp: own.timestamp, signature: own.signature, body },
+            secretsToTry(secret),
+            own.at === undefined ? run.now() : Number(own.at) * 1000,
+          )
+          const parts = explained.parts.map((part) => ({ ...part, detail: inWords(part.detail) }))
+          const secretForm = /^lwsec_[0-9A-Za-z]{49}$/.test(secret)
+            ? []
+            : [
+                '!  secret     The secret that was given is not of the form of this service: lwsec_ and 49 letters and digits.',
+              ]
+          const lines = parts.flatMap(({ part, ok, detail, remedy }) => [
+            `${ok === true ? 'ok' : ok === null ? '??' : '! '} ${part.padEnd(10)} ${detail}`,
+            ...(remedy === null ? [] : [`${' '.repeat(14)}${remedy}`]),
+          ])
+          run.answer(
+            { ok: explained.ok, bytes: bytes.length, parts },
+            [
+              `${explained.ok ? 'The signature is right' : 'The signature is not right'} for these ${bytes.length} bytes.`,
+              ...lines,
+              ...secretForm,
+            ].join('\n'),
+          )
+          if (!explained.ok) run.exitWith(7)
+        },
+      ),
+    )
+}
+
+/** The secret as it was given and, where its prefix is missing, with it: the commonest slip when one is copied. */
+function secretsToTry(secret: string): KnownSecret[] {
+  const known = (id: number, name: string, plaintext: string) => ({ id, name, plaintext, ended: null })
+  const whole = secret.startsWith('lwsec_') ? [] : [known(2, 'whole', `lwsec_${secret}`)]
+  return [known(1, 'given', secret), ...whole]
+}
+
+function inWords(detail: string): string {
+  return detail
+    .replace('the secret "given" (id 1)', 'this secret')
+    .replace(
+      'the secret "whole" (id 2)',
+      'this secret with the prefix lwsec_, without which it was given here',
+    )
+}
+
+/** A file of the person's, or with - the standard input. @throws CommandFailed */
+export async function readBytes(run: Run, name: string): Promise<Buffer> {
+  if (name === '-') return run.input()
+  try {
+    return await readFile(resolve(run.folder, name))
+  } catch (error) {
+    throw new CommandFailed(2, `${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+  }
+}
+
+/** The body of an update, with the amounts as they were typed: a number's text is its bytes. */
+function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array {
+  if (laneRef === undefined)
+    throw new CommandFailed(2, 'Name the lane by its lane_ref, or give the whole body with --body.')
+  const texts = {
+    lane_ref: laneRef,
+    customer_name: own.customerName,
+    carrier_name: own.carrierName,
+    carrier_mc: own.carrierMc,
+    booked_at: own.bookedAt,
+  }
+  const amounts = [
+    ['customer_rate', own.customerRate, '--customer-rate'],
+    ['truck_cost', own.truckCost, '--truck-cost'],
+  ] as const
+  const members = [
+    ...Object.entries(texts).flatMap(([name, value]) =>
+      value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`],
+    ),
+    ...amounts.flatMap(([name, value, option]) =>
+      value === undefined ? [] : [`"${name}":${decimal(value, option)}`],
+    ),
+  ]
+  return bodyBytes(`{${members.join(',')}}`)
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { GlobalOptions } from './clients.ts'
+import { CommandFailed } from './exits.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** What a command's own code is handed beside its arguments. */
+export interface Run extends Surroundings {
+  readonly options: GlobalOptions
+  /** Prints an answer: as JSON with --json, else as people read it. */
+  answer(value: unknown, shown: string): void
+  /** The exit code where it is not 0 although the command is done. */
+  exitWith(code: number): void
+}
+
+/** Adds commands to the program; each of them gets the surroundings when it runs. */
+export type AddCommands = (program: Command, action: Action) => void
+
+/** Wraps the code of a command: its arguments, its own options and the run. */
+export type Action = <Own extends object>(
+  code: (run: Run, args: readonly string[], own: Own) => Promise<void>,
+) => (...received: unknown[]) => Promise<void>
+
+const decimalForm = /^(0|[1-9]\d*)(\.\d+)?$/
+
+/** An amount as it was typed, once it is known to be one. @throws CommandFailed @example decimal('1820.50', '--truck-cost') // '1820.50' */
+export function decimal(text: string, name: string): string {
+  const plain = text.replace(/^\$/, '').replaceAll(/,(?=\d{3}(\D|$))/g, '')
+  if (decimalForm.test(plain)) return plain
+  throw new CommandFailed(2, `${name} must be an amount of dollars such as 2150 or 1820.50; it is "${text}".`)
+}
+
+/** The id of a record. @throws CommandFailed */
+export function recordIdOf(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+  throw new CommandFailed(2, `The id must be a whole number as the list shows it; it is "${text}".`)
+}
+
+/** Only the members that are there: an option that was not given is absent, not undefined. */
+export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
+}

@@ -1,0 +1,114 @@
+import { reader } from './clients.ts'
+import { type AddCommands, decimal, given } from './command.ts'
+import { money, pairs, percent } from './show.ts'
+
+const asService =
+  'With a service token it asks as another system would; without one, as the person who signed in.'
+
+/** Markup and lane insight. */
+export const addInsightCommands: AddCommands = (program, action) => {
+  program
+    .command('markup <origin> <destination> <rate>')
+    .summary('win probability, suggested rate and rate band for a rate')
+    .description(`How a rate compares with what was won and lost on exactly this lane. ${asService}`)
+    .option('-e, --equipment <code>', 'V, R, F or another; all when absent')
+    .option('--market-rate <dollars>', 'the reference of the markup')
+    .option('--include <extras>', 'estimate, curve, optimum, evidence: a comma list, shown with --json')
+    .addHelpText('after', '\nExample:\n  lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V')
+    .action(
+      action<{ equipment?: string; marketRate?: string; include?: string }>(
+        async (run, [origin = '', destination = '', rate = ''], own) => {
+          const query = {
+            origin,
+            destination,
+            proposed_rate: Number(decimal(rate, 'The rate')),
+            ...given({
+              equipment: own.equipment,
+              market_rate:
+                own.marketRate === undefined ? undefined : Number(decimal(own.marketRate, '--market-rate')),
+              include: own.include,
+            }),
+          }
+          const { kind, lanewise } = reader(run.options, run)
+          const options = { signal: run.signal }
+          const answer =
+            kind === 'machine'
+              ? await lanewise.markup(query, options)
+              : await lanewise.call('quote-advice', { query }, options)
+          if (!answer.found) {
+            run.answer(answer, 'Nothing was quoted on this lane yet.')
+            return
+          }
+          const { floor, median, ceiling } = answer.rate_band
+          const { estimate, optimum } = answer
+          run.answer(
+            answer,
+            `${answer.verdict}\n\n${pairs([
+              ['win probability', percent(answer.win_probability)],
+              ['confidence', answer.confidence],
+              ['markup vs reference', answer.markup_pct === null ? '-' : `${answer.markup_pct.toFixed(1)} %`],
+              ['suggested rate', money(answer.suggested_rate)],
+              ['rate band', `${money(floor)} to ${money(ceiling)}, median ${money(median)}`],
+              ...(estimate === undefined
+                ? []
+                : ([
+                    ['calibrated estimate', `${percent(estimate.probability)}. ${estimate.sentence}`],
+                  ] as const)),
+              ...(optimum === undefined || optimum === null
+                ? []
+                : ([['best rate for the margin', money(optimum.floored_rate)]] as const)),
+            ])}`,
+          )
+        },
+      ),
+    )
+
+  program
+    .command('lane <origin> <destination>')
+    .summary('what is known about a lane')
+    .description(
+      `History, scores, signals and a sentence about a lane, falling back to wider scopes. ${asService}`,
+    )
+    .option('-e, --equipment <code>', 'V, R, F or another; corridor-wide when absent')
+    .addHelpText('after', '\nExample:\n  lanewise lane "Dallas, TX" "Atlanta, GA" --json')
+    .action(
+      action<{ equipment?: string }>(async (run, [origin = '', destination = ''], own) => {
+        const query = { origin, destination, ...given({ equipment: own.equipment }) }
+        const { kind, lanewise } = reader(run.options, run)
+        const options = { signal: run.signal }
+        const answer =
+          kind === 'machine'
+            ? await lanewise.laneInsight(query, options)
+            : await lanewise.call('lane-advice', { query }, options)
+        if (!answer.found) {
+          run.answer(answer, 'Nothing is known of this lane, nor of wider scopes.')
+          return
+        }
+        const { history, scores, signals } = answer
+        run.answer(
+          answer,
+          `${answer.summary}\n\n${pairs([
+            ['from', answer.scope.replace('_', ' ')],
+            [
+              'quotes',
+              `${history.total_quotes}, ${history.wins} won, ${history.losses} lost (${history.win_rate_pct.toFixed(1)} %)`,
+            ],
+            ['months active', history.months_active],
+            ['average rate', money(history.avg_rate_usd)],
+            [
+              'scores',
+              Object.entries(scores)
+                .map(([name, score]) => `${name} ${score.toFixed(2)}`)
+                .join(', '),
+            ],
+            [
+              'signals',
+              Object.entries(signals)
+                .map(([name, word]) => `${name} ${word}`)
+                .join(', '),
+            ],
+          ])}`,
+        )
+      }),
+    )
+}

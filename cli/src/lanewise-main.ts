@@ -1,0 +1,52 @@
+import { homedir } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { runProgram } from './program.ts'
+
+/** The command `lanewise`. */
+
+const stop = new AbortController()
+process.on('SIGINT', () => {
+  if (stop.signal.aborted) process.exit(130)
+  stop.abort()
+})
+process.on('SIGTERM', () => stop.abort())
+// A reader that has seen enough (| head) closes the pipe: that is no error of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+async function input(): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+/** Asks on the terminal; what is hidden is typed without showing. */
+async function ask(question: string, hidden: boolean): Promise<string> {
+  if (hidden) process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({
+    input: process.stdin,
+    output: hidden ? silent : process.stderr,
+    terminal: true,
+  })
+  try {
+    return await lines.question(hidden ? '' : question, { signal: stop.signal })
+  } finally {
+    lines.close()
+    if (hidden) process.stderr.write('\n')
+  }
+}
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  env: process.env,
+  home: homedir(),
+  // npm runs scripts in the project's folder and says here where the person was.
+  folder: process.env.INIT_CWD ?? process.cwd(),
+  now: Date.now,
+  print: (text) => process.stdout.write(`${text}\n`),
+  remark: (text) => process.stderr.write(`${text}\n`),
+  input,
+  ask: process.stdin.isTTY ? ask : null,
+  terminal: process.stderr.isTTY ? process.stderr : null,
+  signal: stop.signal,
+})

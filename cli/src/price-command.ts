@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { isLanewiseFailure } from '#client/failures.ts'
+import { readBytes } from './booking-commands.ts'
+import { machinesClient } from './clients.ts'
+import type { AddCommands, Run } from './command.ts'
+import { CommandFailed, ended } from './exits.ts'
+import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
+import { lanePricer, type PricedLane, type PriceLanes, paceOf } from './price-lanes.ts'
+import { progressBar } from './quote-commands.ts'
+
+/** Rows priced between two notes of how far it is: what a run that is killed does again at most. */
+const rowsAtOnce = 50
+/** Of ten requests a second that a brokerage has, some stay for its other systems. */
+const perSecondUsual = 8
+
+interface PriceOptions {
+  readonly output?: string
+  readonly column?: string[]
+  readonly insight?: boolean
+  readonly perSecond?: string
+  readonly restart?: boolean
+}
+
+/** How far a run has come: kept beside what it has written, until it is done. */
+interface Progress {
+  readonly of: string
+  readonly rowsDone: number
+  readonly rowsRefused: number
+  readonly bytes: number
+}
+
+/** A CSV file of lanes, priced: the same file with columns added. */
+export const addPriceCommand: AddCommands = (program, action) => {
+  program
+    .command('price <file>')
+    .summary('price every lane of a CSV file')
+    .description(
+      `Writes the same file with columns added: win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. It asks ${perSecondUsual} times a second, within the limit of the brokerage. Stopped or cut off, the same command goes on where it was.`,
+    )
+    .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent')
+    .option(
+      '-c, --column <field=column...>',
+      'which column is origin, destination, equipment or rate, by name or as #3',
+    )
+    .option('--insight', 'also add what is known about each lane: a second request a lane')
+    .option('--per-second <requests>', `requests a second, 1 to 10; ${perSecondUsual} when absent`)
+    .option('--restart', 'begin anew although there is an unfinished run')
+    .addHelpText('after', '\nExample:\n  lanewise price lanes.csv -o priced.csv --column "rate=Sell Rate"')
+    .action(
+      action<PriceOptions>(async (run, [name = ''], own) => {
+        const perSecond = own.perSecond === undefined ? perSecondUsual : Number(own.perSecond)
+        if (!(perSecond >= 1 && perSecond <= 10))
+          throw new CommandFailed(2, '--per-second must be a number from 1 to 10.')
+        const withInsight = own.insight === true
+        const bytes = await readBytes(run, name)
+        const file = readPriceFile(bytes, own.column ?? [])
+        const target = resolve(run.folder, own.output ?? name.replace(/(\.csv)?$/i, '.priced.csv'))
+        if (target === resolve(run.folder, name))
+          throw new CommandFailed(2, 'The output must be another file.')
+        // Patient: other systems of the brokerage may use up the limit for a while.
+        const pace = paceOf(perSecond)
+        const lanewise = machinesClient(
+          run.options,
+          run,
+          'token',
+          { retries: 10, timeoutMs: 180_000 },
+          (event) => {
+            if (event.kind === 'retrying' && event.failure.code === 'quota-exceeded') pace.hold(event.waitMs)
+          },
+        )
+        const of = createHash('sha256')
+          .update(JSON.stringify([file.columns, withInsight]))
+          .update(bytes)
+          .digest('hex')
+        const { signal } = run
+        const done = await priceInto(
+          run,
+          { file, target, of, withInsight, restart: own.restart === true },
+          (onPriced) => lanePricer({ lanewise, pace, withInsight, signal, onPriced }),
+        )
+        run.answer(
+          { file: target, rows: file.rows.length, refused: done.rowsRefused },
+          `Wrote ${target}: ${file.rows.length} rows, ${done.rowsRefused} of them with an error.`,
+        )
+        if (done.rowsRefused > 0) run.exitWith(6)
+      }),
+    )
+}
+
+interface Work {
+  readonly file: PriceFile
+  readonly target: string
+  /** A digest of the file and of what was asked: an unfinished run of another is not gone on with. */
+  readonly of: string
+  readonly withInsight: boolean
+  readonly restart: boolean
+}
+
+async function priceInto(
+  run: Run,
+  work: Work,
+  pricer: (onPriced: () => void) => PriceLanes,
+): Promise<Progress> {
+  const { file, target, withInsight } = work
+  const [part, note] = [`${target}.part`, `${target}.part.json`]
+  const begun = await begin(work, part, note)
+  let progress = begun
+  if (begun.rowsDone > 0) run.remark(`Going on behind row ${begun.rowsDone} of ${file.rows.length}.`)
+  const bar = progressBar(run, file.rows.length, 'rows')
+  const price = pricer(() => bar?.increment())
+  const out = await open(part, 'r+')
+  try {
+    await out.truncate(begun.bytes)
+    bar?.update(begun.rowsDone)
+    while (progress.rowsDone < file.rows.length) {
+      const rows = file.rows.slice(progress.rowsDone, progress.rowsDone + rowsAtOnce)
+      const priced = await pricedRows(rows, file, price)
+      progress = await append(
+        out,
+        rowsText(
+          file,
+          rows.map((row, at) => [row, addedCells(priced[at] ?? null, withInsight)]),
+        ),
+        {
+          ...progress,
+          rowsDone: progress.rowsDone + rows.length,
+          rowsRefused: progress.rowsRefused + priced.filter((one) => one?.ok === false).length,
+        },
+      )
+      await writeFile(`${note}.new`, JSON.stringify(progress))
+      await rename(`${note}.new`, note)
+      if (bar !== null) bar.update(progress.rowsDone)
+      else if (isTenth(progress.rowsDone, rows.length, file.rows.length)) {
+        run.remark(`${progress.rowsDone} of ${file.rows.length} rows`)
+      }
+    }
+  } catch (error) {
+    if (!isLanewiseFailure(error) && !run.signal.aborted) throw error
+    const { exit, message } = run.signal.aborted ? { exit: 130 as const, message: 'Stopped.' } : ended(error)
+    throw new CommandFailed(
+      exit,
+      `${message}\n${progress.rowsDone} of ${file.rows.length} rows are priced. The same command goes on from there.`,
+    )
+  } finally {
+    bar?.stop()
+    await out.close()
+  }
+  await rename(part, target)
+  await rm(note, { force: true })
+  return progress
+}
+
+/** Where to go on: behind what an unfinished run of the same has written, else behind the header. */
+async function begin(
+  { file, of, withInsight, restart }: Work,
+  part: string,
+  note: string,
+): Promise<Progress> {
+  if (!restart && existsSync(note) && existsSync(part)) {
+    const progress = JSON.parse(await readFile(note, 'utf8')) as Progress
+    if (progress.of === of) return progress
+    throw new CommandFailed(
+      2,
+      `${part} is of another file or another question. Delete it, or begin anew with --restart.`,
+    )
+  }
+  const head = headText(file, withInsight)
+  await writeFile(part, head)
+  return { of, rowsDone: 0, rowsRefused: 0, bytes: Buffer.byteLength(head) }
+}
+
+async function append(
+  out: FileHandle,
+  text: string,
+  progress: Omit<Progress, 'bytes'> & { bytes: number },
+): Promise<Progress> {
+  const bytes = Buffer.from(text)
+  await out.write(bytes, 0, bytes.length, progress.bytes)
+  await out.sync()
+  return { ...progress, bytes: progress.bytes + bytes.length }
+}
+
+/** What each row is answered; null for an empty line. */
+async function pricedRows(
+  rows: readonly (readonly string[])[],
+  file: PriceFile,
+  price: PriceLanes,
+): Promise<(PricedLane | null)[]> {
+  const lanes = rows.map((row) => laneOfRow(row, file))
+  const asked = lanes.flatMap((lane) => (lane === null || 'wrong' in lane ? [] : [lane]))
+  const answers = (await price(asked)).values()
+  return lanes.map((lane) => {
+    if (lane === null) return null
+    return 'wrong' in lane ? { ok: false, detail: lane.wrong } : (answers.next().value ?? null)
+  })
+}
+
+function isTenth(done: number, step: number, total: number): boolean {
+  return Math.floor((done * 10) / total) > Math.floor(((done - step) * 10) / total)
+}

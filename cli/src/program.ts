@@ -1,0 +1,99 @@
+import { Command, CommanderError } from 'commander'
+import { clientVersion } from '#client/lanewise.ts'
+import { addBookingCommands } from './booking-commands.ts'
+import type { GlobalOptions } from './clients.ts'
+import type { Action, Run } from './command.ts'
+import { addCompletion } from './completion.ts'
+import { addCredentialCommands } from './credential-commands.ts'
+import { ended, exits } from './exits.ts'
+import { addInsightCommands } from './insight-commands.ts'
+import { addPriceCommand } from './price-command.ts'
+import { addQuoteCommands } from './quote-commands.ts'
+import { addSessionCommands } from './session-commands.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const teaching = `
+The first quarter of an hour:
+  lanewise sign-in --url https://lanewise.example.com --email you@example.com
+  lanewise token create "my laptop" --save       a service token, for the reads
+  lanewise secret create tms --save              a signing secret, for the updates
+  lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"
+  lanewise shipment-update LANE_REF --customer-rate 2150 --truck-cost 1820.50
+  lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V
+
+From the environment, before what is kept:
+  LANEWISE_URL       where the service is
+  LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update
+  LANEWISE_SECRET    the signing secret: shipment-update, verify-signature
+  LANEWISE_SESSION   the token of a sign-in, for what people do
+  LANEWISE_CONFIG    the file of settings, readable by you alone
+
+Exit codes:
+${Object.entries(exits)
+  .map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`)
+  .join('\n')}
+`
+
+/**
+ * Runs one command line and gives its exit code.
+ *
+ * @example await runProgram(['markup', 'Dallas, TX', 'Atlanta, GA', '2150'], surroundings) // 0
+ */
+export async function runProgram(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  let exit = 0
+  const program = new Command('lanewise')
+  const action: Action =
+    (code) =>
+    async (...received) => {
+      // Commander hands over each argument, then the options, then the command.
+      const command = received.at(-1) as Command
+      const options = command.optsWithGlobals<GlobalOptions>()
+      const run: Run = {
+        ...surroundings,
+        options,
+        answer: (value, shown) => surroundings.print(options.json === true ? JSON.stringify(value) : shown),
+        exitWith: (code) => {
+          exit = code
+        },
+      }
+      await code(run, received.slice(0, -2).flat() as string[], received.at(-2) as never)
+    }
+
+  program
+    .description('Lanewise at the command line: what a rate is worth on a lane, and what was booked.')
+    .version(clientVersion, '--version')
+    .option('--url <address>', 'where the service is')
+    .option('--json', 'answers as JSON, for other programs')
+    .option('--verbose', 'tell every request and its answer, without credentials')
+    .addHelpText('after', teaching)
+    .helpCommand('help [command]', 'how to use a command')
+    .configureHelp({ showGlobalOptions: true })
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => surroundings.print(text.trimEnd()),
+      writeErr: (text) => surroundings.remark(text.trimEnd()),
+    })
+  for (const add of [
+    addSessionCommands,
+    addCredentialCommands,
+    addInsightCommands,
+    addBookingCommands,
+    addQuoteCommands,
+    addPriceCommand,
+    addCompletion,
+  ]) {
+    add(program, action)
+  }
+  try {
+    await program.parseAsync(words, { from: 'user' })
+    return exit
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    const { exit: code, message } = surroundings.signal.aborted
+      ? { exit: 130, message: ended(error).message }
+      : ended(error)
+    surroundings.remark(message)
+    return code
+  }
+}

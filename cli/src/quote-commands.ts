@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import cliProgress from 'cli-progress'
+import type { Answer, Body } from '#client/sent.ts'
+import { readBytes } from './booking-commands.ts'
+import { personsClient } from './clients.ts'
+import { type AddCommands, decimal, given, type Run } from './command.ts'
+import { CommandFailed } from './exits.ts'
+import { money, pairs } from './show.ts'
+
+const longPatience = { attemptTimeoutMs: 600_000, timeoutMs: 900_000 }
+const lookEveryMs = 400
+const outcomes = ['won', 'lost', 'pending'] as const satisfies readonly Body<'set-outcome'>['outcome'][]
+const outcomeReasons = [
+  'price',
+  'service',
+  'capacity',
+  'no_response',
+  'other',
+] as const satisfies readonly Body<'set-outcome'>['reason'][]
+
+interface QuoteOptions {
+  readonly customer: string
+  readonly reference?: string
+  readonly estimatedCost?: string
+  readonly marketRate?: string
+  readonly pickupDate?: string
+}
+
+/** What people do with quotes: quote, decide, import, export. */
+export const addQuoteCommands: AddCommands = (program, action) => {
+  program
+    .command('quote <origin> <destination> <equipment> <rate>')
+    .summary('quote a lane; prints its lane_ref')
+    .requiredOption('--customer <name>', 'the shipper the quote is for')
+    .option('--reference <text>', "the shipper's own reference")
+    .option('--estimated-cost <dollars>', 'what the truck is expected to cost')
+    .option('--market-rate <dollars>', 'the market rate at the time')
+    .option('--pickup-date <day>', 'YYYY-MM-DD')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"',
+    )
+    .action(
+      action<QuoteOptions>(async (run, [origin = '', destination = '', equipment = '', rate = ''], own) => {
+        const amount = (text: string | undefined, name: string) =>
+          text === undefined ? undefined : Number(decimal(text, name))
+        const body = {
+          customer_name: own.customer,
+          ...given({ reference: own.reference }),
+          request_key: randomUUID(),
+          lanes: [
+            {
+              origin,
+              destination,
+              equipment,
+              quoted_rate: Number(decimal(rate, 'The rate')),
+              ...given({
+                estimated_cost: amount(own.estimatedCost, '--estimated-cost'),
+                market_rate: amount(own.marketRate, '--market-rate'),
+                pickup_date: own.pickupDate,
+              }),
+            },
+          ],
+        }
+        // The key makes it safe to send again: the service answers the request that the first one made.
+        const made = await personsClient(run.options, run).call(
+          'create-quote-request',
+          { body },
+          { signal: run.signal, isRepeatable: true },
+        )
+        run.answer(made, made.lanes.map(({ lane_ref }) => lane_ref).join('\n'))
+      }),
+    )
+
+  program
+    .command('outcome <lane_ref> <outcome>')
+    .summary(`mark a lane ${outcomes.join(', ')}`)
+    .option('--reason <reason>', `why it was lost: ${outcomeReasons.join(', ')}`)
+    .action(
+      action<{ reason?: string }>(async (run, [laneRef = '', outcome = ''], own) => {
+        const known = outcomes.find((one) => one === outcome)
+        const reason = outcomeReasons.find((one) => one === own.reason)
+        if (known === undefined)
+          throw new CommandFailed(2, `The outcome must be one of ${outcomes.join(', ')}; it is "${outcome}".`)
+        if (own.reason !== undefined && reason === undefined) {
+          throw new CommandFailed(
+            2,
+            `--reason must be one of ${outcomeReasons.join(', ')}; it is "${own.reason}".`,
+          )
+        }
+        const lane = await personsClient(run.options, run).call(
+          'set-outcome',
+          { params: { lane_ref: laneRef }, body: { outcome: known, ...given({ reason }) } },
+          { signal: run.signal, isRepeatable: true },
+        )
+        run.answer(
+          lane,
+          pairs([
+            ['lane', `${lane.origin} to ${lane.destination}, ${lane.equipment}`],
+            ['quoted', money(lane.quoted_rate)],
+            ['outcome', lane.outcome],
+          ]),
+        )
+      }),
+    )
+
+  program
+    .command('import <file>')
+    .summary('take in past quotes and bookings from a CSV file')
+    .description('Good rows are kept, nothing of a bad row is, and the same row again adds nothing.')
+    .option('--dry-run', 'check the file and keep nothing')
+    .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
+    .action(
+      action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
+        const lanewise = personsClient(run.options, run, longPatience)
+        const bytes = await readBytes(run, file)
+        const query = {
+          file_name: basename(file),
+          ...(own.dryRun === true ? { dry_run: 'true' as const } : {}),
+          ...given({ map: own.map }),
+        }
+        let now = await lanewise.call(
+          'create-import',
+          { query, body: new Blob([new Uint8Array(bytes)]) },
+          { signal: run.signal },
+        )
+        const bar = progressBar(run, bytes.length, 'bytes')
+        while (now.status === 'running') {
+          await pause(lookEveryMs, undefined, { signal: run.signal })
+          now = await lanewise.call(
+            'get-import',
+            { params: { import_id: now.import_id } },
+            { signal: run.signal },
+          )
+          bar?.update(now.bytes_read)
+        }
+        bar?.stop()
+        tellImport(run, now)
+      }),
+    )
+
+  program
+    .command('export <what>')
+    .summary('lanes or shipments as a CSV file')
+    .option('-o, --output <file>', 'write it there instead of printing it')
+    .option('--from <day>', 'quoted on or after')
+    .option('--to <day>', 'quoted before')
+    .option('--customer <name>', 'only of this customer')
+    .option('-e, --equipment <code>', 'only of this equipment')
+    .action(
+      action<{ output?: string; from?: string; to?: string; customer?: string; equipment?: string }>(
+        async (run, [what = ''], { output, ...filters }) => {
+          const lanewise = personsClient(run.options, run, longPatience)
+          const options = { signal: run.signal }
+          const query = given(filters)
+          if (what !== 'lanes' && what !== 'shipments') {
+            throw new CommandFailed(2, `Say what to export: lanes or shipments; not "${what}".`)
+          }
+          const csv =
+            what === 'lanes'
+              ? await lanewise.call('export-lanes', { query }, options)
+              : await lanewise.call('export-shipments', { query }, options)
+          if (output === undefined) run.print(csv.replace(/\r?\n$/, ''))
+          else {
+            await writeFile(resolve(run.folder, output), csv)
+            run.answer({ file: output, bytes: Buffer.byteLength(csv) }, `Wrote ${output}.`)
+          }
+        },
+      ),
+    )
+}
+
+function tellImport(run: Run, done: Answer<'get-import'>): void {
+  const { rows_read, rows_added, rows_updated, rows_repeated, rows_refused, errors } = done
+  const shown = errors
+    .slice(0, 20)
+    .map(({ row, column, detail }) => `line ${row}${column === null ? '' : `, ${column}`}: ${detail}`)
+  run.answer(
+    done,
+    [
+      pairs([
+        ['rows read', rows_read],
+        [done.dry_run ? 'would be added' : 'added', rows_added],
+        ['updated', rows_updated],
+        ['imported before', rows_repeated],
+        ['refused', rows_refused],
+      ]),
+      ...shown,
+      ...(errors.length > shown.length ? [`and ${rows_refused - shown.length} more: see --json`] : []),
+    ].join('\n'),
+  )
+  if (done.status === 'failed' || done.status === 'stopped')
+    throw new CommandFailed(1, done.failure ?? `The import was ${done.status}.`)
+  if (rows_refused > 0) run.exitWith(6)
+}
+
+/** A bar on the terminal; null where there is none to draw it on. */
+export function progressBar(run: Run, total: number, unit: string): cliProgress.SingleBar | null {
+  if (run.terminal === null) return null
+  const bar = new cliProgress.SingleBar(
+    {
+      stream: run.terminal,
+      format: `{bar} {percentage} % | {value} of {total} ${unit} | {eta_formatted} left`,
+      hideCursor: true,
+      clearOnComplete: true,
+    },
+    cliProgress.Presets.rect,
+  )
+  bar.start(total, 0)
+  return bar
+}

@@ -1,0 +1,45 @@
+/** How answers look to people. */
+
+/** @example money(1820.5) // '$1,820.50' */
+export function money(dollars: number | null | undefined): string {
+  if (dollars === null || dollars === undefined) return '-'
+  return dollars.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
+}
+
+/** @example percent(0.625) // '62.5 %' */
+export function percent(share: number | null | undefined): string {
+  return share === null || share === undefined ? '-' : `${(share * 100).toFixed(1)} %`
+}
+
+/** Names and values below each other, the values in line. */
+export function pairs(rows: readonly (readonly [name: string, value: string | number | null])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${clean(String(value ?? '-'))}`).join('\n')
+}
+
+/** A table with a line of headings; numbers stand to the right. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string {
+  const cells = [headings, ...rows.map((row) => row.map((cell) => clean(String(cell ?? '-'))))]
+  const widths = headings.map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)))
+  const isNumber = headings.map((_, at) =>
+    rows.every((row) => /^(-|-?\$?[\d,.]+( %)?)$/.test(String(row[at] ?? '-'))),
+  )
+  return cells
+    .map((row) =>
+      row
+        .map((cell, at) =>
+          isNumber[at] === true ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+/** A name may hold what moves a terminal's cursor: it is shown as what it is. */
+function clean(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}

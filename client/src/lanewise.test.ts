@@ -1,0 +1,426 @@
+import { createHmac } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { problemScene, type ScriptedServer, scriptedServer } from '../testing/scripted-server.ts'
+import {
+  bodyBytes,
+  debounce,
+  isLanewiseFailure,
+  Lanewise,
+  type LanewiseEvent,
+  type LanewiseFailure,
+  type LanewiseOptions,
+  signatureHeaders,
+} from './index.ts'
+import { usualPatience, waitMs } from './retry.ts'
+
+const offer = { origin: 'Dallas, TX', destination: 'Atlanta, GA', proposed_rate: 2150 } as const
+const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' } as const
+const secret = 'lwsec_BGnd5fHs5RUZ4PyZ1a1zR1tzQPe8vwxEfaxkz0AuHsB1YxORM'
+const token = 'made-up-token'
+const ok = { status: 200, body: { found: false, confidence: 'none' } }
+const done = { status: 200, body: { status: 'ok', lane_id: 7, updated: true } }
+
+let server: ScriptedServer
+beforeAll(async () => {
+  server = await scriptedServer()
+})
+afterAll(() => server.close())
+
+function client(options: Partial<LanewiseOptions> = {}): Lanewise {
+  return new Lanewise({
+    baseUrl: server.url,
+    token,
+    secret,
+    ...options,
+    patience: { firstWaitMs: 2, ...options.patience },
+  })
+}
+
+async function failureOf(call: Promise<unknown>): Promise<LanewiseFailure> {
+  const failure = await call.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!isLanewiseFailure(failure))
+    throw new Error(`Expected a failure of the client, got ${String(failure)}.`)
+  return failure
+}
+
+describe('a signed write', () => {
+  const { vectors } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../docs/signing-vectors.json'), 'utf8'),
+  ) as { vectors: { name: string; secret: string; timestamp: string; body: string; signature: string }[] }
+
+  test.each(vectors)(
+    'signs as the known answers do: $name',
+    async ({ secret, timestamp, body, signature }) => {
+      expect(await signatureHeaders(secret, Number(timestamp), bodyBytes(body))).toEqual({
+        'x-service-timestamp': timestamp,
+        'x-service-signature': signature,
+      })
+    },
+  )
+
+  test('sends the very bytes that were signed, and an own text as it is', async () => {
+    server.play(done)
+    const text = '{ "lane_ref":"48211093754-1-1",  "truck_cost": 1820.50 }'
+    await client().shipmentUpdate(text)
+    const [sent] = server.arrived
+    expect(sent?.body).toBe(text)
+    const digest = createHmac('sha256', secret)
+      .update(`${sent?.headers['x-service-timestamp']}.${text}`)
+      .digest('hex')
+    expect(sent?.headers['x-service-signature']).toBe(`sha256=${digest}`)
+  })
+
+  test('is repeated with the same time, bytes and signature, so that the service knows it for the same', async () => {
+    server.play('cut', problemScene(503, 'unavailable'), { status: 502, body: '<h1>Bad gateway</h1>' }, done)
+    expect(await client().shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 1820.5 })).toEqual(done.body)
+    expect(server.arrived).toHaveLength(4)
+    const signatures = server.arrived.map(({ headers, body }) => headers['x-service-signature'] + body)
+    expect(new Set(signatures).size).toBe(1)
+  })
+
+  test('is signed anew once its time has become old', async () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(1_772_373_600_000)
+    try {
+      server.play('cut', done)
+      await client({
+        onEvent: ({ kind }) => {
+          if (kind === 'retrying') clock.mockReturnValue(1_772_373_600_000 + 250_000)
+        },
+      }).shipmentUpdate({ lane_ref: '7-1-1' })
+      const times = server.arrived.map(({ headers }) => headers['x-service-timestamp'])
+      expect(times).toEqual(['1772373600', '1772373850'])
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
+  test('takes the service’s clock from its refusal, once, and keeps it', async () => {
+    const serverTime = Math.floor(Date.now() / 1000) + 4_000
+    const refusal = problemScene(401, 'timestamp-out-of-window', { members: { server_time: serverTime } })
+    const lanewise = client()
+    server.play(refusal, done, done)
+    await lanewise.shipmentUpdate({ lane_ref: '7-1-1' })
+    await lanewise.shipmentUpdate({ lane_ref: '7-1-1' })
+    const times = server.arrived.map(({ headers }) => Number(headers['x-service-timestamp']) - serverTime)
+    expect(times.map((off) => Math.abs(off) < 60)).toEqual([false, true, true])
+
+    server.play(refusal)
+    expect((await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }))).code).toBe(
+      'timestamp-out-of-window',
+    )
+    expect(server.arrived).toHaveLength(2)
+  })
+
+  test('refuses what JSON cannot hold, and to sign without a secret', async () => {
+    server.play(done)
+    const nan = client().shipmentUpdate({ lane_ref: '7-1-1', truck_cost: Number.NaN })
+    await expect(nan).rejects.toThrow('truck_cost is NaN')
+    const bare = new Lanewise({ baseUrl: server.url, token })
+    await expect(bare.shipmentUpdate({ lane_ref: '7-1-1' })).rejects.toThrow('give the client a secret')
+    expect(server.arrived).toEqual([])
+  })
+})
+
+describe('tries', () => {
+  test('wait as long as Retry-After says', async () => {
+    server.play(problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '1' } }), ok)
+    await client().markup(offer)
+    const [first, second] = server.arrived
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990)
+  })
+
+  test('end at once where the wait would outlast the time there is', async () => {
+    server.play(problemScene(503, 'unavailable', { headers: { 'Retry-After': '30' } }))
+    const failure = await failureOf(client({ patience: { timeoutMs: 5_000 } }).markup(offer))
+    expect(failure).toMatchObject({
+      code: 'unavailable',
+      retryAfterSeconds: 30,
+      attempts: 1,
+      requestId: 'r-1',
+    })
+  })
+
+  test('double a bound below which chance decides', () => {
+    const bounds = [1, 2, 3, 4, 5, 6, 7].map((attempt) => waitMs(attempt, null, usualPatience, () => 1))
+    expect(bounds).toEqual([250, 500, 1000, 2000, 4000, 8000, 8000])
+    expect(waitMs(3, null, usualPatience, () => 0)).toBe(0)
+    expect(waitMs(1, 2, usualPatience, () => 0.5)).toBe(2125)
+  })
+
+  test('are not made where they would not help', async () => {
+    for (const [status, code] of [
+      [401, 'token-expired'],
+      [404, 'lane-not-found'],
+      [422, 'validation-failed'],
+      [500, 'internal'],
+    ] as const) {
+      server.play(problemScene(status, code))
+      expect((await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }))).code).toBe(code)
+      expect(server.arrived).toHaveLength(1)
+    }
+  })
+
+  test('end after so many', async () => {
+    server.play('cut')
+    const failure = await failureOf(client({ patience: { retries: 2 } }).laneInsight(lane))
+    expect(failure).toMatchObject({ code: 'network', attempts: 3, status: null })
+  })
+
+  test('of what must not happen twice are made only where nothing was done', async () => {
+    server.play('cut', done)
+    expect((await failureOf(client().createServiceToken({ name: 'tms' }))).code).toBe('network')
+    server.play(problemScene(503, 'unavailable'), done)
+    expect((await failureOf(client().createServiceToken({ name: 'tms' }))).code).toBe('unavailable')
+    server.play(problemScene(429, 'quota-exceeded'), done)
+    await client().createServiceToken({ name: 'tms' })
+    expect(server.arrived).toHaveLength(2)
+  })
+})
+
+describe('a failure', () => {
+  test('is one of a union of codes, with what the service said', async () => {
+    const errors = [{ parameter: 'origin', code: 'missing', detail: 'origin is missing.' }]
+    server.play(problemScene(422, 'validation-failed', { members: { errors } }))
+    const failure = await failureOf(client().markup(offer))
+    if (failure.code !== 'validation-failed') throw new Error(failure.code)
+    expect(failure.errors).toEqual(errors)
+    expect(failure.remedy).toContain('See errors')
+    expect(failure.message).toBe('It is validation-failed.')
+  })
+
+  test('that this package does not know yet is told by its type', async () => {
+    server.play(problemScene(418, 'teapot'))
+    const failure = await failureOf(client().markup(offer))
+    expect(failure.code).toBe('unknown-problem')
+    if (failure.code === 'unknown-problem') expect(failure.problem.type).toBe('/problems/teapot')
+  })
+
+  test.each([
+    ['a page of a proxy', { status: 403, body: '<h1>Forbidden</h1>' }, 'not-json', 403],
+    ['a good status without JSON', { status: 200, body: 'hello' }, 'not-json', 200],
+    [
+      'a redirect, which no token follows',
+      { status: 302, headers: { Location: '/elsewhere' } },
+      'not-json',
+      302,
+    ],
+    ['JSON that is no problem', { status: 400, body: { message: 'no' } }, 'not-json', 400],
+    ['an answer that was cut off', 'half', 'network', null],
+    ['silence', 'silence', 'timeout', null],
+  ] as const)('names %s', async (_name, scene, code, status) => {
+    server.play(scene)
+    const attemptTimeoutMs = scene === 'silence' ? 100 : 5_000
+    const failure = await failureOf(client({ patience: { retries: 0, attemptTimeoutMs } }).markup(offer))
+    expect(failure).toMatchObject({ code, status })
+    expect(server.arrived).toHaveLength(1)
+  })
+
+  test('of a caller who gives up is told at once, while it is sent and while it waits', async () => {
+    server.play('silence')
+    const first = new AbortController()
+    const sent = client().shipmentUpdate({ lane_ref: '7-1-1' }, { signal: first.signal })
+    first.abort(new Error('closed'))
+    expect(await failureOf(sent)).toMatchObject({ code: 'aborted', cause: new Error('closed') })
+
+    server.play(problemScene(503, 'unavailable', { headers: { 'Retry-After': '9' } }))
+    const second = new AbortController()
+    const waiting = client({
+      onEvent: ({ kind }) => {
+        if (kind === 'retrying') second.abort()
+      },
+    }).markup(offer, { signal: second.signal })
+    expect((await failureOf(waiting)).code).toBe('aborted')
+  })
+
+  test('in all takes no longer than the caller’s own time', async () => {
+    server.play('silence')
+    const began = performance.now()
+    const failure = await failureOf(client().markup(offer, { timeoutMs: 60 }))
+    expect(failure.code).toBe('timeout')
+    expect(performance.now() - began).toBeLessThan(2_000)
+  })
+
+  test('does not come of endless patience', async () => {
+    server.play(ok)
+    const endless = client({ patience: { attemptTimeoutMs: Number.POSITIVE_INFINITY } })
+    expect(await endless.markup(offer, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(ok.body)
+  })
+
+  test('of a credential with the line end of its file is told before anything is sent', async () => {
+    server.play(ok)
+    await expect(client({ token: 'made-up\n' }).markup(offer)).rejects.toThrow(
+      'The token is empty, or has a space',
+    )
+    await expect(client({ secret: '' }).shipmentUpdate({ lane_ref: '7-1-1' })).rejects.toThrow(
+      'The secret is empty',
+    )
+    expect(server.arrived).toEqual([])
+  })
+
+  test('at a wrong address is told before anything is sent', () => {
+    expect(() => client({ baseUrl: 'lanewise.example.com' })).toThrow('must be an address')
+    expect(() => client({ baseUrl: 'https://me:secret@lanewise.example.com' })).toThrow('no user')
+  })
+})
+
+describe('remembered answers', () => {
+  test('spare a second question, and each caller may change a copy of its own', async () => {
+    server.play({ status: 200, body: { found: true, wins: [1, 2] } })
+    const lanewise = client()
+    const first = (await lanewise.laneInsight(lane)) as unknown as { wins: number[] }
+    first.wins.push(3)
+    expect(await lanewise.laneInsight(lane)).toEqual({ found: true, wins: [1, 2] })
+    expect(server.arrived).toHaveLength(1)
+    await lanewise.laneInsight({ ...lane, equipment: 'R' })
+    await lanewise.laneInsight(lane, { cache: false })
+    expect(server.arrived).toHaveLength(3)
+  })
+
+  test('are as old as the interface allows at most: 5 minutes a rate, 15 minutes a lane', async () => {
+    server.play(ok)
+    const lanewise = client()
+    const ask = async () => {
+      await lanewise.markup(offer)
+      await lanewise.laneInsight(lane)
+      return server.arrived.length
+    }
+    const began = performance.now()
+    const clock = vi.spyOn(performance, 'now')
+    try {
+      clock.mockImplementation(() => began)
+      expect(await ask()).toBe(2)
+      clock.mockImplementation(() => began + 5 * 60_000 - 1)
+      expect(await ask()).toBe(2)
+      clock.mockImplementation(() => began + 5 * 60_000)
+      expect(await ask()).toBe(3)
+      clock.mockImplementation(() => began + 15 * 60_000)
+      expect(await ask()).toBe(5)
+    } finally {
+      clock.mockRestore()
+    }
+  })
+
+  test('are of one token, bounded, and can be switched off', async () => {
+    server.play(ok)
+    let now = 'one'
+    const two = client({ token: () => now, cache: { entriesMax: 2 } })
+    await two.laneInsight(lane)
+    now = 'two'
+    await two.laneInsight(lane)
+    expect(server.arrived.map(({ headers }) => headers.authorization)).toEqual(['Bearer one', 'Bearer two'])
+    await two.laneInsight({ ...lane, equipment: 'R' })
+    now = 'one'
+    await two.laneInsight(lane)
+    expect(server.arrived).toHaveLength(4)
+
+    server.play(ok)
+    const none = client({ cache: false })
+    await none.laneInsight(lane)
+    await none.laneInsight(lane)
+    expect(server.arrived).toHaveLength(2)
+  })
+
+  test('are forgotten with an own write, and so is a question that began before it', async () => {
+    server.play(ok)
+    const lanewise = client()
+    await lanewise.laneInsight(lane)
+    const before = lanewise.markup(offer)
+    await lanewise.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 1 })
+    await before
+    await lanewise.laneInsight(lane)
+    await lanewise.markup(offer)
+    expect(server.arrived).toHaveLength(5)
+
+    server.play(ok)
+    const keeping = client({ forgetAfterWrite: false })
+    await keeping.laneInsight(lane)
+    await keeping.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 1 })
+    await keeping.laneInsight(lane)
+    expect(server.arrived).toHaveLength(2)
+  })
+
+  test('are not made of failures', async () => {
+    server.play(problemScene(404, 'not-found'), ok)
+    const lanewise = client()
+    await failureOf(lanewise.laneInsight(lane))
+    expect(await lanewise.laneInsight(lane)).toEqual(ok.body)
+  })
+})
+
+describe('equal questions at once', () => {
+  test('are one request, given up when nobody waits for it any more', async () => {
+    server.play(ok)
+    const lanewise = client()
+    const giveUp = new AbortController()
+    const asked = [
+      lanewise.markup(offer),
+      lanewise.markup(offer, { signal: giveUp.signal }),
+      lanewise.markup(offer),
+    ]
+    giveUp.abort()
+    const ends = await Promise.allSettled(asked)
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(server.arrived).toHaveLength(1)
+
+    server.play('silence')
+    const both = new AbortController()
+    const silent = [1, 2].map(() => failureOf(client().markup(offer, { signal: both.signal })))
+    both.abort()
+    expect((await Promise.all(silent)).map(({ code }) => code)).toEqual(['aborted', 'aborted'])
+  })
+})
+
+describe('a debounced question', () => {
+  test('asks for the last only, and drops what is overtaken', async () => {
+    const asked: string[] = []
+    const givenUp: string[] = []
+    const ask = debounce(
+      (question: string, signal) =>
+        new Promise<string>((resolve) => {
+          asked.push(question)
+          signal.addEventListener('abort', () => givenUp.push(question))
+          setTimeout(() => resolve(`answer to ${question}`), question === 'slow' ? 60 : 1)
+        }),
+      10,
+    )
+    const typed = [ask('D'), ask('Da'), ask('slow')]
+    await vi.waitFor(() => expect(asked).toEqual(['slow']))
+    typed.push(ask('Dallas'))
+    expect(await Promise.all(typed)).toEqual([undefined, undefined, undefined, 'answer to Dallas'])
+    expect([asked, givenUp]).toEqual([['slow', 'Dallas'], ['slow']])
+    const cancelled = ask('never')
+    ask.cancel()
+    expect(await cancelled).toBeUndefined()
+    expect(asked).not.toContain('never')
+  })
+
+  test('passes a failure on', async () => {
+    const ask = debounce(() => Promise.reject(new Error('no')), 1)
+    await expect(ask('x')).rejects.toThrow('no')
+  })
+})
+
+test('hooks see what happens, and never a token or a secret; a hook that throws harms nothing', async () => {
+  server.play(problemScene(503, 'unavailable'), done)
+  const events: LanewiseEvent[] = []
+  const lanewise = client({
+    onEvent: (event) => {
+      events.push(event)
+      throw new Error('a log that is full')
+    },
+  })
+  await lanewise.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 1 })
+  expect(events.map(({ kind }) => kind)).toEqual(['sent', 'answered', 'retrying', 'sent', 'answered'])
+  expect(events[1]).toMatchObject({
+    operation: 'shipment-update',
+    path: '/api/integrations/tms/shipment-update',
+  })
+  const seen = JSON.stringify([events, lanewise, Object.keys(lanewise)])
+  expect(seen).not.toContain(token)
+  expect(seen).not.toContain(secret)
+})

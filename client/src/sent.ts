@@ -1,0 +1,20 @@
+import type { Operations } from './wire.ts'
+
+export type OperationName = keyof Operations
+
+/** What an operation answers, by its name. */
+export type Answer<Name extends OperationName> = Operations[Name]['answer']
+export type Query<Name extends OperationName> = Operations[Name]['query']
+export type Body<Name extends OperationName> = Operations[Name]['body']
+
+type Part<Key extends string, Values> = [keyof Values] extends [never]
+  ? { readonly [K in Key]?: never }
+  : Record<never, never> extends Values
+    ? { readonly [K in Key]?: Values }
+    : { readonly [K in Key]: Values }
+type BodyPart<Values> = [Values] extends [never] ? { readonly body?: never } : { readonly body: Values }
+
+/** What an operation takes: what is in its path, its query and its body. */
+export type Sent<Name extends OperationName> = Part<'params', Operations[Name]['params']> &
+  Part<'query', Operations[Name]['query']> &
+  BodyPart<Operations[Name]['body']>

@@ -1,0 +1,70 @@
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
+
+/** A schema of the contract, which is JSON Schema: as much of it as the contract uses. */
+interface Schema {
+  readonly type?: string
+  readonly description?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+}
+
+/**
+ * The types of everything that travels, written out from the contract's schemas: what stands in the published package for
+ * `client/src/wire.ts`, so that it needs neither the contract nor the package of its schemas.
+ */
+export function wireTypes(): string {
+  const entries = (allEndpoints as readonly Endpoint[]).map(
+    (endpoint) => `  /** ${comment(endpoint.description)} */
+  readonly '${endpoint.name}': {
+    readonly params: ${objectType((endpoint.params ?? {}) as Schema, '    ')}
+    readonly query: ${objectType((endpoint.query ?? {}) as Schema, '    ')}
+    readonly body: ${endpoint.body === undefined ? 'never' : endpoint.bodyKind === 'csv' ? 'Blob' : typeOf(endpoint.body as Schema, '    ')}
+    readonly answer: ${typeOf(endpoint.answer as Schema, '    ')}
+  }`,
+  )
+  return `/** What each operation of Lanewise takes and answers, by its name. Written from the service's contract. */
+export interface Operations {
+${entries.join('\n')}
+}
+`
+}
+
+const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'null'])
+
+function typeOf(schema: Schema, indent: string): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map((part) => typeOf(part, indent)).join(' | ')
+  if (Object.keys(schema).length === 0) return 'unknown'
+  if (schema.type === 'integer') return 'number'
+  if (schema.type === 'array') return `(${typeOf(schema.items ?? {}, indent)})[]`
+  if (schema.type === 'object') {
+    return schema.patternProperties === undefined ? objectType(schema, indent) : recordType(schema, indent)
+  }
+  if (schema.type !== undefined && plainTypes.has(schema.type)) return schema.type
+  throw new Error(`A schema of the contract has the type ${schema.type}, which has no type here yet.`)
+}
+
+function recordType({ patternProperties = {} }: Schema, indent: string): string {
+  const [values = {}] = Object.values(patternProperties)
+  return `Record<string, ${typeOf(values, indent)}>`
+}
+
+function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
+  const deeper = `${indent}  `
+  const lines = Object.entries(properties).map(([name, schema]) => {
+    const said = schema.description === undefined ? '' : `${deeper}/** ${comment(schema.description)} */\n`
+    return `${said}${deeper}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, deeper)}`
+  })
+  return lines.length === 0 ? 'Record<never, never>' : `{\n${lines.join('\n')}\n${indent}}`
+}
+
+function comment(text: string): string {
+  return text.replaceAll('*/', '* /')
+}

@@ -1,0 +1,119 @@
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * From a sign-in to a booked margin with the JDK (17 or newer) alone: java Lanewise.java. See docs/recipes.md.
+ *
+ * LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: where, and who signs in (an admin or owner)
+ * LANEWISE_LANE_REF: the lane that was booked
+ */
+public class Lanewise {
+  private static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+  private static final int TRIES = 5;
+
+  public static void main(String[] args) throws Exception {
+    if (args.length > 0 && args[0].equals("sign")) {
+      // "Lanewise.java sign TIME FILE ..." prints signatures alone, to be compared with the known answers.
+      for (int at = 1; at + 1 < args.length; at += 2) {
+        System.out.println(signature(env("LANEWISE_SECRET"), args[at], Files.readAllBytes(Path.of(args[at + 1]))));
+      }
+      return;
+    }
+    // 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
+    String who = "{\"email\":" + quoted(env("LANEWISE_EMAIL")) + ",\"password\":" + quoted(env("LANEWISE_PASSWORD")) + "}";
+    String session = member(send(post("/api/auth/sign-in", null, who.getBytes(StandardCharsets.UTF_8))), "token");
+    byte[] name = "{\"name\":\"Java recipe\"}".getBytes(StandardCharsets.UTF_8);
+    String token = member(send(post("/api/integrations/tokens", session, name)), "token");
+    String secret = member(send(post("/api/integrations/secrets", session, name)), "secret");
+
+    // 2. What was booked, signed. Serialised once: these bytes are signed, and these bytes are sent.
+    String booking = "{\"lane_ref\":" + quoted(env("LANEWISE_LANE_REF")) + ",\"customer_rate\":2150,\"truck_cost\":1820.50}";
+    byte[] body = booking.getBytes(StandardCharsets.UTF_8);
+    String timestamp = Long.toString(Instant.now().getEpochSecond());
+    System.out.println(
+        send(
+            post("/api/integrations/tms/shipment-update", token, body)
+                .header("X-Service-Timestamp", timestamp)
+                .header("X-Service-Signature", signature(secret, timestamp, body))));
+
+    // 3. What a rate is worth on the lane, and what is known about it. Keep these answers: 5 and 15 minutes.
+    String lane = "origin=" + encoded("Dallas, TX") + "&destination=" + encoded("Atlanta, GA") + "&equipment=V";
+    System.out.println(send(get("/api/integrations/insights/markup?" + lane + "&proposed_rate=2150", token)));
+    System.out.println(send(get("/api/integrations/insights/lane?" + lane, token)));
+  }
+
+  /** HMAC-SHA256 of the time, a dot and the very bytes that are sent; the whole secret is the key, as text. */
+  static String signature(String secret, String timestamp, byte[] body) throws Exception {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+    mac.update((timestamp + ".").getBytes(StandardCharsets.UTF_8));
+    return "sha256=" + HexFormat.of().formatHex(mac.doFinal(body));
+  }
+
+  /** The answer to a request, sent again after 429, 503 and a cut connection: an update is safe to repeat as it is. */
+  private static String send(HttpRequest.Builder builder) throws Exception {
+    HttpRequest request = builder.timeout(Duration.ofSeconds(15)).build();
+    for (int attempt = 1; ; attempt++) {
+      long waitMs = ThreadLocalRandom.current().nextLong(250L << attempt);
+      try {
+        HttpResponse<String> answer = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+        if (answer.statusCode() < 300) return answer.body();
+        if ((answer.statusCode() != 429 && answer.statusCode() != 503) || attempt == TRIES) {
+          System.err.println(answer.body());
+          System.exit(1);
+        }
+        waitMs += 1000 * answer.headers().firstValueAsLong("Retry-After").orElse(0);
+      } catch (IOException cut) {
+        if (attempt == TRIES) throw cut;
+      }
+      Thread.sleep(waitMs);
+    }
+  }
+
+  private static HttpRequest.Builder post(String path, String token, byte[] body) {
+    return get(path, token)
+        .header("Content-Type", "application/json")
+        .POST(HttpRequest.BodyPublishers.ofByteArray(body));
+  }
+
+  private static HttpRequest.Builder get(String path, String token) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(env("LANEWISE_URL") + path));
+    return token == null ? request : request.header("Authorization", "Bearer " + token);
+  }
+
+  /** One text member of a flat JSON answer; with a JSON library at hand, use that. */
+  private static String member(String json, String name) {
+    Matcher found = Pattern.compile("\"" + name + "\":\"([^\"]*)\"").matcher(json);
+    if (!found.find()) throw new IllegalStateException("The answer has no " + name + ".");
+    return found.group(1);
+  }
+
+  private static String quoted(String text) {
+    return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  private static String env(String name) {
+    String value = System.getenv(name);
+    if (value == null) throw new IllegalStateException("Set " + name + ".");
+    return value;
+  }
+}

@@ -1,0 +1,81 @@
+"""From a sign-in to a booked margin with Python's standard library alone. See docs/recipes.md.
+
+LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: where, and who signs in (an admin or owner)
+LANEWISE_LANE_REF: the lane that was booked
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import random
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """HMAC-SHA256 of the time, a dot and the very bytes that are sent; the whole secret is the key, as text."""
+    digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
+    return "sha256=" + digest.hexdigest()
+
+
+def call(method, path, token=None, body=None, headers=None, tries=5):
+    """One call, sent again after 429, 503 and a cut connection. `body` is bytes, and is sent as it is."""
+    request = urllib.request.Request(os.environ["LANEWISE_URL"] + path, data=body, method=method, headers=headers or {})
+    if token is not None:
+        request.add_header("Authorization", "Bearer " + token)
+    if body is not None:
+        request.add_header("Content-Type", "application/json")
+    for attempt in range(1, tries + 1):
+        wait = random.uniform(0, 0.25 * 2**attempt)
+        try:
+            with urllib.request.urlopen(request, timeout=15) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as refusal:
+            if refusal.code not in (429, 503) or attempt == tries:
+                sys.exit(refusal.read().decode())
+            wait += float(refusal.headers.get("Retry-After") or 0)
+        except OSError:
+            if attempt == tries:
+                raise
+        time.sleep(wait)
+
+
+def shipment_update(token, secret, update):
+    # Serialised once: these bytes are signed, and these bytes are sent, also when they are sent again.
+    body = json.dumps(update).encode()
+    timestamp = str(int(time.time()))
+    signed = {"X-Service-Timestamp": timestamp, "X-Service-Signature": signature(secret, timestamp, body)}
+    return call("POST", "/api/integrations/tms/shipment-update", token, body, signed)
+
+
+def main():
+    # 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
+    who = {"email": os.environ["LANEWISE_EMAIL"], "password": os.environ["LANEWISE_PASSWORD"]}
+    session = call("POST", "/api/auth/sign-in", body=json.dumps(who).encode())["token"]
+    name = json.dumps({"name": "Python recipe"}).encode()
+    token = call("POST", "/api/integrations/tokens", session, name)["token"]
+    secret = call("POST", "/api/integrations/secrets", session, name)["secret"]
+
+    # 2. What was booked, signed.
+    booking = {"lane_ref": os.environ["LANEWISE_LANE_REF"], "customer_rate": 2150, "truck_cost": 1820.5}
+    print(json.dumps(shipment_update(token, secret, booking)))
+
+    # 3. What a rate is worth on the lane, and what is known about it. Keep these answers: 5 and 15 minutes.
+    lane = {"origin": "Dallas, TX", "destination": "Atlanta, GA", "equipment": "V"}
+    offer = urllib.parse.urlencode({**lane, "proposed_rate": 2150})
+    print(json.dumps(call("GET", "/api/integrations/insights/markup?" + offer, token)))
+    print(json.dumps(call("GET", "/api/integrations/insights/lane?" + urllib.parse.urlencode(lane), token)))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["sign"]:
+        # "lanewise.py sign TIME FILE ..." prints signatures alone, to be compared with the known answers.
+        for at, file in zip(sys.argv[2::2], sys.argv[3::2]):
+            with open(file, "rb") as body_file:
+                print(signature(os.environ["LANEWISE_SECRET"], at, body_file.read()))
+    else:
+        main()
