@@ -4,7 +4,7 @@ import { type TenantId, type TenantVersions, tenantId } from './open-database.ts
 export interface ChangedTenants {
   readonly next: string
   readonly tenants: readonly [TenantId, TenantVersions][]
-  /** Another one after the database was restarted, restored, or changed for its replica. */
+  /** Another one after the database was restarted, restored, or changed for its replica, and after a brokerage was erased. */
   readonly server: string
   /** Whether other instances of the service are here. */
   readonly others: boolean
@@ -29,7 +29,7 @@ interface ChangedRow {
 
 // The function is stable: it looks with the snapshot of this statement, whose oldest running transaction is asked from next.
 const changedTenantsQuery = `
-  select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text as server,
+  select pg_snapshot_xmin(pg_current_snapshot())::text as next, pg_postmaster_start_time()::text || ' ' || (select erasures from installation) as server,
          others, joined_ms, tenant_id, facts_version as facts, access_version as access
   from (
     select coalesce(bool_or(instance_id <> $2::uuid), false) as others,

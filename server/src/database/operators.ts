@@ -68,6 +68,8 @@ export async function eraseTenantRows(
       const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
       if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
     }
+    // The row that told of changes of the brokerage is gone: this tells those who asked nothing meanwhile.
+    await client.query('update installation set erasures = erasures + 1')
     await client.query('commit')
     return rows
   } finally {

@@ -151,7 +151,10 @@ export async function readTenantCounts(
   const end = now + 1
   const begins = Array.from({ length: BUCKETS_MAX + 1 }, (_, age) => end - age * bucketMs)
   const cutDays = [...new Set(begins.map((at) => Math.floor(at / dayMs) * dayMs))]
-  const cut = sql`${cutDays.map((day) => new Date(day).toISOString())}::timestamptz[]`
+  const moments = (at: readonly number[]) =>
+    sql`${at.map((one) => new Date(one).toISOString())}::timestamptz[]`
+  // Both ends are handed in: what is reckoned from a day could not be looked for in an index behind row-level security.
+  const [cut, cutEnds] = [moments(cutDays), moments(cutDays.map((day) => day + dayMs))]
   const first = new Date(end - bucketsBefore * bucketMs).toISOString()
   const ofEquipment = equipmentCode === undefined ? sql`` : sql`and equipment_code = ${equipmentCode}`
   // One statement, so that rows and counts are of one moment.
@@ -175,10 +178,10 @@ export async function readTenantCounts(
     select date_bin('30 days', created_at, ${first}::timestamptz), min(created_at),
       count(*) filter (where outcome = 'won'), count(*) filter (where outcome = 'lost'),
       count(*) filter (where outcome = 'pending'), count(*) filter (where rate > 0), sum(rate)::bigint
-    from unnest(${cut}) as cut (day), lateral (
+    from unnest(${cut}, ${cutEnds}) as cut (day, next_day), lateral (
       select created_at, outcome, coalesce(customer_rate_cents, quoted_rate_cents) as rate
       from lanes
-      where tenant_id = ${tenant} ${ofEquipment} and created_at >= cut.day and created_at < cut.day + interval '24 hours'
+      where tenant_id = ${tenant} ${ofEquipment} and created_at >= cut.day and created_at < cut.next_day
       offset 0
     ) as quotes
     group by 1, date_trunc('month', created_at, 'UTC')

@@ -7,6 +7,7 @@ export interface Tables {
     id_key: Buffer
     key_check: Buffer | null
     key_names: Generated<string>
+    erasures: Generated<number>
   }
   taken_numbers: { sequence: 'lane_number' | 'request_number'; number: number }
   instances: { instance_id: string; joined_at: Date; seen_at: Date }
