@@ -19,6 +19,7 @@ export async function placeUses(
     ) newest
     cross join lateral (values (newest.origin_key), (newest.destination_key)) ends (key)
     group by ends.key
+    order by uses desc, ends.key
   `.execute(transaction)
   return new Map(rows.map(({ key, uses }) => [key, uses]))
 }
