@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -242,15 +243,15 @@ describe('price', () => {
     await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
     const rows = Array.from({ length: 10_000 }, (_, at) => `${lanes[at % 5]};${at % 2 === 0 ? '=cmd|x' : at}`)
     file('lanes.csv', `\uFEFF${columns}\r\n${rows.join('\r\n')}\r\n`)
-    const done = await lanewise(['price', 'lanes.csv', '-o', 'out.csv', '--per-second', '10', '--json'])
+    const done = await lanewise(['price', 'lanes.csv', '-o', 'out.csv', '--json'])
     expect(JSON.parse(done.printed)).toMatchObject({ rows: 10_000, refused: 6_000 })
     expect(done).toMatchObject({ exit: 6, remarked: expect.stringContaining('5000 of 10000 rows') })
     const out = read('out.csv').split('\r\n')
     expect(out).toHaveLength(10_002)
     expect(out[0]).toMatch(
-      /^\uFEFFOrigin;Destination;Equip;Rate;Note;lanewise_win_probability;.*;lanewise_error$/,
+      /^\uFEFFOrigin;Destination;Equip;Rate;Note;lanewise_rate;lanewise_win_probability;.*;lanewise_error$/,
     )
-    expect(out[1]).toMatch(/^Dallas, TX;Atlanta, GA;V;2000;"'=cmd\|x";0\.\d+;low;/)
+    expect(out[1]).toMatch(/^Dallas, TX;Atlanta, GA;V;2000;"'=cmd\|x";2000;0\.\d+;low;/)
     expect(out[9_998]).toMatch(/;The origin is missing\.$/)
     expect(out[9_999]).toMatch(/free;9998|free;"'=cmd\|x";.*The rate must be an amount/)
     expect(out[10_000]).toMatch(/origin must be a city and state/)
@@ -260,29 +261,47 @@ describe('price', () => {
     }
   })
 
+  test('prices a file without rates at the suggested ones, and says which they are', async () => {
+    await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
+    file('list.csv', 'From,To,Equip\n"Dallas, TX","Atlanta, GA",V\n"Fargo, ND","Bangor, ME",V\n')
+    const done = await lanewise(['price', 'list.csv', '-o', 'priced.csv', '--insight'])
+    expect(done).toMatchObject({
+      exit: 0,
+      remarked: expect.stringContaining('No column is known as the rate'),
+    })
+    const [head = '', known = '', strange = ''] = read('priced.csv').split('\n')
+    const cellsOf = (line: string) =>
+      Object.fromEntries(head.split(',').map((name, at) => [name, Papa.parse<string[]>(line).data[0]?.[at]]))
+    const [priced, nothing] = [cellsOf(known), cellsOf(strange)]
+    expect(priced.lanewise_rate).toBe(priced.lanewise_suggested_rate)
+    expect(Number(priced.lanewise_rate)).toBeGreaterThan(0)
+    expect(nothing).toMatchObject({ lanewise_rate: '', lanewise_confidence: 'none', lanewise_error: '' })
+    expect(nothing.lanewise_verdict).toBe('Nothing was quoted on this lane yet.')
+  })
+
   test('goes on where it was stopped, and asks for nothing twice', async () => {
     const rows = Array.from(
-      { length: 60 },
-      (_, at) => `Reno\t"Boise, ID"\tV\t${at < 55 ? 1400 : 1400 + at}\t${at}`,
+      { length: 1_060 },
+      (_, at) => `Reno\t"Boise, ID"\tV\t${at < 1_055 ? 1400 : 1400 + at}\t${at}`,
     )
     const text = `${columns.replaceAll(';', '\t')}\n${rows.join('\n')}\n`.replaceAll('Reno\t', '"Reno, NV"\t')
     file('lanes.tsv', text)
     const stop = new AbortController()
-    const stopped = await lanewise(['price', 'lanes.tsv', '-o', 'out.tsv', '--per-second', '10'], {
+    const stopped = await lanewise(['price', 'lanes.tsv', '-o', 'out.tsv'], {
       signal: stop.signal,
       remark: (line) => {
-        if (line.startsWith('50 of 60')) stop.abort()
+        if (line.startsWith('1000 of 1060')) stop.abort()
       },
     })
     expect(stopped.exit).toBe(130)
-    expect(read('out.tsv.part').split('\n')).toHaveLength(52)
+    expect(read('out.tsv.part').split('\n')).toHaveLength(1_002)
 
     file('other.tsv', text.replace('1400', '1401'))
     expect((await lanewise(['price', 'other.tsv', '-o', 'out.tsv'])).exit).toBe(2)
     // A row that was written by half when the machine stopped is written anew.
     file('out.tsv.part', `${read('out.tsv.part')}"Reno, N`)
-    const done = await lanewise(['price', 'lanes.tsv', '-o', 'out.tsv', '--per-second', '10'])
-    expect(done).toMatchObject({ exit: 0, remarked: expect.stringContaining('Going on behind row 50') })
+    const done = await lanewise(['price', 'lanes.tsv', '-o', 'out.tsv'])
+    expect(done).toMatchObject({ exit: 0, remarked: expect.stringContaining('Going on behind row 1000') })
     const numbers = read('out.tsv')
       .trimEnd()
       .split('\n')
@@ -292,10 +311,10 @@ describe('price', () => {
   })
 
   test('says what is wrong with a file, before anything is asked', async () => {
-    file('a.csv', 'From,To,Sell,Buy\nx,y,1,2\n')
+    file('a.csv', 'Somewhere,To,Rate\nx,y,1\n')
     expect(await lanewise(['price', 'a.csv'])).toMatchObject({
       exit: 2,
-      remarked: expect.stringContaining('No column is known as the rate'),
+      remarked: expect.stringContaining('No column is known as the origin'),
     })
     file('b.csv', 'From,To,Rate\n"x,y,1\n')
     expect((await lanewise(['price', 'b.csv'])).exit).toBe(2)

@@ -1,4 +1,4 @@
-import { Lanewise, type LanewiseEvent } from '#client/index.ts'
+import { Lanewise } from '#client/index.ts'
 import type { Patience } from '#client/retry.ts'
 import { CommandFailed } from './exits.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -25,7 +25,6 @@ function client(
   where: Surroundings,
   credentials: { token?: string; secret?: string },
   patience: Partial<Patience> = {},
-  onEvent: (event: LanewiseEvent) => void = () => {},
 ): Lanewise {
   try {
     return new Lanewise({
@@ -34,7 +33,6 @@ function client(
       patience,
       cache: false,
       onEvent: (event) => {
-        onEvent(event)
         if (options.verbose === true) where.remark(JSON.stringify(event, toldOfEvents))
       },
     })
@@ -70,7 +68,6 @@ export function machinesClient(
   where: Surroundings,
   needs: 'token' | 'token and secret',
   patience?: Partial<Patience>,
-  onEvent?: (event: LanewiseEvent) => void,
 ): Lanewise {
   const token = serviceToken(options, where)
   const secret = signingSecret(options, where)
@@ -86,7 +83,7 @@ export function machinesClient(
       'A signing secret is needed: set LANEWISE_SECRET, or sign in (lanewise sign-in) and as an admin run\n  lanewise secret create tms --save',
     )
   }
-  return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience, onEvent)
+  return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience)
 }
 
 /** A client with the session of a person who signed in. */

@@ -8,19 +8,16 @@ import { machinesClient } from './clients.ts'
 import type { AddCommands, Run } from './command.ts'
 import { CommandFailed, ended } from './exits.ts'
 import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
-import { lanePricer, type PricedLane, type PriceLanes, paceOf } from './price-lanes.ts'
+import { lanePricer, type PricedLane, type PriceLanes } from './price-lanes.ts'
 import { progressBar } from './quote-commands.ts'
 
-/** Rows priced between two notes of how far it is: what a run that is killed does again at most. */
-const rowsAtOnce = 50
-/** Of ten requests a second that a brokerage has, some stay for its other systems. */
-const perSecondUsual = 8
+/** Rows priced between two notes of how far it is: what a run that is killed does again at most, about two seconds. */
+const rowsAtOnce = 1_000
 
 interface PriceOptions {
   readonly output?: string
   readonly column?: string[]
   readonly insight?: boolean
-  readonly perSecond?: string
   readonly restart?: boolean
 }
 
@@ -38,39 +35,35 @@ export const addPriceCommand: AddCommands = (program, action) => {
     .command('price <file>')
     .summary('price every lane of a CSV file')
     .description(
-      `Writes the same file with columns added: win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. It asks ${perSecondUsual} times a second, within the limit of the brokerage. Stopped or cut off, the same command goes on where it was.`,
+      `Writes the same file with columns added: the rate that was priced, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. A row without a rate is priced at the suggested one. Up to 1,000 lanes are asked for at once, and half of the brokerage's limit is left to others: 10,000 lanes take about twenty seconds. Stopped or cut off, the same command goes on where it was.`,
     )
     .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent')
     .option(
       '-c, --column <field=column...>',
       'which column is origin, destination, equipment or rate, by name or as #3',
     )
-    .option('--insight', 'also add what is known about each lane: a second request a lane')
-    .option('--per-second <requests>', `requests a second, 1 to 10; ${perSecondUsual} when absent`)
+    .option('--insight', 'also add what is known about each lane')
     .option('--restart', 'begin anew although there is an unfinished run')
     .addHelpText('after', '\nExample:\n  lanewise price lanes.csv -o priced.csv --column "rate=Sell Rate"')
     .action(
       action<PriceOptions>(async (run, [name = ''], own) => {
-        const perSecond = own.perSecond === undefined ? perSecondUsual : Number(own.perSecond)
-        if (!(perSecond >= 1 && perSecond <= 10))
-          throw new CommandFailed(2, '--per-second must be a number from 1 to 10.')
         const withInsight = own.insight === true
         const bytes = await readBytes(run, name)
         const file = readPriceFile(bytes, own.column ?? [])
+        if (file.columns.rate === null) {
+          run.remark(
+            'No column is known as the rate: each lane is priced at the suggested rate. Say which with --column rate=NAME.',
+          )
+        }
         const target = resolve(run.folder, own.output ?? name.replace(/(\.csv)?$/i, '.priced.csv'))
         if (target === resolve(run.folder, name))
           throw new CommandFailed(2, 'The output must be another file.')
-        // Patient: other systems of the brokerage may use up the limit for a while.
-        const pace = paceOf(perSecond)
-        const lanewise = machinesClient(
-          run.options,
-          run,
-          'token',
-          { retries: 10, timeoutMs: 180_000 },
-          (event) => {
-            if (event.kind === 'retrying' && event.failure.code === 'quota-exceeded') pace.hold(event.waitMs)
-          },
-        )
+        // Patient: other systems of the brokerage may use up the limit for a while, and a call waits for its share of it.
+        const lanewise = machinesClient(run.options, run, 'token', {
+          retries: 20,
+          attemptTimeoutMs: 45_000,
+          timeoutMs: 180_000,
+        })
         const of = createHash('sha256')
           .update(JSON.stringify([file.columns, withInsight]))
           .update(bytes)
@@ -79,7 +72,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
         const done = await priceInto(
           run,
           { file, target, of, withInsight, restart: own.restart === true },
-          (onPriced) => lanePricer({ lanewise, pace, withInsight, signal, onPriced }),
+          lanePricer({ lanewise, withInsight, signal }),
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },
@@ -99,18 +92,13 @@ interface Work {
   readonly restart: boolean
 }
 
-async function priceInto(
-  run: Run,
-  work: Work,
-  pricer: (onPriced: () => void) => PriceLanes,
-): Promise<Progress> {
+async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progress> {
   const { file, target, withInsight } = work
   const [part, note] = [`${target}.part`, `${target}.part.json`]
   const begun = await begin(work, part, note)
   let progress = begun
   if (begun.rowsDone > 0) run.remark(`Going on behind row ${begun.rowsDone} of ${file.rows.length}.`)
   const bar = progressBar(run, file.rows.length, 'rows')
-  const price = pricer(() => bar?.increment())
   const out = await open(part, 'r+')
   try {
     await out.truncate(begun.bytes)

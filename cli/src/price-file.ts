@@ -23,7 +23,8 @@ export interface PriceColumns {
   readonly origin: number
   readonly destination: number
   readonly equipment: number | null
-  readonly rate: number
+  /** Null where the file has none: the suggested rates are priced. */
+  readonly rate: number | null
 }
 
 const mark = '\uFEFF'
@@ -92,7 +93,7 @@ function columnsOf(header: readonly string[], map: readonly string[]): PriceColu
     origin: needed('origin'),
     destination: needed('destination'),
     equipment: find('equipment'),
-    rate: needed('rate'),
+    rate: find('rate'),
   }
 }
 
@@ -138,9 +139,9 @@ export function laneOfRow(
   ].map(cell)
   if (origin === '' || origin === undefined) return { wrong: 'The origin is missing.' }
   if (destination === '' || destination === undefined) return { wrong: 'The destination is missing.' }
-  if (rate === '' || rate === undefined) return { wrong: 'The rate is missing.' }
   try {
-    return { origin, destination, equipment: equipment || null, rate: Number(decimal(rate, 'The rate')) }
+    const known = rate === '' || rate === undefined ? null : Number(decimal(rate, 'The rate'))
+    return { origin, destination, equipment: equipment || null, rate: known }
   } catch (error) {
     if (error instanceof CommandFailed) return { wrong: error.message }
     throw error
@@ -149,6 +150,7 @@ export function laneOfRow(
 
 type Cell = string | number | null
 const markupColumns = [
+  'lanewise_rate',
   'lanewise_win_probability',
   'lanewise_confidence',
   'lanewise_markup_pct',
@@ -177,15 +179,27 @@ type Advice = Extract<PricedLane, { ok: true }>
 
 function markupCells(markup: Advice['markup']): Cell[] {
   if (!markup.found) {
-    return [null, markup.confidence, null, null, null, null, null, 'Nothing was quoted on this lane yet.']
+    const { query, confidence } = markup
+    const nothing = 'Nothing was quoted on this lane yet.'
+    return [query.proposed_rate, null, confidence, null, null, null, null, null, nothing]
   }
   const { floor, median, ceiling } = markup.rate_band
-  const { win_probability, confidence, markup_pct, suggested_rate, verdict } = markup
-  return [win_probability, confidence, markup_pct, suggested_rate, floor, median, ceiling, verdict]
+  const { query, win_probability, confidence, markup_pct, suggested_rate, verdict } = markup
+  return [
+    query.proposed_rate,
+    win_probability,
+    confidence,
+    markup_pct,
+    suggested_rate,
+    floor,
+    median,
+    ceiling,
+    verdict,
+  ]
 }
 
 function insightCells(insight: Advice['insight']): Cell[] {
-  if (insight === null || !insight.found)
+  if (insight === null || insight === undefined || !insight.found)
     return [null, null, null, 'Nothing is known of this lane, nor of wider scopes.']
   const { scope, history, summary } = insight
   return [scope, history.win_rate_pct, history.avg_rate_usd, summary]

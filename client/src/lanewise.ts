@@ -108,6 +108,22 @@ export class Lanewise {
   }
 
   /**
+   * Markup and insight for up to 1,000 lanes in one call, each with a result of its own, in order. It counts as one request of
+   * the brokerage's limit for each hundred lanes, and is not remembered.
+   */
+  insightBatch(body: Body<'insight-batch'>, options?: CallOptions): Promise<Answer<'insight-batch'>> {
+    return this.call('insight-batch', { body }, options)
+  }
+
+  /** Shipments, newest first or as asked, with the totals of the whole selection. */
+  shipments(
+    query: Query<'integration-shipments'> = {},
+    options?: CallOptions,
+  ): Promise<Answer<'integration-shipments'>> {
+    return this.call('integration-shipments', { query }, options)
+  }
+
+  /**
    * Pushes booked revenue and cost for a lane. An object is serialised once, and those bytes are signed and sent; a text
    * or bytes of your own are sent as they are. Safe to repeat, and repeated for you while the trouble may pass.
    */
@@ -197,7 +213,7 @@ export class Lanewise {
       throw failure
     } finally {
       // Also after a failure: a write without an answer may have been done.
-      if (facts.method !== 'GET' && this.#options.forgetAfterWrite !== false) this.forget()
+      if (!facts.isRead && this.#options.forgetAfterWrite !== false) this.forget()
     }
   }
 

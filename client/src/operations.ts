@@ -7,6 +7,8 @@ export interface OperationFacts {
   readonly path: string
   /** A write that is signed over its bytes. */
   readonly isSigned: boolean
+  /** Nothing is changed by it. */
+  readonly isRead: boolean
   /** The same request twice has the effect of one. */
   readonly isRepeatable: boolean
   readonly answerKind: 'json' | 'csv'
@@ -22,13 +24,21 @@ export const operations: Readonly<Record<string, OperationFacts>> = Object.fromE
   (allEndpoints as readonly Endpoint[]).map((endpoint) => [endpoint.name, factsOf(endpoint)]),
 )
 
-function factsOf({ method, path, who, answerKind, cacheSeconds }: Endpoint): OperationFacts {
+function factsOf({
+  method,
+  path,
+  who,
+  answerKind,
+  cacheSeconds,
+  isRead = method === 'GET',
+}: Endpoint): OperationFacts {
   const isSigned = who.kind === 'service' && who.signed
   return {
     method,
     path,
     isSigned,
-    isRepeatable: isSigned || method === 'GET' || method === 'DELETE',
+    isRead,
+    isRepeatable: isSigned || isRead || method === 'DELETE',
     answerKind: answerKind ?? 'json',
     cacheSeconds: cacheSeconds ?? 0,
   }

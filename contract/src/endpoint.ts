@@ -44,6 +44,8 @@ export interface Endpoint<
   readonly bodyKind?: 'json' | 'csv'
   readonly bodyBytesMax?: number
   readonly bodyKeysMax?: number
+  /** A POST whose question does not fit into an address: it changes nothing. */
+  readonly isRead?: boolean
   /** The list in the body whose items the endpoint checks one by one: what is wrong with one is said in its result. */
   readonly itemsOf?: string
   readonly status: 200 | 201 | 202

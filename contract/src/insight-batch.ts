@@ -66,6 +66,7 @@ export const insightBatch = endpoint({
     ),
   }),
   itemsOf: 'lanes',
+  isRead: true,
   status: 200,
   answer: Type.Object({
     count: Type.Integer({ description: 'How many lanes were answered, of those that were sent' }),
