@@ -1,14 +1,5 @@
 import { type CountedLane, QuoteCountChanges } from '#server/database/quote-counts.ts'
 
-/** Tables of the installation: a walk through tenants has nothing to find there. */
-export const tablesWithoutTenant = [
-  'installation',
-  'instances',
-  'schema_migrations',
-  'sign_in_emails',
-  'taken_numbers',
-]
-
 type Counted = Readonly<Record<string, string | number>>
 
 /** The counts that the service would have kept of a brokerage's seeded lanes, as rows of its tables. */

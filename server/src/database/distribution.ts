@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import pg from 'pg'
+import { instanceGoneMs } from './changed-tenants.ts'
 import type { TenantTransaction } from './open-database.ts'
 
 /**
@@ -19,8 +20,6 @@ export const tablesWithoutTenant = [
 const firstTable = 'tenants'
 /** Functions that queries call for rows, so that the workers must have them. The others run where the service asks. */
 const functionsOfRows = ['added_counts(bigint[],bigint[])', 'added_on_days(bigint[],jsonb)'] as const
-/** An instance that was seen within this time is at work. */
-const instanceGoneMs = 10_000
 export const shardsUsual = 32
 export const shardsMax = 1024
 
