@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { secretPlace } from '#server/callers.ts'
+import { eventSecretPlace } from '#server/event-secrets.ts'
 import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
@@ -49,6 +50,11 @@ export interface TenantIds {
   readonly laneRef: string
   readonly call: number
   readonly entry: number
+  readonly eventEndpoint: number
+  readonly eventSecret: number
+  /** An event that was delivered: its number within, and the id it is named by. */
+  readonly eventNumber: number
+  readonly event: string
   readonly ownerEmail: string
   readonly personEmail: string
   readonly invitation: string
@@ -89,6 +95,10 @@ export function idsOf(label: Label): TenantIds {
     laneRef: `${request}-1-1`,
     call: base + 401,
     entry: base + 501,
+    eventEndpoint: base + 601,
+    eventSecret: base + 602,
+    eventNumber: base * 1_000_000 + 603,
+    event: uuidOf(label, base + 604),
     ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
     personEmail: `canary-${label.toLowerCase()}-person@example.com`,
     invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
@@ -183,10 +193,12 @@ function rowsOf(
     tenant_facts: [{ facts_version: version }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
-        counter,
-        last_number: base + 900,
-      })),
+      ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
+        (counter) => ({
+          counter,
+          last_number: base + 900,
+        }),
+      ),
       { last_number: 1 },
     ],
     users: [
@@ -309,6 +321,48 @@ function rowsOf(
         count: 1,
         request_id: uuidOf(label, ids.entry),
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
+      },
+    ],
+    event_endpoints: [
+      {
+        endpoint_id: ids.eventEndpoint,
+        url: `https://${canaryOf(label)}event_endpoints-url.example.com/`,
+        event_types: '{lane.outcome_changed}',
+        state: 'active',
+        disabled_reason: null,
+        created_by: ids.owner,
+        created_at: at,
+      },
+    ],
+    event_secrets: [
+      {
+        secret_id: ids.eventSecret,
+        endpoint_id: ids.eventEndpoint,
+        sealed: seal(app.secretKey, eventSecretPlace(tenant, ids.eventSecret), `whsec_of_brokerage_${label}`),
+        created_at: at,
+      },
+    ],
+    events: [
+      {
+        event_number: ids.eventNumber,
+        event_id: ids.event,
+        lane_id: ids.lane,
+        occurred_at: at,
+        about: JSON.stringify({ lane: { lane_ref: `${canaryOf(label)}events-about` } }),
+      },
+    ],
+    event_deliveries: [
+      {
+        endpoint_id: ids.eventEndpoint,
+        event_number: ids.eventNumber,
+        lane_id: ids.lane,
+        state: 'delivered',
+        attempts: 1,
+        created_at: at,
+        next_at: at,
+        attempted_at: at,
+        settled_at: at,
+        response_status: 200,
       },
     ],
     integration_calls: [

@@ -31,6 +31,7 @@ import { auditEndpoints } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
+import { eventEndpoints } from './endpoints/event-endpoints.ts'
 import { firstStepsEndpoint } from './endpoints/first-steps.ts'
 import { importEndpoints } from './endpoints/imports.ts'
 import { integrationCallEndpoints } from './endpoints/integration-calls.ts'
@@ -61,6 +62,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...credentialEndpoints,
   ...integrationCallEndpoints,
   signatureCheckEndpoint,
+  ...eventEndpoints,
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,

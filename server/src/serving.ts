@@ -8,6 +8,7 @@ import type { Config } from './config.ts'
 import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
+import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readiness } from './readiness.ts'
 import { refusals as refusalsOf } from './refusals.ts'
@@ -72,12 +73,15 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const calls = callLog({ database, clock, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
   let countedAtDesk: Counted['desk'] = null
+  // One thread of an instance sends: it waits most of the time.
+  const events = first === null ? eventSender({ config, database, secretKeys, clock, log: logger }) : null
   const keepDesk = (): Desk => {
     const imports = importRunner({ database, clock, log: logger })
     const backtests = backtestRunner({ database, clock, log: logger })
     countedAtDesk = {
       imports: imports.counts,
       backtests: backtests.counts,
+      events: events === null ? null : { counts: events.counts, queue: events.queue },
       readiness: () => readiness({ database, clock, migrations }),
     }
     return {
@@ -149,7 +153,15 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     traces: watching.traces,
   }
   const drain = async () => {
-    const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
+    const behind = [
+      desk.backtests,
+      desk.imports,
+      ...(events === null ? [] : [events]),
+      calls,
+      refusals,
+      heads,
+    ]
+    const work = behind.map((one) => () => one.drain())
     await inTurn([...work, () => watch.stop(), async () => redis?.close(), () => watching.stop()])
   }
   try {
