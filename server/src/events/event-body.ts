@@ -53,7 +53,9 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
         timestamp,
         data: {
           ...changeOf(about),
-          changed: Object.keys(about.after ?? {}).flatMap((column) => bookedColumns[column] ?? []),
+          changed: Object.entries(bookedColumns).flatMap(([column, name]) =>
+            about.after?.[column] === undefined ? [] : name,
+          ),
         },
       }
     case 'lane.outcome_changed': {

@@ -122,6 +122,7 @@ export function eventSender(
     const ms = performance.now() - began
     const settlement = settlementOf(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
+    if (settlement.state === 'dead') await giveUp(to, event, status === 410)
     await ask(() =>
       settleDelivery(database, to.tenant, to.endpointId, event, { ...settlement, status, text, failure, ms }),
     )
@@ -129,7 +130,6 @@ export function eventSender(
     const key = keyOf(to)
     if (settlement.state === 'delivered') failing.delete(key)
     else failing.add(key)
-    if (settlement.state === 'dead') await giveUp(to, event, status === 410)
   }
 
   function signed(event: ClaimedEvent, endpointId: number, secrets: readonly string[]) {

@@ -50,7 +50,8 @@ const nameForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_
 
 /** True for a name, an address or a network: what EVENTS_ALLOW_PRIVATE is a list of. */
 export function isNameOrNetwork(part: string): boolean {
-  return isNetwork(part) || (isIP(part) === 0 && nameForm.test(part.toLowerCase()))
+  // What ends in digits is an address to whoever reads it, or none.
+  return isNetwork(part) || (nameForm.test(part.toLowerCase()) && !/(^|\.)\d+$/.test(part))
 }
 
 /** Reads EVENTS_ALLOW_PRIVATE, of which each part is a name or a network. */
