@@ -6,6 +6,7 @@ import { clockJumps } from './clock-jumps.ts'
 import { concurrencyWalk } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
+import { eventCrashes } from './event-crashes.ts'
 import { fullDisk } from './full-disk.ts'
 import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
@@ -154,6 +155,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: fullDisk, minutes: 1 },
   { proof: clockJumps, minutes: 1 },
   { proof: rollingRestart, minutes: 2 },
+  { proof: eventCrashes, minutes: 3 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },

@@ -178,7 +178,8 @@ export function eventSender(
   /** Sends to one address until nothing more is due there, it fails, or others are to have their turn. */
   async function sendTo(to: DueEndpoint): Promise<void> {
     const key = keyOf(to)
-    for (let round = 0; round < roundsMax && !stopping; round++) {
+    const isCrowded = () => sending.size >= endpointsAtOnceMax
+    for (let round = 0; !stopping && (round < roundsMax || !isCrowded()); round++) {
       const most = failing.has(key) ? 1 : deliveriesPerEndpointMax
       const claimed = await ask(() =>
         claimDeliveries(database, to.tenant, to.endpointId, { most, leaseSeconds }),
