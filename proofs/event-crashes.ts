@@ -13,7 +13,7 @@ import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { serviceProcesses } from './service-process.ts'
 import { acknowledgedCount, asApp, makeWriters, write, writersLog } from './signed-writers.ts'
 
-const writersCount = 6
+const writersCount = 3
 const patienceMs = 60_000
 
 /** A receiver that mostly takes what comes, and else fails, hangs up, or does not answer. */
@@ -65,7 +65,7 @@ async function faultsIn(database: ProofDatabase, receiver: EventReceiver): Promi
     const key = keyOf(event.type, `${lane.lane_id}/${change}`)
     const cents = known.get(key)
     if (cents === undefined) faults.push(`${key} was sent and never committed`)
-    else if (Math.round(lane.customer_rate * 100) !== cents) faults.push(`${key} tells of another lane`)
+    else if (Math.round((lane.customer_rate ?? 0) * 100) !== cents) faults.push(`${key} tells of another lane`)
     if (!got.has(key) && change < (lastOf.get(lane.lane_id) ?? 0)) faults.push(`${key} came out of order`)
     lastOf.set(lane.lane_id, Math.max(change, lastOf.get(lane.lane_id) ?? 0))
     got.add(key)
@@ -104,7 +104,7 @@ async function killUnderEvents(
       () => over,
     )
     for (let killed = 0; killed < kills && !signal.aborted; killed++) {
-      await receiver.until((all) => all.length > killed * 20, patienceMs)
+      await receiver.until((all) => all.length > killed * 10, patienceMs)
       await delay(between(random, 100, 700))
       await service.end('SIGKILL')
       service = await start()

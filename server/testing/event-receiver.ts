@@ -1,16 +1,24 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Static } from 'typebox'
+import type { EndpointTest, EventBody, LaneBooked, OutcomeChanged } from '#contract/events.ts'
 import { call, type MadeTenant } from './make.ts'
 import type { TestApp } from './test-app.ts'
+
+/** An event of any type: a test looks at whatever came. */
+interface ReceivedEvent {
+  readonly type: EventBody['type']
+  readonly timestamp: string
+  readonly data: Static<typeof LaneBooked> & Static<typeof OutcomeChanged> & Static<typeof EndpointTest>
+}
 
 /** A request that a receiver of events got, byte for byte. */
 export interface Received {
   readonly path: string
   readonly headers: Record<string, string>
   readonly body: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came
-  readonly event: any
+  readonly event: ReceivedEvent
 }
 
 /** Somebody whom events are sent to: keeps what comes, and answers as he is told to. */

@@ -15,6 +15,9 @@ import {
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { writeEventsOn } from '../database/installation.ts'
+import { changeLane } from '../database/lane-changes.ts'
+import { lockLane } from '../database/lanes.ts'
+import { tenantId } from '../database/open-database.ts'
 import { settlementOf } from './event-sender.ts'
 
 const onLoopback = { events: { allowPrivate: ['loopback'] } }
@@ -83,7 +86,7 @@ describe('what is sent', () => {
       expect(() => new Webhook(secret).verify(body.replace('Dallas', 'Austin'), headers)).toThrow()
     }
     const [quoted, booked, decided] = receiver.received.map(({ event }) => event.data)
-    expect(quoted.lane).toEqual(lane)
+    expect(quoted?.lane).toEqual(lane)
     expect(booked).toMatchObject({
       change_id: 1,
       source: 'tms',
@@ -98,7 +101,7 @@ describe('what is sent', () => {
     const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, {
       token: integration.tenant.owner,
     })
-    expect(decided.lane).toEqual(body)
+    expect(decided?.lane).toEqual(body)
     const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
     expect(new Set(ids).size).toBe(3)
     await become('delivered', 'delivered', 'delivered')
@@ -145,6 +148,16 @@ describe('what is sent', () => {
       },
     })
     expect(refused.status).toBe(422)
+    const tenant = tenantId(integration.tenant.id)
+    const takenBack = app.database.inTenant(tenant, async (transaction) => {
+      const held = await lockLane(transaction, tenant, lane.lane_ref)
+      if (held === null) throw new Error('No lane.')
+      const next = { outcome: 'lost', decided_at: new Date() } as const
+      await changeLane(transaction, tenant, held, next, { source: 'tms' }, new Date())
+      throw new Error('taken back')
+    })
+    await expect(takenBack).rejects.toThrow('taken back')
+    expect(await ask('select from events')).toEqual([])
     await call(app, 'PATCH', `/api/event-endpoints/${id}`, {
       token: integration.tenant.owner,
       body: { state: 'paused' },
