@@ -290,8 +290,7 @@ export async function replayDeliveries(
       order by delivery.event_number limit ${asked.most}
       for no key update of delivery
     )
-    update event_deliveries set state = 'due', attempts = 0, settled_at = null,
-      next_at = clock_timestamp()
+    update event_deliveries set state = 'due', attempts = 0, settled_at = null, next_at = now()
     where tenant_id = ${tenant} and endpoint_id = ${endpointId}
       and event_number in (select event_number from chosen)
   `.execute(transaction)

@@ -209,15 +209,17 @@ create or replace function change_lane(tenant integer, lane bigint, seen text, h
   end $$;
 
 -- Takes deliveries of one address that are due, oldest first, each for `lease_seconds`: whoever took them is to settle them
--- by then. Two who ask at once get different ones. An event of a lane waits until those before it are settled: it is put
--- off until they are due again, and let go by settle_delivery. Null where nothing may be sent.
+-- by then. Two who ask at once get different ones. An event of a lane waits until those before it are settled: the first of
+-- them is taken in its place where that is due, and it is put off until then, and let go by settle_delivery. Null where nothing
+-- may be sent.
 create function claim_deliveries(tenant integer, endpoint integer, most integer, lease_seconds integer) returns json
   language plpgsql volatile
   as $$
   declare
     moment constant timestamptz := clock_timestamp();
     due public.event_deliveries;
-    blocked_until timestamptz;
+    first public.event_deliveries;
+    taken public.event_deliveries;
     claimed bigint[] := '{}';
     answer json;
   begin
@@ -245,20 +247,30 @@ create function claim_deliveries(tenant integer, endpoint integer, most integer,
       for update skip locked
     loop
       exit when cardinality(claimed) >= most;
-      blocked_until := null;
+      -- The first of its lane that is not settled, which may be it.
+      first := due;
       if due.lane_id is not null then
-        select next_at into blocked_until from public.event_deliveries
+        select * into first from public.event_deliveries
         where tenant_id = tenant and endpoint_id = endpoint and state = 'due' and lane_id = due.lane_id
-          and event_number < due.event_number
         order by event_number limit 1;
       end if;
-      if blocked_until is null then
+      if first.next_at <= moment then
         update public.event_deliveries
         set attempts = attempts + 1, attempted_at = moment, next_at = moment + make_interval(secs => lease_seconds)
-        where tenant_id = tenant and endpoint_id = endpoint and event_number = due.event_number;
-        claimed := claimed || due.event_number;
-      else
-        update public.event_deliveries set next_at = greatest(blocked_until, moment + interval '1 second')
+        where tenant_id = tenant and endpoint_id = endpoint and event_number = (
+          select event_number from public.event_deliveries
+          where tenant_id = tenant and endpoint_id = endpoint and event_number = first.event_number
+            and state = 'due' and next_at <= moment
+          for update skip locked
+        )
+        returning * into taken;
+        if found then
+          claimed := claimed || taken.event_number;
+          first := taken;
+        end if;
+      end if;
+      if first.event_number <> due.event_number then
+        update public.event_deliveries set next_at = greatest(first.next_at, moment + interval '1 second')
         where tenant_id = tenant and endpoint_id = endpoint and event_number = due.event_number;
       end if;
     end loop;
