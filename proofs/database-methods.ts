@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import * as audit from '#server/database/audit-log.ts'
 import * as credentials from '#server/database/credentials.ts'
-import * as endpoints from '#server/database/event-endpoints.ts'
-import * as events from '#server/database/events.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
 import * as imported from '#server/database/imported-lanes.ts'
@@ -13,46 +11,16 @@ import * as changes from '#server/database/lane-changes.ts'
 import * as lists from '#server/database/lane-lists.ts'
 import * as record from '#server/database/lane-record.ts'
 import * as lanes from '#server/database/lanes.ts'
-import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
 import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
+import { eventMethods } from './event-methods.ts'
+import { alters, finds, type Method, shows } from './method.ts'
 import { newImportedLane, newLane, noCosts } from './new-lanes.ts'
-import { sessionOf, type TenantIds } from './seeded-tenants.ts'
+import { sessionOf } from './seeded-tenants.ts'
 
-/** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
-export interface MethodCall {
-  readonly database: Database
-  readonly transaction: TenantTransaction
-  readonly tenant: TenantId
-  /** Whose records it is asked about. */
-  readonly of: TenantIds
-  readonly lane: lanes.LaneRow
-  readonly user: people.UserRow
-  /** Digests under which their one signed update and their one imported row are kept. */
-  readonly requestDigest: Buffer
-  readonly fingerprint: Buffer
-  readonly now: Date
-}
-
-export interface Method {
-  readonly call: (given: MethodCall) => Promise<unknown>
-  /**
-   * How one knows that it did something where it may: that it `shows` a canary, `changes` a row, or `finds` something.
-   * Where even the rightful call has nothing to show it is `nothing`.
-   */
-  readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
-  /** Needs the import to be running. */
-  readonly running?: true
-  /** Works in transactions of its own, of the tenant it is given. */
-  readonly commits?: true
-}
-
-const shows = (call: Method['call']): Method => ({ call, does: 'shows' })
-const alters = (call: Method['call']): Method => ({ call, does: 'changes' })
-const finds = (call: Method['call']): Method => ({ call, does: 'finds' })
 const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 
 const uuid = '00000009-0000-4000-8000-000000000009'
@@ -148,65 +116,6 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'credentials.revokeSigningSecret': alters(({ transaction, tenant, of, now }) =>
     credentials.revokeSigningSecret(transaction, tenant, of.spareSecret, now),
-  ),
-  'event-endpoints.listEventEndpoints': shows(({ transaction, tenant, now }) =>
-    endpoints.listEventEndpoints(transaction, tenant, now),
-  ),
-  'event-endpoints.lockEventEndpoint': shows(({ transaction, tenant, of }) =>
-    endpoints.lockEventEndpoint(transaction, tenant, of.eventEndpoint),
-  ),
-  'event-endpoints.lockEventEndpointCount': finds(({ transaction, tenant }) =>
-    endpoints.lockEventEndpointCount(transaction, tenant),
-  ),
-  'event-endpoints.insertEventEndpoint': finds(({ transaction, tenant, of, now }) =>
-    endpoints.insertEventEndpoint(transaction, tenant, {
-      url: 'https://hooks.example.com/',
-      description: null,
-      eventTypes: ['lane.booked'],
-      userId: of.owner,
-      now,
-    }),
-  ),
-  'event-endpoints.updateEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.updateEventEndpoint(transaction, tenant, of.eventEndpoint, {
-      url: 'https://hooks.example.com/',
-      description: null,
-      event_types: ['lane.booked'],
-      state: 'paused',
-      disabled_reason: null,
-    }),
-  ),
-  'event-endpoints.removeEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.removeEventEndpoint(transaction, tenant, of.eventEndpoint),
-  ),
-  'event-endpoints.insertEventSecret': alters(({ transaction, tenant, of, now }) =>
-    endpoints.insertEventSecret(transaction, tenant, {
-      endpointId: of.eventEndpoint,
-      now,
-      overlapEnd: now,
-      sealedFor: () => Buffer.from('sealed'),
-    }),
-  ),
-  'event-endpoints.disableEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.disableEventEndpoint(transaction, tenant, of.eventEndpoint, { reason: 'gone' }),
-  ),
-  'event-endpoints.sealedEventSecrets': finds(({ transaction, tenant }) =>
-    endpoints.sealedEventSecrets(transaction, tenant, 0, 100),
-  ),
-  'event-endpoints.sealEventSecretAnew': alters(({ transaction, tenant, of }) =>
-    endpoints.sealEventSecretAnew(transaction, tenant, of.eventSecret, Buffer.from('sealed anew')),
-  ),
-  'events.listDeliveries': shows(({ transaction, tenant }) =>
-    events.listDeliveries(transaction, tenant, {}, { before: null, limit: 50 }),
-  ),
-  'events.insertTestEvent': alters(({ transaction, tenant, of }) =>
-    events.insertTestEvent(transaction, tenant, of.eventEndpoint, 'endpoint.test'),
-  ),
-  'events.replayDeliveries': alters(({ transaction, tenant, of }) =>
-    events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
-  ),
-  'events.pruneEvents': alters(({ transaction, tenant, now }) =>
-    events.pruneEvents(transaction, tenant, new Date(now.getTime() + 1000)),
   ),
   'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
     steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
@@ -328,31 +237,7 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     commits: true,
   },
-  // Both do something where there is something due: a replay is asked for first, by whose it is.
-  'events.claimDeliveries': {
-    ...alters(async ({ database, tenant, of }) => {
-      await database.inTenant(tenant, (transaction) =>
-        events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
-      )
-      return events.claimDeliveries(database, tenant, of.eventEndpoint, { most: 1, leaseSeconds: 30 })
-    }),
-    commits: true,
-  },
-  'events.settleDelivery': {
-    ...alters(async ({ database, tenant, of }) => {
-      await database.inTenant(tenant, (transaction) =>
-        events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
-      )
-      return events.settleDelivery(
-        database,
-        tenant,
-        of.eventEndpoint,
-        { number: of.eventNumber, attempt: 0 },
-        { state: 'dead', retrySeconds: null, status: 500, text: '', failure: null, ms: 1 },
-      )
-    }),
-    commits: true,
-  },
+  ...eventMethods,
   'integration-calls.insertIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
       const last = await calls.insertIntegrationCalls(database, tenant, [

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { secretPlace } from '#server/callers.ts'
-import { eventSecretPlace } from '#server/event-secrets.ts'
 import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
+import { type Column, columnsOf } from './seeded-columns.ts'
 import { countsOf } from './seeded-counts.ts'
+import { eventRowsOf } from './seeded-events.ts'
 
 /**
  * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
@@ -114,14 +115,6 @@ export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
 /** The one shipment update that each brokerage has sent already, byte for byte. */
 export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
-
-interface Column {
-  readonly table: string
-  readonly name: string
-  readonly type: string
-  readonly nullable: boolean
-  readonly hasDefault: boolean
-}
 
 const hourMs = 3_600_000
 
@@ -323,48 +316,7 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
-    event_endpoints: [
-      {
-        endpoint_id: ids.eventEndpoint,
-        url: `https://${canaryOf(label)}event_endpoints-url.example.com/`,
-        event_types: '{lane.outcome_changed}',
-        state: 'active',
-        disabled_reason: null,
-        created_by: ids.owner,
-        created_at: at,
-      },
-    ],
-    event_secrets: [
-      {
-        secret_id: ids.eventSecret,
-        endpoint_id: ids.eventEndpoint,
-        sealed: seal(app.secretKey, eventSecretPlace(tenant, ids.eventSecret), `whsec_of_brokerage_${label}`),
-        created_at: at,
-      },
-    ],
-    events: [
-      {
-        event_number: ids.eventNumber,
-        event_id: ids.event,
-        lane_id: ids.lane,
-        occurred_at: at,
-        about: JSON.stringify({ lane: { lane_ref: `${canaryOf(label)}events-about` } }),
-      },
-    ],
-    event_deliveries: [
-      {
-        endpoint_id: ids.eventEndpoint,
-        event_number: ids.eventNumber,
-        lane_id: ids.lane,
-        state: 'delivered',
-        attempts: 1,
-        created_at: at,
-        next_at: at,
-        attempted_at: at,
-        settled_at: at,
-        response_status: 200,
-      },
-    ],
+    ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {
         call_id: ids.call,
@@ -408,18 +360,6 @@ function literal(value: Value): string {
   if (value === null) return 'null'
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
-}
-
-/** The columns of every table there is, but those the database fills itself. */
-export async function columnsOf(owner: pg.Client): Promise<readonly Column[]> {
-  const { rows } = await owner.query<Column>(`
-    select c.table_name as table, c.column_name as name, c.data_type as type,
-           c.is_nullable = 'YES' as nullable, c.column_default is not null as "hasDefault"
-    from information_schema.columns c
-    join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
-    order by c.table_name, c.ordinal_position`)
-  return rows
 }
 
 /** Puts two brokerages into the database of a service, and tells whether one of them has changed. */
