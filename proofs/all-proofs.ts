@@ -155,7 +155,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: fullDisk, minutes: 1 },
   { proof: clockJumps, minutes: 1 },
   { proof: rollingRestart, minutes: 2 },
-  { proof: eventCrashes, minutes: 3 },
+  { proof: eventCrashes, minutes: 4 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },

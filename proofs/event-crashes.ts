@@ -53,6 +53,16 @@ const hurry = (database: ProofDatabase) =>
     update event_deliveries set next_at = now()
     where (tenant_id, endpoint_id, event_number) in (select * from waiting)`)
 
+/** Waits until so many requests came to a receiver, whatever became of them. */
+async function requestsCame(database: ProofDatabase, receiver: EventReceiver, count: number): Promise<void> {
+  const deadline = performance.now() + patienceMs
+  while (receiver.received.length < count) {
+    if (performance.now() > deadline) throw new Error(`Only ${receiver.received.length} requests came.`)
+    await hurry(database)
+    await delay(100)
+  }
+}
+
 /** Lets the queue run empty into a receiver that takes everything. */
 async function emptied(database: ProofDatabase): Promise<boolean> {
   const deadline = performance.now() + patienceMs
@@ -127,15 +137,13 @@ async function killUnderEvents(
       () => over,
     )
     for (let killed = 0; killed < kills && !signal.aborted; killed++) {
-      await receiver.until((all) => all.length > killed * 10, patienceMs)
+      await requestsCame(database, receiver, killed * 20)
       await delay(between(random, 100, 700))
       await service.end('SIGKILL')
       service = await start()
-      await hurry(database)
       onProgress(`${killed + 1} of ${kills} kills, ${receiver.received.length} requests`)
     }
-    await receiver.until((all) => all.length >= writersCount, patienceMs)
-    await delay(300)
+    await requestsCame(database, receiver, 2 * writersCount)
     over = true
     await writing
     beWell()

@@ -39,15 +39,17 @@ export const answerWith =
 
 export async function eventReceiver(port = 0): Promise<EventReceiver> {
   let told: () => void = () => {}
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks: Buffer[] = []
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString('utf8')
-    const headers = request.headers as Record<string, string>
-    const one = { path: request.url ?? '', headers, body, event: JSON.parse(body) }
-    receiver.received.push(one)
-    told()
-    receiver.answer(response, one)
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const headers = request.headers as Record<string, string>
+      const one = { path: request.url ?? '', headers, body, event: JSON.parse(body) as ReceivedEvent }
+      receiver.received.push(one)
+      told()
+      receiver.answer(response, one)
+    })
   })
   const receiver: EventReceiver = {
     url: '',
@@ -58,7 +60,7 @@ export async function eventReceiver(port = 0): Promise<EventReceiver> {
       while (!isEnough(receiver.received)) {
         const left = deadline - performance.now()
         if (left <= 0)
-          throw new Error(`Not enough came: ${receiver.received.map(({ body }) => body).join('\n')}`)
+          throw new Error(`Not enough came: ${receiver.received.map(({ event }) => event.type).join(', ')}`)
         const { promise, resolve } = Promise.withResolvers<void>()
         told = resolve
         const timer = setTimeout(resolve, left)
