@@ -70,7 +70,7 @@ create table event_deliveries (
   foreign key (tenant_id, endpoint_id) references event_endpoints,
   foreign key (tenant_id, event_number) references events
 ) with (fillfactor = 80);
-create index event_deliveries_due on event_deliveries (tenant_id, endpoint_id, next_at) where state = 'due';
+create index event_deliveries_due on event_deliveries (tenant_id, endpoint_id, next_at, event_number) where state = 'due';
 create index event_deliveries_by_lane on event_deliveries (tenant_id, endpoint_id, lane_id, event_number)
   where state = 'due';
 create index event_deliveries_by_event on event_deliveries (tenant_id, event_number);
