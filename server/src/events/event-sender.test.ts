@@ -361,6 +361,23 @@ describe('a delivery', () => {
   })
 })
 
+test('a brokerage that is suspended is sent nothing until it goes on', async () => {
+  receiver.answer = answerWith(503)
+  await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
+  await makeLane(app, integration.tenant)
+  await become('due')
+  await ask(`update tenants set status = 'suspended'`)
+  await hurry()
+  await expect
+    .poll(() => ask(`select from event_deliveries where next_at > clock_timestamp() + interval '9 minutes'`))
+    .toHaveLength(1)
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = answerWith(204)
+  await ask(`update tenants set status = 'active'`)
+  await hurry()
+  await become('delivered')
+})
+
 test('of two instances each event is sent by one', async () => {
   const second = await anotherInstance()
   try {

@@ -38,6 +38,8 @@ const leaseSeconds = deliverySecondsMax + 20
 const connectionsMax = 4
 /** Rounds of deliveries to one address before the others have their turn. */
 const roundsMax = 20
+/** After a stop: how long what is under way may take before it is cut off, to be tried again by whoever comes next. */
+const stopPatienceMs = 5_000
 const pruneEveryMs = 600_000
 const dayMs = 86_400_000
 /** A receiver may ask for patience, but not for longer than the schedule would have it in the end. */
@@ -57,7 +59,7 @@ export interface EventCounts {
 export interface EventSender {
   counts(): EventCounts
   queue(): Promise<EventQueue>
-  /** Lets what is on its way arrive, and begins nothing more. */
+  /** Lets what is on its way arrive for a few seconds, and begins nothing more. */
   drain(): Promise<void>
 }
 
@@ -101,6 +103,7 @@ export function eventSender(
   const failing = new Set<string>()
   const inTurn = turns<'database'>(connectionsMax)
   const ask = <T>(work: () => Promise<T>) => inTurn('database', () => behindRequests(work))
+  const cutOff = new AbortController()
   let stopping = false
   let isDown = false
   let prunedAt = Number.NEGATIVE_INFINITY
@@ -118,7 +121,7 @@ export function eventSender(
     const posted: Posted =
       opened.length === 0
         ? { status: null, text: null, failure: 'No secret of it can be opened.', retryAfterSeconds: null }
-        : await post(url, signed(event, to.endpointId, opened), { allowed })
+        : await post(url, signed(event, to.endpointId, opened), { allowed, stop: cutOff.signal })
     const ms = performance.now() - began
     const settlement = settlementOf(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
@@ -254,8 +257,10 @@ export function eventSender(
     async drain() {
       stopping = true
       clearTimeout(timer)
+      const patience = setTimeout(() => cutOff.abort(), stopPatienceMs)
       await looking
       await Promise.all([...sending.values()].map(({ work }) => work))
+      clearTimeout(patience)
     },
   }
 }

@@ -62,6 +62,17 @@ describe('a request', () => {
     })
   })
 
+  test('is cut off when the service has no more time for it', async () => {
+    receiver.answer = () => {}
+    const stop = new AbortController()
+    const posting = post(receiver.url, { stop: stop.signal })
+    stop.abort()
+    expect(await posting).toMatchObject({
+      status: null,
+      failure: 'The service was stopped before an answer came.',
+    })
+  })
+
   test('whose answer breaks off counts by its status', async () => {
     receiver.answer = (response) => {
       response.writeHead(202, { 'Content-Length': '100' })

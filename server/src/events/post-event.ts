@@ -71,6 +71,7 @@ export async function postEvent(
     }
     return await exchange(target, addresses, sent, signal)
   } catch (error) {
+    if (stop?.aborted === true) return refusedToReach('The service was stopped before an answer came.')
     return refusedToReach(
       signal.aborted ? `No answer within ${patienceMs / 1000} seconds.` : failureOf(error),
     )
