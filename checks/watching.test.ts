@@ -94,6 +94,7 @@ let scrape: Scrape
 
 beforeAll(async () => {
   app = await testApp({
+    sendEvents: {},
     watching: async (log) => {
       watching = await startWatching(
         { metrics: { port: 0, host: '127.0.0.1' }, traces: null },

@@ -6,6 +6,7 @@ import { clockJumps } from './clock-jumps.ts'
 import { concurrencyWalk } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
+import { eventCrashes } from './event-crashes.ts'
 import { fullDisk } from './full-disk.ts'
 import { hostileRequests } from './hostile-input.ts'
 import { kills } from './kills.ts'
@@ -158,6 +159,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: liveMigrations, minutes: 2.5 },
   { proof: rollingRestart, minutes: 2 },
   { proof: pointInTime, minutes: 1.5 },
+  { proof: eventCrashes, minutes: 4 },
   { proof: simulation, minutes: 2.5 },
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },

@@ -11,46 +11,16 @@ import * as changes from '#server/database/lane-changes.ts'
 import * as lists from '#server/database/lane-lists.ts'
 import * as record from '#server/database/lane-record.ts'
 import * as lanes from '#server/database/lanes.ts'
-import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
 import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
+import { eventMethods } from './event-methods.ts'
+import { alters, finds, type Method, shows } from './method.ts'
 import { newImportedLane, newLane, noCosts } from './new-lanes.ts'
-import { sessionOf, type TenantIds } from './seeded-tenants.ts'
+import { sessionOf } from './seeded-tenants.ts'
 
-/** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
-export interface MethodCall {
-  readonly database: Database
-  readonly transaction: TenantTransaction
-  readonly tenant: TenantId
-  /** Whose records it is asked about. */
-  readonly of: TenantIds
-  readonly lane: lanes.LaneRow
-  readonly user: people.UserRow
-  /** Digests under which their one signed update and their one imported row are kept. */
-  readonly requestDigest: Buffer
-  readonly fingerprint: Buffer
-  readonly now: Date
-}
-
-export interface Method {
-  readonly call: (given: MethodCall) => Promise<unknown>
-  /**
-   * How one knows that it did something where it may: that it `shows` a canary, `changes` a row, or `finds` something.
-   * Where even the rightful call has nothing to show it is `nothing`.
-   */
-  readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
-  /** Needs the import to be running. */
-  readonly running?: true
-  /** Works in transactions of its own, of the tenant it is given. */
-  readonly commits?: true
-}
-
-const shows = (call: Method['call']): Method => ({ call, does: 'shows' })
-const alters = (call: Method['call']): Method => ({ call, does: 'changes' })
-const finds = (call: Method['call']): Method => ({ call, does: 'finds' })
 const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 
 const uuid = '00000009-0000-4000-8000-000000000009'
@@ -267,6 +237,7 @@ export const methods: Readonly<Record<string, Method>> = {
     ),
     commits: true,
   },
+  ...eventMethods,
   'integration-calls.insertIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
       const last = await calls.insertIntegrationCalls(database, tenant, [

@@ -26,6 +26,7 @@ const nobodys: TenantIds = {
   secret: a.secret + 900,
   spareSecret: a.spareSecret + 900,
   import: a.import + 900,
+  eventEndpoint: a.eventEndpoint + 900,
   person: a.person + 900,
   owner: a.owner + 900,
   request: a.request + 900,
@@ -76,7 +77,15 @@ async function answerAbout(operation: string, of: TenantIds) {
   statements.length = 0
   const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
   const work = workOf(statements)
-  const names = [of.laneRef, of.request, of.person, of.spareToken, of.spareSecret, of.import]
+  const names = [
+    of.laneRef,
+    of.request,
+    of.person,
+    of.spareToken,
+    of.spareSecret,
+    of.import,
+    of.eventEndpoint,
+  ]
   const lasting = answer.text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<request>')
     .replaceAll(/^date: .*$/gm, 'date: <now>')
@@ -104,6 +113,11 @@ test('there are such operations: everything that takes a name', () => {
       'get-import',
       'stop-import',
       'undo-import',
+      'change-event-endpoint',
+      'remove-event-endpoint',
+      'rotate-event-secret',
+      'test-event-endpoint',
+      'replay-events',
     ].sort(),
   )
 })

@@ -13,6 +13,10 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'distribution.notSpread': 'names of tables',
   'data-folder.lockDataFolder': 'files of the operator',
   'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
+  'events.dueEndpoints':
+    'which addresses have something due: two numbers of each, asked by the service for itself',
+  'events.eventQueue':
+    'counts over all brokerages, and which of them hold what is old, for the service itself',
   'identifiers.identifiers': 'arithmetic',
   'lane-changes.laneChange': 'a translation of values it is given',
   'lane-changes.auditedForApi': 'a translation of values it is given',
@@ -39,4 +43,5 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'installation.replaceKeyCheck': 'of the installation',
   'installation.readKeyNames': 'of the installation',
   'installation.writeKeyNames': 'of the installation',
+  'installation.writeEventsOn': 'of the installation',
 }

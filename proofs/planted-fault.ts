@@ -40,8 +40,8 @@ export const faults = {
   /** Ten a second are counted, and nobody is refused. */
   'no limit for a brokerage': {
     file: '/server/src/serve-endpoint.ts',
-    text: "if (!admission.admitted) {\n      throw problem(\n        'quota-exceeded',",
-    instead: "if (false) {\n      throw problem(\n        'quota-exceeded',",
+    text: 'if (!admission.admitted) throw quotaExceeded(admission)',
+    instead: 'if (false) throw quotaExceeded(admission)',
   },
   /** Two instances let in twice as many. */
   'each instance counts for itself': {

@@ -54,6 +54,23 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/signature-check',
     body: { timestamp: '1772373600', body: '{}', signature: `sha256=${'0'.repeat(64)}` },
   }),
+  'add-event-endpoint': () => ({
+    path: '/api/event-endpoints',
+    body: { url: 'https://hooks.example.com/lanewise' },
+  }),
+  'list-event-endpoints': () => ({ path: '/api/event-endpoints' }),
+  'change-event-endpoint': (of) => ({
+    path: `/api/event-endpoints/${of.eventEndpoint}`,
+    body: { event_types: ['lane.booked'] },
+  }),
+  'remove-event-endpoint': (of) => ({ path: `/api/event-endpoints/${of.eventEndpoint}` }),
+  'rotate-event-secret': (of) => ({ path: `/api/event-endpoints/${of.eventEndpoint}/rotate`, body: {} }),
+  'test-event-endpoint': (of) => ({ path: `/api/event-endpoints/${of.eventEndpoint}/test` }),
+  'replay-events': (of) => ({
+    path: `/api/event-endpoints/${of.eventEndpoint}/replay`,
+    body: { event_id: of.event },
+  }),
+  'list-event-deliveries': (of) => ({ path: `/api/event-deliveries?endpoint_id=${of.eventEndpoint}` }),
   'sign-up': () => ({
     path: '/api/auth/sign-up',
     body: { company: 'New', name: 'Nora', email: `new-${randomUUID()}@example.com`, password },

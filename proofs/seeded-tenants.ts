@@ -5,7 +5,9 @@ import { tablesWithoutTenant } from '#server/database/distribution.ts'
 import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
+import { type Column, columnsOf } from './seeded-columns.ts'
 import { countsOf } from './seeded-counts.ts'
+import { eventRowsOf } from './seeded-events.ts'
 
 /**
  * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
@@ -47,6 +49,11 @@ export interface TenantIds {
   readonly laneRef: string
   readonly call: number
   readonly entry: number
+  readonly eventEndpoint: number
+  readonly eventSecret: number
+  /** An event that was delivered: its number within, and the id it is named by. */
+  readonly eventNumber: number
+  readonly event: string
   readonly ownerEmail: string
   readonly personEmail: string
   readonly invitation: string
@@ -87,6 +94,10 @@ export function idsOf(label: Label): TenantIds {
     laneRef: `${request}-1-1`,
     call: base + 401,
     entry: base + 501,
+    eventEndpoint: base + 601,
+    eventSecret: base + 602,
+    eventNumber: base * 1_000_000 + 603,
+    event: uuidOf(label, base + 604),
     ownerEmail: `canary-${label.toLowerCase()}-owner@example.com`,
     personEmail: `canary-${label.toLowerCase()}-person@example.com`,
     invitation: `lwinv_${tenants[label]}_${base + 6}_${invitationSecret[label]}`,
@@ -102,14 +113,6 @@ export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
 /** The one shipment update that each brokerage has sent already, byte for byte. */
 export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
-
-interface Column {
-  readonly table: string
-  readonly name: string
-  readonly type: string
-  readonly nullable: boolean
-  readonly hasDefault: boolean
-}
 
 const hourMs = 3_600_000
 
@@ -181,10 +184,12 @@ function rowsOf(
     tenant_facts: [{ facts_version: version }],
     tenant_windows: [{ taken: '{}' }],
     tenant_counters: [
-      ...['user', 'token', 'secret', 'import', 'call', 'audit'].map((counter) => ({
-        counter,
-        last_number: base + 900,
-      })),
+      ...['user', 'token', 'secret', 'import', 'call', 'audit', 'event-endpoint', 'event-secret'].map(
+        (counter) => ({
+          counter,
+          last_number: base + 900,
+        }),
+      ),
       { last_number: 1 },
     ],
     users: [
@@ -309,6 +314,7 @@ function rowsOf(
         hash: createHash('sha256').update(`audit of ${label}`).digest(),
       },
     ],
+    ...eventRowsOf(ids, { at, canary: canaryOf(label), secretKey: app.secretKey }),
     integration_calls: [
       {
         call_id: ids.call,
@@ -352,18 +358,6 @@ function literal(value: Value): string {
   if (value === null) return 'null'
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
-}
-
-/** The columns of every table there is, but those the database fills itself. */
-export async function columnsOf(owner: pg.Client): Promise<readonly Column[]> {
-  const { rows } = await owner.query<Column>(`
-    select c.table_name as table, c.column_name as name, c.data_type as type,
-           c.is_nullable = 'YES' as nullable, c.column_default is not null as "hasDefault"
-    from information_schema.columns c
-    join information_schema.tables t using (table_schema, table_name)
-    where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
-    order by c.table_name, c.ordinal_position`)
-  return rows
 }
 
 /** Puts two brokerages into the database of a service, and tells whether one of them has changed. */

@@ -1,6 +1,16 @@
 import { exportAuditEvents, listAuditEvents } from './audit.ts'
 import { getBacktest } from './backtest.ts'
 import type { Endpoint } from './endpoint.ts'
+import {
+  addEventEndpoint,
+  changeEventEndpoint,
+  listEventDeliveries,
+  listEventEndpoints,
+  removeEventEndpoint,
+  replayEvents,
+  rotateEventSecret,
+  testEventEndpoint,
+} from './event-endpoints.ts'
 import { firstSteps } from './first-steps.ts'
 import {
   createImport,
@@ -72,6 +82,14 @@ export const allEndpoints = [
   listIntegrationCalls,
   getRateLimit,
   checkSignature,
+  addEventEndpoint,
+  listEventEndpoints,
+  changeEventEndpoint,
+  removeEventEndpoint,
+  rotateEventSecret,
+  testEventEndpoint,
+  replayEvents,
+  listEventDeliveries,
   signUp,
   signIn,
   acceptInvitation,

@@ -3,6 +3,14 @@ export const auditKindsOf = {
   'sign-in': ['signed-up', 'signed-in', 'signed-out', 'password-changed', 'password-reset'],
   people: ['person-invited', 'invitation-accepted', 'role-changed', 'person-removed'],
   credentials: ['token-created', 'token-revoked', 'secret-created', 'secret-rotated', 'secret-revoked'],
+  events: [
+    'event-endpoint-added',
+    'event-endpoint-changed',
+    'event-endpoint-removed',
+    'event-endpoint-disabled',
+    'event-secret-rotated',
+    'events-replayed',
+  ],
   brokerage: [
     'settings-changed',
     'change-rolled-back',
@@ -32,6 +40,7 @@ export const auditGroups = [
   'sign-in',
   'people',
   'credentials',
+  'events',
   'brokerage',
   'refusals',
 ] as const satisfies readonly AuditGroup[]

@@ -35,7 +35,15 @@ export interface Endpoint<
   readonly path: string
   readonly summary: string
   readonly description: string
-  readonly tag: 'Integration' | 'Credentials' | 'Sign-in' | 'People' | 'Quotes' | 'Performance' | 'Imports'
+  readonly tag:
+    | 'Integration'
+    | 'Credentials'
+    | 'Events'
+    | 'Sign-in'
+    | 'People'
+    | 'Quotes'
+    | 'Performance'
+    | 'Imports'
   readonly who: Who
   readonly params?: Params
   readonly query?: Query

@@ -144,6 +144,16 @@ export const problems = {
     title: 'Two secrets of this name are live already',
     remedy: 'Rotate or revoke one of them first.',
   },
+  'too-many-event-endpoints': {
+    status: 409,
+    title: 'Events are sent to as many addresses as they can be',
+    remedy: 'Remove one of the addresses first.',
+  },
+  'events-off': {
+    status: 409,
+    title: 'Events are switched off',
+    remedy: 'Ask the operator of the service to set EVENTS=on.',
+  },
   'email-taken': {
     status: 409,
     title: 'E-mail address is in use',
@@ -180,6 +190,12 @@ export const problems = {
     status: 422,
     title: 'A field is missing or not valid',
     remedy: 'See errors: each names the field, what was wrong and what would be right.',
+  },
+  'url-not-allowed': {
+    status: 422,
+    title: 'Nothing is sent to this address',
+    remedy:
+      'Give an https address on the public internet, by its name: no user name, no address of a private network.',
   },
   'unknown-field': {
     status: 422,

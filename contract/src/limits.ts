@@ -55,6 +55,30 @@ export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24
 export const secretOverlapHoursMax = 7 * 24
 
+/** Addresses of a brokerage that events are sent to: each is one more request for every event. */
+export const eventEndpointsMax = 5
+export const eventUrlLengthMax = 1_000
+/**
+ * How long after an attempt that failed an event is tried again: the schedule of the Standard Webhooks specification, ten
+ * attempts over three days. Each wait is up to a tenth longer or shorter, so that many do not come back at once.
+ */
+export const deliveryDelaysSeconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
+/** One attempt, from the look-up of the name to the end of the answer. */
+export const deliverySecondsMax = 10
+/** Of an answer nothing but its status counts: what is longer is not read. */
+export const deliveryAnswerBytesMax = 64 * 1024
+/** The characters of an answer that the log of deliveries keeps. */
+export const deliveryAnswerKeptMax = 500
+/** Attempts at once to one address, by one instance of the service; to one that has just failed, one. */
+export const deliveriesPerEndpointMax = 8
+/** Addresses that one instance sends to at once, and how many of them may be failing: the others never wait for those. */
+export const endpointsAtOnceMax = 64
+export const failingEndpointsAtOnceMax = 32
+/** Events and what became of them: long enough to notice that something was missed, and to send it again. */
+export const eventsKeptDaysMax = 30
+/** Events that are sent again at one request. */
+export const replayedEventsMax = 10_000
+
 /** NIST SP 800-63B: at least 15 characters where the password is the only factor; no upper bound below 64. */
 export const passwordLengthMin = 15
 export const passwordLengthMax = 128

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { allEndpoints } from './all-endpoints.ts'
 import { type Endpoint, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
+import { eventBodies } from './events.ts'
 
 type Json = Record<string, unknown>
 
@@ -28,6 +29,9 @@ export function openApiDocument(version: string): Json {
     servers: [{ url: '/', description: 'This service' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(eventBodies).map(([type, event]) => [type, { post: webhook(type, event) }]),
+    ),
     components: {
       securitySchemes: {
         dashboard: {
@@ -65,6 +69,8 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Integration: 'What a TMS, a load board or a quoting tool calls, with a service token.',
   Credentials:
     'Service tokens and signing secrets: made, listed, rotated and revoked by an admin or owner; and what was called with them.',
+  Events:
+    'What the service sends of its own accord, where the operator has switched it on, and the addresses it sends to. Signed as Standard Webhooks has it.',
   'Sign-in': 'Brokerages, sign-in and sessions.',
   People: 'The people of a brokerage, their roles, and its settings.',
   Quotes: 'Quote requests, lanes, outcomes, shipments, who changed what, and advice for people.',
@@ -189,6 +195,47 @@ function operation(endpoint: Endpoint): Json {
           },
         ]),
       ),
+    },
+  }
+}
+
+/** An event, as the request that a receiver gets. */
+function webhook(type: string, event: (typeof eventBodies)[keyof typeof eventBodies]): Json {
+  const header = (name: string, description: string, example: string) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+    example,
+  })
+  return {
+    operationId: `event-${type.replaceAll(/[._]/g, '-')}`,
+    summary: event.summary,
+    description: event.description,
+    tags: ['Events' satisfies Endpoint['tag']],
+    security: [],
+    parameters: [
+      header(
+        'webhook-id',
+        'The event. The same however often it is sent: what was seen before is to be left alone.',
+        '0b0c2a54-3a0e-4b57-9a2e-6f3d1b1f8c11',
+      ),
+      header('webhook-timestamp', 'When this attempt was made, in Unix seconds', '1772373600'),
+      header(
+        'webhook-signature',
+        'v1, and the base64 HMAC-SHA256 of "<webhook-id>.<webhook-timestamp>.<body>"; two of them, separated by a space, while a secret is being changed',
+        'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+      ),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: event.schema, example: event.example } },
+    },
+    responses: {
+      '2XX': { description: 'Taken. The body of the answer does not matter.' },
+      '410': { description: 'Never again: the address is disabled.' },
+      default: { description: 'Not taken, as is no answer within 10 seconds: it is tried again.' },
     },
   }
 }

@@ -32,6 +32,7 @@ import { auditEndpoints } from './endpoints/audit.ts'
 import { backtestEndpoint } from './endpoints/backtest.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { credentialEndpoints } from './endpoints/credentials.ts'
+import { eventEndpoints } from './endpoints/event-endpoints.ts'
 import { firstStepsEndpoint } from './endpoints/first-steps.ts'
 import { importEndpoints } from './endpoints/imports.ts'
 import { insightBatchEndpoint } from './endpoints/insight-batch.ts'
@@ -64,6 +65,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...credentialEndpoints,
   ...integrationCallEndpoints,
   signatureCheckEndpoint,
+  ...eventEndpoints,
   ...signInEndpoints,
   firstStepsEndpoint,
   ...userEndpoints,

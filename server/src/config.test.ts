@@ -60,3 +60,21 @@ describe('traces', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
   })
 })
+
+describe('events', () => {
+  test('are off unless they are asked for, and go nowhere private unless it is named', () => {
+    expect(readConfig({}).events).toBeNull()
+    expect(readConfig({ EVENTS_ALLOW_PRIVATE: '10.0.0.0/8' }).events).toBeNull()
+    expect(readConfig({ EVENTS: 'on' }).events).toEqual({ allowPrivate: [] })
+    const named = readConfig({ EVENTS: 'on', EVENTS_ALLOW_PRIVATE: 'hooks.corp, 10.1.0.0/16,' })
+    expect(named.events).toEqual({ allowPrivate: ['hooks.corp', '10.1.0.0/16'] })
+  })
+
+  test.each([
+    [{ EVENTS: 'true' }, 'EVENTS must be one of on, off; it is "true".'],
+    [{ EVENTS_ALLOW_PRIVATE: 'https://hooks.corp' }, '"https://hooks.corp" is none of them.'],
+    [{ EVENTS_ALLOW_PRIVATE: '10.0.0.0/64' }, '"10.0.0.0/64" is none of them.'],
+  ])('are refused where they say something else: %o', (env, why) => {
+    expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
+  })
+})

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { isNameOrNetwork } from './security/outbound-address.ts'
 import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 import { isNetwork } from './security/trusted-proxies.ts'
 
@@ -23,6 +24,8 @@ export interface Config {
   readonly trustProxy: readonly string[]
   readonly logLevel: LogLevel
   readonly staleWrites: 'reject' | 'apply'
+  /** Whether events are sent, and which private names and networks they may be sent to; null: they are off. */
+  readonly events: { readonly allowPrivate: readonly string[] } | null
   /** Make a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
   /** What prepared lanes, tokens and secrets may take in a process; all of it can be read again. */
@@ -161,14 +164,26 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     )
   }
 
-  const trustProxy = (value('TRUST_PROXY') ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
+  const listOf = (name: string) =>
+    (value(name) ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+  const trustProxy = listOf('TRUST_PROXY')
   for (const network of trustProxy) {
     if (!isNetwork(network)) {
       problems.push(
         `TRUST_PROXY must be a comma list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
+      )
+    }
+  }
+
+  const eventsOn = choice('EVENTS', ['on', 'off'], 'off') === 'on'
+  const allowPrivate = listOf('EVENTS_ALLOW_PRIVATE')
+  for (const part of allowPrivate) {
+    if (!isNameOrNetwork(part)) {
+      problems.push(
+        `EVENTS_ALLOW_PRIVATE must be a comma list of names, addresses or networks, such as hooks.corp,10.1.0.0/16; "${part}" is none of them.`,
       )
     }
   }
@@ -186,6 +201,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustProxy,
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
+    events: eventsOn ? { allowPrivate } : null,
     sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
     memoryMegabytes,
     threads,

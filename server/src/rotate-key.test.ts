@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { listTenants } from './database/operators.ts'
+import { eventSecretPlace } from './event-secrets.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { rotateKey } from './rotate-key.ts'
 import {
@@ -182,6 +184,23 @@ describe('rotate-key', () => {
       await Promise.all([still.close(), already.close()])
       await shared.drop()
     }
+  })
+
+  test('seals what events are signed with anew, too: it goes on signing without the old key', async () => {
+    const before = await appOn(database, { secretKeys: [older], now: rolling.now })
+    const { tenant } = await makeIntegration(before)
+    const { id, secret } = await sendEventsTo(before, tenant, 'https://hooks.example.com/')
+    await before.close()
+    const opened = async (key: SecretKey) =>
+      (await inTenant(tenant.id, 'select secret_id, sealed from event_secrets')).map(
+        ({ secret_id, sealed }: { secret_id: number; sealed: Buffer }) =>
+          unseal(key, eventSecretPlace(tenant.id, secret_id), sealed),
+      )
+    expect([id, await opened(older), await opened(newer)]).toEqual([1, [secret], [null]])
+    await startedWith(newer, older)
+    // Its signing secret, and what signs events.
+    expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 2 })
+    expect([await opened(older), await opened(newer)]).toEqual([[null], [secret]])
   })
 
   test('goes on where it was cut off, and names a live secret that opens with no key', async () => {

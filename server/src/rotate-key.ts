@@ -1,9 +1,11 @@
 import { secretPlace } from './callers.ts'
 import { type CommandDatabase, CommandRefused } from './command-database.ts'
 import { countTokensOfOtherKeys, sealAnew, sealedSecrets } from './database/credentials.ts'
+import { sealEventSecretAnew, sealedEventSecrets } from './database/event-endpoints.ts'
 import { readKeyCheck, readKeyNames, replaceKeyCheck } from './database/installation.ts'
-import type { Database } from './database/open-database.ts'
+import type { Database, TenantId, TenantTransaction } from './database/open-database.ts'
 import type { NamedTenant } from './database/operators.ts'
+import { eventSecretPlace } from './event-secrets.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from './security/sealed-secret.ts'
 
@@ -70,6 +72,30 @@ export async function rotateKey(
   return { sealedAnew, tokensOfOtherKeys }
 }
 
+/** A secret as it is kept, whichever kind it is of. */
+interface SealedRow {
+  readonly secret_id: number
+  readonly sealed: Buffer
+  readonly expires_at: Date | null
+  readonly revoked_at?: Date | null
+}
+
+/** Everything that is sealed for a brokerage: where its rows are, and what one of them is called. */
+const kindsOfSecret: readonly {
+  readonly called: string
+  readonly place: (tenant: number, secretId: number) => string
+  readonly read: (
+    transaction: TenantTransaction,
+    tenant: TenantId,
+    after: number,
+    limit: number,
+  ) => Promise<readonly SealedRow[]>
+  readonly write: typeof sealAnew
+}[] = [
+  { called: 'Signing secret', place: secretPlace, read: sealedSecrets, write: sealAnew },
+  { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
+]
+
 /** Seals the secrets of one brokerage anew that another key has sealed, and answers how many those were. */
 async function sealAll(
   database: Database,
@@ -80,25 +106,27 @@ async function sealAll(
 ): Promise<number> {
   const [first] = keys
   let changed = 0
-  for (let after: number | null = 0; after !== null; ) {
-    const from: number = after
-    after = await database.inTenant(tenant, async (transaction) => {
-      const secrets = await sealedSecrets(transaction, tenant, from, secretsPerLook)
-      for (const { secret_id: id, sealed, revoked_at, expires_at } of secrets) {
-        const place = secretPlace(tenant, id)
-        if (unseal(first, place, sealed) !== null) continue
-        const plaintext = unsealWithAny(keys, place, sealed)
-        if (plaintext !== null) {
-          await sealAnew(transaction, tenant, id, seal(first, place, plaintext))
-          changed++
-        } else if (revoked_at === null && (expires_at === null || expires_at.getTime() > now)) {
-          throw new CommandRefused(
-            `Signing secret ${id} of ${name} (${tenant}) opens with none of the keys. Add the key it was sealed with, or have it revoked, and run this again.`,
-          )
+  for (const kind of kindsOfSecret) {
+    for (let after: number | null = 0; after !== null; ) {
+      const from: number = after
+      after = await database.inTenant(tenant, async (transaction) => {
+        const secrets = await kind.read(transaction, tenant, from, secretsPerLook)
+        for (const { secret_id: id, sealed, revoked_at, expires_at } of secrets) {
+          const place = kind.place(tenant, id)
+          if (unseal(first, place, sealed) !== null) continue
+          const plaintext = unsealWithAny(keys, place, sealed)
+          if (plaintext !== null) {
+            await kind.write(transaction, tenant, id, seal(first, place, plaintext))
+            changed++
+          } else if ((revoked_at ?? null) === null && (expires_at === null || expires_at.getTime() > now)) {
+            throw new CommandRefused(
+              `${kind.called} ${id} of ${name} (${tenant}) opens with none of the keys. Add the key it was sealed with, or have it revoked, and run this again.`,
+            )
+          }
         }
-      }
-      return secrets.length < secretsPerLook ? null : (secrets.at(-1)?.secret_id ?? null)
-    })
+        return secrets.length < secretsPerLook ? null : (secrets.at(-1)?.secret_id ?? null)
+      })
+    }
   }
   return changed
 }

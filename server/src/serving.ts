@@ -9,6 +9,7 @@ import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import { replicaReads } from './database/replica.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
+import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readiness } from './readiness.ts'
 import { refusals as refusalsOf } from './refusals.ts'
@@ -84,12 +85,15 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   await replica?.look()
   const staleReads = replica ?? database
   let countedAtDesk: Counted['desk'] = null
+  // One thread of an instance sends: it waits most of the time.
+  const events = first === null ? eventSender({ config, database, secretKeys, clock, log: logger }) : null
   const keepDesk = (): Desk => {
     const imports = importRunner({ database, clock, log: logger })
     const backtests = backtestRunner({ database, staleReads, clock, log: logger })
     countedAtDesk = {
       imports: imports.counts,
       backtests: backtests.counts,
+      events: events === null ? null : { counts: events.counts, queue: events.queue },
       readiness: () => readiness({ database, clock, migrations, replica }),
     }
     return {
@@ -164,9 +168,16 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     traces: watching.traces,
   }
   const drain = async () => {
-    const work = [desk.backtests, desk.imports, calls, refusals, heads].map((one) => () => one.drain())
+    const behind = [
+      desk.backtests,
+      desk.imports,
+      ...(events === null ? [] : [events]),
+      calls,
+      refusals,
+      heads,
+    ]
     await inTurn([
-      ...work,
+      ...behind.map((one) => () => one.drain()),
       () => watch.stop(),
       async () => redis?.close(),
       async () => replica?.close(),

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type pg from 'pg'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
-import { readKeyCheck, writeKeyCheck, writeKeyNames } from './database/installation.ts'
+import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/installation.ts'
 import { migrate, migrationNames, missingMigrations } from './database/migrate.ts'
 import { type Database, openDatabase } from './database/open-database.ts'
 import { openReplica, replicaFaults } from './database/replica.ts'
@@ -79,6 +79,8 @@ export async function startService(
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
     // A command that seals secrets anew asks whether this service could open them.
     await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
+    // What is written down from now on is told of, or is not.
+    await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
     if (instance !== null) {
       const presence = await joinInstances(database, instance, logger)
       undo.push(() => presence.leave())

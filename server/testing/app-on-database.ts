@@ -5,11 +5,13 @@ import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
 import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
+import { writeEventsOn } from '#server/database/installation.ts'
 import { migrationNames } from '#server/database/migrate.ts'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
 import type { Replica } from '#server/database/replica.ts'
 import { watchedDatabase } from '#server/database/transaction-watch.ts'
 import type { Log, Parts, Refusals } from '#server/endpoints/call.ts'
+import { eventSender } from '#server/events/event-sender.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
 import { readiness } from '#server/readiness.ts'
 import { refusals } from '#server/refusals.ts'
@@ -72,6 +74,8 @@ export interface TestAppOptions {
   watching?: (log: Log) => Promise<Watching>
   /** The migrations that the service takes for its own. */
   migrations?: readonly string[]
+  /** Sends events, by this where it is given: otherwise they are written down and wait. */
+  sendEvents?: Parameters<typeof eventSender>[1]
   /** Walks backtests in the place of the service's own thread, to make it fail. */
   backtestThread?: URL
 }
@@ -109,7 +113,8 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     close: async () => {},
   }
   const clock = () => app.now
-  const config = { ...readConfig({}), ...options.config }
+  const config = { ...readConfig({ EVENTS: 'on' }), ...options.config }
+  await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
   const watch = tenantWatch({
     database,
     monotonic: () => performance.now(),
@@ -125,6 +130,10 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     { database, staleReads, clock, log: logger },
     options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },
   )
+  const events =
+    options.sendEvents === undefined
+      ? null
+      : eventSender({ config, database, secretKeys: keys, clock, log: logger }, options.sendEvents)
   const migrations = options.migrations ?? (await migrationNames())
   watching?.lookUp({
     connections: database.connections,
@@ -135,6 +144,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     desk: {
       imports: imports.counts,
       backtests: backtests.counts,
+      events: events === null ? null : { counts: events.counts, queue: events.queue },
       readiness: () => readiness({ database, clock, migrations, replica }),
     },
   })
@@ -174,6 +184,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     },
     close: async () => {
       await server.close()
+      await events?.drain()
       await parts.calls.drain()
       await app.refusals.drain()
       await parts.imports.drain()

@@ -1,8 +1,9 @@
 import { Tabs } from '@mantine/core'
-import { IconCode, IconKey, IconListSearch, IconSignature } from '@tabler/icons-react'
+import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type HeldCredentials, nothingHeld, useIntegrationAddress } from '../parts/integration-address.ts'
 import { IntegrationDebugger } from '../parts/integration-debugger.tsx'
+import { IntegrationEvents } from '../parts/integration-events.tsx'
 import { IntegrationLog } from '../parts/integration-log.tsx'
 import { IntegrationSecrets } from '../parts/integration-secrets.tsx'
 import { IntegrationSnippets } from '../parts/integration-snippets.tsx'
@@ -15,6 +16,7 @@ const tabs = [
   { name: 'credentials', label: 'Credentials', icon: IconKey },
   { name: 'code', label: 'Code', icon: IconCode },
   { name: 'log', label: 'Request log', icon: IconListSearch },
+  { name: 'events', label: 'Events', icon: IconWebhook },
   { name: 'debugger', label: 'Signature debugger', icon: IconSignature },
 ] as const
 
@@ -57,6 +59,9 @@ function Connecting() {
       </Tabs.Panel>
       <Tabs.Panel value="log">
         <IntegrationLog />
+      </Tabs.Panel>
+      <Tabs.Panel value="events">
+        <IntegrationEvents />
       </Tabs.Panel>
       <Tabs.Panel value="debugger">
         <IntegrationDebugger />

@@ -25,6 +25,7 @@ export const groupNames: Readonly<Record<AuditGroup, string>> = {
   'sign-in': 'Signing in',
   people: 'People',
   credentials: 'Tokens and secrets',
+  events: 'Events sent out',
   brokerage: 'The brokerage',
 }
 
@@ -43,6 +44,12 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'secret-created': 'Signing secret created',
   'secret-rotated': 'Signing secret rotated',
   'secret-revoked': 'Signing secret revoked',
+  'event-endpoint-added': 'Address for events added',
+  'event-endpoint-changed': 'Address for events changed',
+  'event-endpoint-removed': 'Address for events removed',
+  'event-endpoint-disabled': 'Address for events switched off',
+  'event-secret-rotated': 'Secret of events rotated',
+  'events-replayed': 'Events sent again',
   'settings-changed': 'Settings changed',
   'change-rolled-back': 'Change rolled back',
   'import-undone': 'Import undone',
@@ -141,6 +148,22 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   ],
   'secret-revoked': ({ done_by, about }) =>
     said`${somebody(done_by)} revoked the signing secret ${told(about, 'name')}`,
+  'event-endpoint-added': ({ done_by, about }) =>
+    said`${somebody(done_by)} had events sent to ${told(about, 'url')}`,
+  'event-endpoint-changed': ({ done_by, about }) =>
+    said`${somebody(done_by)} changed the address for events ${told(about, 'url')} (${told(about, 'changed')}), which is ${told(about, 'state')}`,
+  'event-endpoint-removed': ({ done_by, about }) =>
+    said`${somebody(done_by)} removed the address for events ${told(about, 'url')}`,
+  'event-endpoint-disabled': ({ about }) =>
+    about.reason === 'gone'
+      ? said`The service sends no more events to address ${told(about, 'endpoint_id')}: it answered that it wants none`
+      : said`The service sends no more events to address ${told(about, 'endpoint_id')}: it has taken none for three days`,
+  'event-secret-rotated': ({ done_by, about }) => [
+    ...said`${somebody(done_by)} rotated the secret of the address for events ${told(about, 'url')}`,
+    ...(isMoment(about.ends_at) ? said`; the old one ends ${moment(about.ends_at)}` : []),
+  ],
+  'events-replayed': ({ done_by, about }) =>
+    said`${somebody(done_by)} had ${told(about, 'count')} events sent to ${told(about, 'url')} again`,
   'settings-changed': ({ done_by, about }) => [
     ...said`${somebody(done_by)} changed the settings`,
     ...settingsTold(about),

@@ -5,7 +5,7 @@ import { Heed } from './integration-section.tsx'
 
 /** A credential as the service answers it, once. */
 export interface ShownOnce {
-  readonly what: 'service token' | 'signing secret'
+  readonly what: 'service token' | 'signing secret' | 'event secret'
   readonly name: string
   readonly plaintext: string
   readonly warning: string
@@ -32,7 +32,8 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
       {shown !== null && (
         <Stack gap="md">
           <Text size="sm">
-            The {shown.what} <strong style={{ overflowWrap: 'anywhere' }}>{shown.name}</strong>:
+            The {shown.what} {shown.what === 'event secret' ? 'of ' : ''}
+            <strong style={{ overflowWrap: 'anywhere' }}>{shown.name}</strong>:
           </Text>
           <code className="shown-once" data-autofocus tabIndex={-1}>
             {shown.plaintext}
@@ -40,11 +41,16 @@ export function ShownOnceDialog({ shown, close }: { shown: ShownOnce | null; clo
           <Group>
             <CopyButton text={shown.plaintext} what={`the ${shown.what}`} />
           </Group>
-          <Heed>{shown.warning} Put it where your TMS keeps its passwords, not into a mail or a chat.</Heed>
+          <Heed>
+            {shown.warning} Put it where your {shown.what === 'event secret' ? 'receiver' : 'TMS'} keeps its
+            passwords, not into a mail or a chat.
+          </Heed>
           {shown.note !== undefined && <Text size="sm">{shown.note}</Text>}
-          <Text size="sm" c="dimmed">
-            Until you leave or reload this page, the lines to paste under Code hold it, too.
-          </Text>
+          {shown.what !== 'event secret' && (
+            <Text size="sm" c="dimmed">
+              Until you leave or reload this page, the lines to paste under Code hold it, too.
+            </Text>
+          )}
           <Group justify="flex-end">
             <Button onClick={close}>I have stored it</Button>
           </Group>

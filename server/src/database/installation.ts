@@ -47,3 +47,8 @@ export async function writeKeyNames(transaction: TenantTransaction, names: reado
     .set({ key_names: names.join(',') })
     .execute()
 }
+
+/** Notes whether events are on: what writes to the database asks it, whichever process it is. */
+export async function writeEventsOn(transaction: TenantTransaction, on: boolean): Promise<void> {
+  await transaction.updateTable('installation').set({ events: on }).where('events', '!=', on).execute()
+}

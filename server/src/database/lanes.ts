@@ -1,5 +1,11 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import {
+  type Database,
+  factsChanged,
+  quotesMade,
+  type TenantId,
+  type TenantTransaction,
+} from './open-database.ts'
 import type { LanesTable, Tables } from './tables.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
@@ -139,6 +145,11 @@ export async function insertQuoteRequests(
     )
   }
   factsChanged(transaction, tenant, { before: [], after: inserted })
+  // What a file brings was quoted long ago.
+  quotesMade(
+    transaction,
+    inserted.filter(({ import_id }) => import_id === null),
+  )
   return inserted
 }
 
@@ -278,6 +289,7 @@ export async function insertRequote(
     .returningAll()
     .executeTakeFirstOrThrow()
   factsChanged(transaction, tenant, { before: [], after: [inserted] })
+  quotesMade(transaction, [inserted])
   return inserted
 }
 

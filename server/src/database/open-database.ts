@@ -27,12 +27,14 @@ interface Moves {
   facts: 0 | 1
   access: 0 | 1
   quotes: QuoteCountChanges | null
+  /** Quotes that were made, to be told of. */
+  made: number[]
 }
 
 const moves = new WeakMap<TenantTransaction, Moves>()
 
 function movesOf(transaction: TenantTransaction): Moves {
-  const known = moves.get(transaction) ?? { facts: 0, access: 0, quotes: null }
+  const known = moves.get(transaction) ?? { facts: 0, access: 0, quotes: null, made: [] }
   moves.set(transaction, known)
   return known
 }
@@ -51,6 +53,14 @@ export function factsChanged(
   mine.quotes ??= new QuoteCountChanges()
   mine.quotes.count(tenant, before, -1)
   mine.quotes.count(tenant, after, 1)
+}
+
+/** Says that this transaction has made these quotes: they are told of to whoever the brokerage wants told, if it commits. */
+export function quotesMade(
+  transaction: TenantTransaction,
+  lanes: readonly { readonly lane_id: number }[],
+): void {
+  movesOf(transaction).made.push(...lanes.map(({ lane_id }) => lane_id))
 }
 
 /**
@@ -103,6 +113,8 @@ const schemaFunctions = {
   take_place: { writes: true, moves: false },
   find_booking: { writes: false, moves: false },
   book_shipment: { writes: true, moves: true },
+  claim_deliveries: { writes: true, moves: false },
+  settle_delivery: { writes: true, moves: false },
 } as const
 export type SchemaFunction = keyof typeof schemaFunctions
 
@@ -361,13 +373,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function moveVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { facts, access, quotes }: Moves,
+  { facts, access, quotes, made }: Moves,
 ): Promise<TenantVersions> {
   const counts = quotes?.changed() ?? null
   const { rows } = await sql<{ versions: TenantVersions }>`
     select move_tenant(
       ${tenant}, ${facts}, ${access}, ${counts === null ? null : JSON.stringify(counts)}::jsonb
-    ) as versions
+    ) as versions${made.length === 0 ? sql`` : sql`, announce_quotes(${tenant}, ${made}::bigint[])`}
   `.execute(transaction)
   const [moved] = rows
   if (moved === undefined) throw new Error('The versions of a tenant did not move.')

@@ -80,7 +80,7 @@ export async function openWalls(transaction: TenantTransaction): Promise<string[
     union all
     select format('The service role may change the column %s of installation.', a.attname)
     from tables t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
-    where t.relname = 'installation' and a.attname not in ('key_check', 'key_names')
+    where t.relname = 'installation' and a.attname not in ('events', 'key_check', 'key_names')
       and has_column_privilege(t.oid, a.attnum, 'update')
     union all
     select format('Everybody may use the table %s.', t.relname)
@@ -110,17 +110,17 @@ export async function openWalls(transaction: TenantTransaction): Promise<string[
       join pg_attribute b on b.attrelid = k.confrelid and b.attnum = pair.referenced and b.attname = 'tenant_id'
     )
     union all
-    select format('The function %s steps over the walls, and is not one of the reviewed four.', p.proname)
+    select format('The function %s steps over the walls, and is not one of the reviewed six.', p.proname)
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prosecdef
       and not exists (select from pg_depend d
                       where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-      and p.proname not in ('changed_tenants', 'claim_sign_in', 'release_sign_in', 'sign_in_of')
+      and p.proname not in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of')
     union all
     select format('The function %s steps over the walls without a fixed search path, or for everybody.', p.proname)
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prosecdef
-      and p.proname in ('changed_tenants', 'claim_sign_in', 'release_sign_in', 'sign_in_of')
+      and p.proname in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of')
       and (not coalesce('search_path=pg_catalog, public' = any (p.proconfig), false)
            or p.proacl is null
            or exists (select from aclexplode(p.proacl) granted where granted.grantee = 0))

@@ -17,7 +17,7 @@ export type TenantRow = Selectable<Tables['tenants']>
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
-  counter: 'user' | 'token' | 'secret' | 'import' | 'audit',
+  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret',
 ): Promise<number> {
   const { last_number } = await transaction
     .insertInto('tenant_counters')

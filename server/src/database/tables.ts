@@ -8,6 +8,7 @@ export interface Tables {
     key_check: Buffer | null
     key_names: Generated<string>
     erasures: Generated<number>
+    events: Generated<boolean>
   }
   taken_numbers: { sequence: 'lane_number' | 'request_number'; number: number }
   instances: { instance_id: string; joined_at: Date; seen_at: Date }
@@ -24,6 +25,10 @@ export interface Tables {
   lane_changes: LaneChangesTable
   integration_calls: IntegrationCallsTable
   audit_log: AuditLogTable
+  event_endpoints: EventEndpointsTable
+  event_secrets: EventSecretsTable
+  events: EventsTable
+  event_deliveries: EventDeliveriesTable
   tenant_facts: {
     tenant_id: number
     facts_version: number
@@ -267,4 +272,52 @@ interface AuditLogTable {
   network: string | null
   request_id: string | null
   hash: Buffer
+}
+
+interface EventEndpointsTable {
+  tenant_id: number
+  endpoint_id: number
+  url: string
+  description: string | null
+  event_types: string[]
+  state: 'active' | 'paused' | 'disabled' | 'removed'
+  disabled_reason: 'gone' | 'failing' | null
+  created_by: number
+  created_at: Moment
+}
+
+interface EventSecretsTable {
+  tenant_id: number
+  secret_id: number
+  endpoint_id: number
+  sealed: Buffer
+  created_at: Moment
+  expires_at: MaybeMoment
+}
+
+interface EventsTable {
+  tenant_id: number
+  event_number: number
+  event_id: string
+  type: string
+  lane_id: number | null
+  occurred_at: Moment
+  about: Json<Record<string, unknown>>
+}
+
+interface EventDeliveriesTable {
+  tenant_id: number
+  endpoint_id: number
+  event_number: number
+  lane_id: number | null
+  state: 'due' | 'delivered' | 'dead'
+  attempts: number
+  created_at: Moment
+  next_at: Moment
+  attempted_at: MaybeMoment
+  settled_at: MaybeMoment
+  response_status: number | null
+  response_text: string | null
+  failure: string | null
+  duration_ms: number | null
 }

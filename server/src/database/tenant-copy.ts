@@ -3,12 +3,19 @@ import type { Identifiers } from './identifiers.ts'
 import type { TenantId } from './open-database.ts'
 import { tenantTables } from './operators.ts'
 
+const sentFromOnePlace =
+  'addresses for events, their secrets and what waits to be sent: made anew where it arrives, so that never two installations send'
+
 /**
  * What is not copied with a tenant, and why. Everything else that names a tenant is: which tables and columns there are is
  * asked of the catalogue, so that a new one cannot be forgotten.
  */
 export const tablesLeftBehind: Readonly<Record<string, string>> = {
   tenant_windows: 'the times of the last second’s requests: of the installation, and old when they arrive',
+  event_endpoints: sentFromOnePlace,
+  event_secrets: sentFromOnePlace,
+  events: sentFromOnePlace,
+  event_deliveries: sentFromOnePlace,
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
   // Counts the transactions of the database it is in.

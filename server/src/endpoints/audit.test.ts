@@ -33,7 +33,9 @@ let app: TestApp
 let exports: string
 
 beforeAll(async () => {
-  app = await testApp()
+  // Whoever events are sent to wants no more.
+  const gone = async () => ({ status: 410, text: '', failure: null, retryAfterSeconds: null })
+  app = await testApp({ sendEvents: { post: gone, everyMs: 20 } })
   exports = await mkdtemp(join(tmpdir(), 'lanewise-audit-'))
 })
 afterAll(async () => {
@@ -103,6 +105,11 @@ async function makeImport(tenant: MadeTenant): Promise<number> {
   return import_id
 }
 
+const addHook = (tenant: MadeTenant) =>
+  byOwner(tenant, 'POST', '/api/event-endpoints', { url: 'https://hooks.example.com/' })
+const hookOf = async (tenant: MadeTenant) =>
+  (await byOwner(tenant, 'GET', '/api/event-endpoints')).body.endpoints[0]
+
 /** Makes one event happen to a brokerage. What is needed for it comes first and is not counted. */
 const events: Partial<
   Record<
@@ -166,6 +173,50 @@ const events: Partial<
     make: async (tenant) => {
       await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
       await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
+    },
+  },
+  'event-endpoint-added': { make: addHook },
+  'event-endpoint-changed': {
+    before: addHook,
+    make: async (tenant) => {
+      await byOwner(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'paused' })
+      await byOwner(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'paused' })
+    },
+  },
+  'event-endpoint-removed': {
+    before: addHook,
+    make: async (tenant) => {
+      await byOwner(tenant, 'DELETE', '/api/event-endpoints/1')
+      await byOwner(tenant, 'DELETE', '/api/event-endpoints/1')
+    },
+  },
+  'event-secret-rotated': {
+    before: addHook,
+    make: (tenant) => byOwner(tenant, 'POST', '/api/event-endpoints/1/rotate', {}),
+  },
+  'event-endpoint-disabled': {
+    before: addHook,
+    make: async (tenant) => {
+      await byOwner(tenant, 'POST', '/api/event-endpoints/1/test')
+      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+    },
+  },
+  'events-replayed': {
+    before: async (tenant) => {
+      await addHook(tenant)
+      await byOwner(tenant, 'POST', '/api/event-endpoints/1/test')
+      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+      await byOwner(tenant, 'PATCH', '/api/event-endpoints/1', { state: 'active' })
+    },
+    make: async (tenant) => {
+      // That the receiver then wants no more is another event, which is not looked for here.
+      const known = (await logOf(tenant)).length
+      const since = '2020-01-01T00:00:00Z'
+      await byOwner(tenant, 'POST', '/api/event-endpoints/1/replay', { since, only_dead: true })
+      await expect.poll(() => hookOf(tenant)).toMatchObject({ state: 'disabled', dead: 1 })
+      await inTenant(tenant, (client) =>
+        client.query('delete from audit_log where entry_number = $1', [known + 2]),
+      )
     },
   },
   'settings-changed': {
@@ -409,6 +460,7 @@ describe('200', () => {
       'sign-in': ['signed-up'],
       people: ['invitation-accepted', 'person-invited', 'role-changed'],
       credentials: ['token-created'],
+      events: [],
       brokerage: [],
       refusals: ['sign-in-failed'],
     }

@@ -25,7 +25,8 @@ export async function laneAnswer(
   return shownLane(lane, origins.get(lane.lane_id))
 }
 
-function shownLane(lane: LaneRow, origin: QuoteOrigin | undefined): Lane {
+/** A lane as the API and events show it. What matching and imports need of it is not shown. */
+export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: QuoteOrigin | undefined): Lane {
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
   const marginCents = ar === null || ap === null ? null : ar - ap
   const quotedBy = origin?.quotedBy ?? null
@@ -63,7 +64,24 @@ function shownLane(lane: LaneRow, origin: QuoteOrigin | undefined): Lane {
   }
 }
 
-function expectedCost(lane: LaneRow) {
+type EngineColumns = Pick<
+  LaneRow,
+  | 'tenant_id'
+  | 'search_text'
+  | 'signed_at'
+  | 'import_fingerprint'
+  | 'import_id'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'
+>
+
+function expectedCost(
+  lane: Pick<LaneRow, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>,
+) {
   const { expected_cost_cents: amount, expected_cost_low_cents: low, expected_cost_high_cents: high } = lane
   if (amount === null || low === null || high === null) return null
   return { amount: amount / 100, low: low / 100, high: high / 100 }

@@ -92,9 +92,8 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A browser gets a page, everybody else JSON. */
+/** A browser gets a page, everybody else JSON. Neither is kept. */
 function wantsPage(request: FastifyRequest, reply: FastifyReply): boolean {
-  reply.header('Vary', 'Accept')
   if (!(request.headers.accept ?? '').includes('text/html')) return false
   reply.type('text/html; charset=utf-8').header('Content-Security-Policy', problemPagePolicy)
   return true

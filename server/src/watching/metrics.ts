@@ -1,11 +1,13 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { BacktestCounts } from '../backtests/backtest-runner.ts'
 import type { CallLogCounts } from '../call-log.ts'
+import type { EventQueue } from '../database/events.ts'
 import type { Connections } from '../database/open-database.ts'
 import type { Replica } from '../database/replica.ts'
 import { databaseFailures, transactionKinds } from '../database/transaction-watch.ts'
 import type { Metrics } from '../endpoints/call.ts'
 import { version } from '../endpoints/operations.ts'
+import type { EventCounts } from '../events/event-sender.ts'
 import type { ImportCounts } from '../imports/import-runner.ts'
 import type { Check } from '../readiness.ts'
 import type { Admission } from '../security/rate-limit.ts'
@@ -27,6 +29,8 @@ export interface Counted {
   readonly desk: {
     readonly imports: () => ImportCounts
     readonly backtests: () => BacktestCounts
+    /** Null where events are off. */
+    readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
     readonly readiness: () => Promise<readonly Check[]>
   } | null
 }
@@ -155,6 +159,58 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
     level('lanewise_build_info', 'Version of the service and of Node.', ['version', 'node'], () => [
       [{ version, node: process.version }, 1],
     ])
+  }
+
+  /** What waits is asked of the database, for all instances: each of them tells the same. */
+  function watchEvents({ counts, queue }: NonNullable<NonNullable<Counted['desk']>['events']>): void {
+    total(
+      'lanewise_event_attempts_total',
+      'Events sent to an address: delivered, failed and to be tried again, given up (dead).',
+      ['outcome'],
+      () => {
+        const { delivered, failed, dead } = counts()
+        return each('outcome', { delivered, failed, dead })
+      },
+    )
+    total(
+      'lanewise_event_endpoints_disabled_total',
+      'Addresses that events are sent to no more: they answered 410, or have taken nothing for days.',
+      [],
+      () => one(counts().disabled),
+    )
+    // Several numbers of one look at the database.
+    let looking: Promise<EventQueue | null> | null = null
+    const look = () => {
+      looking ??= queue()
+        .catch(() => null)
+        .finally(() => setImmediate(() => (looking = null)))
+      return looking
+    }
+    const waiting = (name: string, help: string, of: (now: EventQueue) => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const now = await look()
+          if (now !== null) this.set(of(now))
+        },
+      })
+    waiting(
+      'lanewise_events_waiting',
+      'Deliveries that wait to be sent or to be tried again, in the whole database.',
+      (now) => now.waiting,
+    )
+    waiting(
+      'lanewise_events_oldest_seconds',
+      'How long ago the oldest event that waits happened.',
+      (now) => now.oldestSeconds,
+    )
+    waiting(
+      'lanewise_events_overdue_seconds',
+      'By how much the delivery that is longest due is late: nobody sends, or a receiver stalls.',
+      (now) => now.overdueSeconds,
+    )
   }
 
   return {
@@ -298,7 +354,7 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
           return one(behindMs === null ? -1 : behindMs / 1000)
         },
       )
-      const { imports, backtests, readiness } = desk
+      const { imports, backtests, readiness, events } = desk
       level('lanewise_imports', 'Imports that run and that wait.', ['state'], () => {
         const { running, waiting } = imports()
         return each('state', { running, waiting })
@@ -322,6 +378,7 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       total('lanewise_backtests_ended_total', 'Backtests that ended, by how.', ['status'], () =>
         each('status', backtests().ended),
       )
+      if (events !== null) watchEvents(events)
       new Gauge({
         name: 'lanewise_ready',
         help: 'Whether a check of readiness held when this was asked (1), failed (0) or could not be looked at (-1).',

@@ -1,0 +1,161 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { type EventType, testEventType } from './event-types.ts'
+import { nullable } from './fields.ts'
+import { changeSources, Lane, outcomeReasons, outcomes } from './lane.ts'
+
+const source = Type.Enum([...changeSources], {
+  description: 'Where the change came from: the dashboard, a signed update of the TMS, or a file',
+})
+const changeId = Type.Integer({
+  description: 'The change in the audit trail of the lane; of two changes of a lane the later has the higher',
+})
+const lane = { ...Lane, description: 'The lane as it was when this happened' }
+
+/** The fields of a booking that lane.booked can name as changed, as the lane calls them. */
+export const bookedFields = [
+  'customer_rate',
+  'truck_cost',
+  'customer_name',
+  'carrier_name',
+  'carrier_notes',
+  'booked_at',
+] as const
+
+export const LaneBooked = Type.Object({
+  lane,
+  change_id: changeId,
+  source,
+  changed: Type.Array(Type.Enum([...bookedFields]), {
+    description:
+      'Which fields of the booking changed. When a booking is taken back they are null in the lane from then on.',
+  }),
+})
+export const OutcomeChanged = Type.Object({
+  lane,
+  change_id: changeId,
+  source,
+  previous_outcome: Type.Enum([...outcomes]),
+  previous_outcome_reason: nullable(Type.Enum([...outcomeReasons])),
+})
+export const QuoteCreated = Type.Object({ lane })
+export const EndpointTest = Type.Object({
+  endpoint_id: Type.Integer({ description: 'The address that was asked to be tested' }),
+})
+
+/** The body of an event by the Standard Webhooks specification. */
+function body<Name extends string, Data extends TSchema>(type: Name, data: Data) {
+  return Type.Object({
+    type: Type.Literal(type),
+    timestamp: Type.String({
+      format: 'date-time',
+      description: 'When it happened, however often it is sent',
+    }),
+    data,
+  })
+}
+
+const exampleLane: Static<typeof Lane> = {
+  lane_ref: '48211093754-1-1',
+  lane_id: 52840917233,
+  request_id: 48211093754,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  customer_name: 'Harvest Table Foods',
+  quoted_customer_name: 'Harvest Table Foods',
+  reference: 'PO-7781',
+  quoted_by: { user_id: 3, name: 'Dana Reyes' },
+  quoted_rate: 2150,
+  customer_rate: 2150,
+  estimated_cost: 1820,
+  expected_cost: { amount: 1805, low: 1640, high: 1990 },
+  truck_cost: 1790.5,
+  truck_cost_source: 'tms',
+  margin: 359.5,
+  margin_pct: 16.7,
+  carrier_name: 'Blue Mesa Trucking',
+  carrier_notes: 'MC-481920',
+  market_rate: null,
+  miles: 781,
+  pickup_date: '2026-03-04',
+  outcome: 'won',
+  outcome_reason: null,
+  outcome_source: 'tms',
+  decided_at: '2026-03-01T14:00:00.000Z',
+  booked_at: '2026-03-01T14:00:00.000Z',
+  created_at: '2026-02-27T16:12:09.000Z',
+  updated_at: '2026-03-01T14:00:00.000Z',
+}
+const openLane: Static<typeof Lane> = {
+  ...exampleLane,
+  customer_rate: null,
+  truck_cost: null,
+  truck_cost_source: null,
+  margin: null,
+  margin_pct: null,
+  carrier_name: null,
+  carrier_notes: null,
+  outcome: 'pending',
+  outcome_source: null,
+  decided_at: null,
+  booked_at: null,
+  updated_at: exampleLane.created_at,
+}
+const at = '2026-03-01T14:00:00.127Z'
+
+/** Every event that is sent: what it says, when it is sent, and an example. */
+export const eventBodies = {
+  'quote.created': {
+    summary: 'A rate was quoted on a lane',
+    description:
+      'Sent for each lane of a quote request, and for each further quote of a lane. Quotes that a file brings in were made long ago and are not told of.',
+    schema: body('quote.created', QuoteCreated),
+    example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
+  },
+  'lane.booked': {
+    summary: 'What was booked on a lane is known, or another',
+    description:
+      'Sent when a field of the booking of a lane changes: by a signed update, by a file, or because a change or an import was taken back.',
+    schema: body('lane.booked', LaneBooked),
+    example: {
+      type: 'lane.booked',
+      timestamp: at,
+      data: {
+        lane: exampleLane,
+        change_id: 1,
+        source: 'tms',
+        changed: ['customer_rate', 'truck_cost', 'carrier_name', 'carrier_notes', 'booked_at'],
+      },
+    },
+  },
+  'lane.outcome_changed': {
+    summary: 'A quote was won or lost, or is open again',
+    description:
+      'Sent when the outcome of a lane changes, or the reason for it. A booking that wins a lane is told of by both events, lane.booked first, with the same change_id.',
+    schema: body('lane.outcome_changed', OutcomeChanged),
+    example: {
+      type: 'lane.outcome_changed',
+      timestamp: at,
+      data: {
+        lane: exampleLane,
+        change_id: 1,
+        source: 'tms',
+        previous_outcome: 'pending',
+        previous_outcome_reason: null,
+      },
+    },
+  },
+  [testEventType]: {
+    summary: 'Somebody asks whether the address works',
+    description: 'Sent when an admin asks for it, to one address, whatever types it takes.',
+    schema: body(testEventType, EndpointTest),
+    example: { type: testEventType, timestamp: at, data: { endpoint_id: 1 } },
+  },
+} as const satisfies Record<
+  EventType | typeof testEventType,
+  { summary: string; description: string; schema: TSchema; example: object }
+>
+
+export type EventBody = {
+  [Name in keyof typeof eventBodies]: Static<(typeof eventBodies)[Name]['schema']>
+}[keyof typeof eventBodies]

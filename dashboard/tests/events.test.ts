@@ -1,0 +1,89 @@
+import { Webhook } from 'standardwebhooks'
+import { expect, test } from 'vitest'
+import { answerWith, eventReceiver } from '#testing/event-receiver.ts'
+import { makeLane, makeTenant } from '#testing/make.ts'
+import { testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+
+test('an admin has events sent to an address, sees what became of them, and sends one again', async () => {
+  const app = await testApp({
+    rateLimit: 'real',
+    config: { events: { allowPrivate: ['127.0.0.1'] } },
+    sendEvents: { everyMs: 50 },
+  })
+  const [browser, receiver] = await Promise.all([openBrowser(), eventReceiver()])
+  try {
+    const tenant = await makeTenant(app)
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
+    await page.goto('/integration?tab=events')
+    await page.getByText('No address yet').waitFor()
+    const address = page.getByLabel('Address to send events to')
+    await address.fill('https://10.0.0.1/')
+    await page.getByRole('button', { name: 'Add address' }).click()
+    await page.getByText('ust be on the public internet').waitFor()
+    await address.fill(receiver.url)
+    await page.getByLabel('a rate is quoted').click()
+    await page.getByRole('button', { name: 'Add address' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Store this event secret now' })
+    const secret = (await dialog.locator('code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.content()).not.toContain(secret)
+
+    await page.getByRole('button', { name: 'Test: address 1' }).click()
+    await receiver.until((all) => all.length === 1)
+    const [first] = receiver.received
+    expect(new Webhook(secret).verify(first?.body ?? '', first?.headers ?? {})).toMatchObject({
+      type: 'endpoint.test',
+    })
+    await page
+      .getByRole('row', { name: /endpoint\.test/ })
+      .getByText('Delivered')
+      .waitFor()
+
+    receiver.answer = answerWith(503, 'restarting')
+    const lane = await makeLane(app, tenant, { outcome: 'won' })
+    const row = page.getByRole('row', { name: new RegExp(lane.lane_ref) })
+    await row.getByText('Waiting').waitFor()
+    await row.getByText('restarting').waitFor()
+    receiver.answer = answerWith(204)
+
+    await page.getByRole('button', { name: 'Rotate secret: address 1' }).click()
+    const rotating = page.getByRole('dialog', { name: 'Rotate the secret of this address?' })
+    await rotating.getByRole('button', { name: 'Rotate secret' }).click()
+    await dialog.getByText('Both secrets sign until').waitFor()
+    const next = (await dialog.locator('code').textContent()) ?? ''
+    await dialog.getByRole('button', { name: 'I have stored it' }).click()
+    await page.getByText('Two secrets sign until').waitFor()
+
+    const known = receiver.received.length
+    await page
+      .getByRole('row', { name: /endpoint\.test/ })
+      .getByRole('button', { name: /again/ })
+      .click()
+    await receiver.until((all) => all.slice(known).some(({ event }) => event.type === 'endpoint.test'))
+    const again = receiver.received.findLast(({ event }) => event.type === 'endpoint.test')
+    expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    for (const held of [secret, next]) {
+      expect(new Webhook(held).verify(again?.body ?? '', again?.headers ?? {})).toBeDefined()
+    }
+
+    await page.getByRole('button', { name: 'Pause: address 1' }).click()
+    await page.getByText('Paused').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect(await accessibilityProblems(page)).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      }
+    }
+    await page.getByRole('button', { name: 'Remove: address 1' }).click()
+    await page.getByRole('button', { name: 'Remove address' }).click()
+    await page.getByText('No address yet').waitFor()
+    expect(troubles).toEqual([])
+  } finally {
+    await Promise.all([browser.close(), receiver.close()])
+    await app.close()
+  }
+}, 60_000)

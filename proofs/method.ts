@@ -1,0 +1,36 @@
+import type * as lanes from '#server/database/lanes.ts'
+import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
+import type * as people from '#server/database/people.ts'
+import type { TenantIds } from './seeded-tenants.ts'
+
+/** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
+export interface MethodCall {
+  readonly database: Database
+  readonly transaction: TenantTransaction
+  readonly tenant: TenantId
+  /** Whose records it is asked about. */
+  readonly of: TenantIds
+  readonly lane: lanes.LaneRow
+  readonly user: people.UserRow
+  /** Digests under which their one signed update and their one imported row are kept. */
+  readonly requestDigest: Buffer
+  readonly fingerprint: Buffer
+  readonly now: Date
+}
+
+export interface Method {
+  readonly call: (given: MethodCall) => Promise<unknown>
+  /**
+   * How one knows that it did something where it may: that it `shows` a canary, `changes` a row, or `finds` something.
+   * Where even the rightful call has nothing to show it is `nothing`.
+   */
+  readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
+  /** Needs the import to be running. */
+  readonly running?: true
+  /** Works in transactions of its own, of the tenant it is given. */
+  readonly commits?: true
+}
+
+export const shows = (call: Method['call']): Method => ({ call, does: 'shows' })
+export const alters = (call: Method['call']): Method => ({ call, does: 'changes' })
+export const finds = (call: Method['call']): Method => ({ call, does: 'finds' })

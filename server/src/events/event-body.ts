@@ -1,0 +1,80 @@
+import { testEventType } from '#contract/event-types.ts'
+import type { bookedFields, EventBody } from '#contract/events.ts'
+import type { outcomeReasons, outcomes } from '#contract/lane.ts'
+import type { ClaimedEvent, EventFacts, LaneThen } from '../database/events.ts'
+import { shownLane } from '../endpoints/lane-answer.ts'
+
+/** The columns of a booking, under the names that the wire gives them. */
+const bookedColumns: Readonly<Record<string, (typeof bookedFields)[number]>> = {
+  customer_rate_cents: 'customer_rate',
+  truck_cost_cents: 'truck_cost',
+  customer_name: 'customer_name',
+  carrier_name: 'carrier_name',
+  carrier_notes: 'carrier_notes',
+  booked_at: 'booked_at',
+}
+
+function laneOf({ lane }: EventFacts) {
+  if (lane === undefined) throw new Error('An event of a lane was kept without it.')
+  const moment = (text: string | null) => (text === null ? null : new Date(text))
+  return shownLane(
+    {
+      ...lane,
+      created_at: new Date(lane.created_at),
+      updated_at: new Date(lane.updated_at),
+      decided_at: moment(lane.decided_at),
+      booked_at: moment(lane.booked_at),
+    },
+    { reference: lane.reference, quotedBy: quotedBy(lane) },
+  )
+}
+
+function quotedBy({ created_by, quoted_by_name }: LaneThen) {
+  return created_by === null || quoted_by_name === null ? null : { userId: created_by, name: quoted_by_name }
+}
+
+function changeOf(about: EventFacts) {
+  return { lane: laneOf(about), change_id: about.change_number ?? 0, source: about.source ?? 'dashboard' }
+}
+
+/**
+ * What is sent of an event. It follows from what was written down when it happened, so it is the same each time.
+ *
+ * @example eventBody(event, 1).type // 'lane.booked'
+ */
+export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId: number): EventBody {
+  const timestamp = occurredAt.toISOString()
+  switch (type) {
+    case 'quote.created':
+      return { type, timestamp, data: { lane: laneOf(about) } }
+    case 'lane.booked':
+      return {
+        type,
+        timestamp,
+        data: {
+          ...changeOf(about),
+          changed: Object.entries(bookedColumns).flatMap(([column, name]) =>
+            about.after?.[column] === undefined ? [] : name,
+          ),
+        },
+      }
+    case 'lane.outcome_changed': {
+      const data = changeOf(about)
+      // The trail keeps what differs: what it does not name is what the lane still holds.
+      const before = { outcome: data.lane.outcome, outcome_reason: data.lane.outcome_reason, ...about.before }
+      return {
+        type,
+        timestamp,
+        data: {
+          ...data,
+          previous_outcome: before.outcome as (typeof outcomes)[number],
+          previous_outcome_reason: before.outcome_reason as (typeof outcomeReasons)[number] | null,
+        },
+      }
+    }
+    case testEventType:
+      return { type, timestamp, data: { endpoint_id: endpointId } }
+    default:
+      throw new Error(`There are no events of the type ${type}.`)
+  }
+}

@@ -1,0 +1,450 @@
+import pg from 'pg'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type EventBody, eventBodies } from '#contract/events.ts'
+import { deliveryDelaysSeconds, eventsKeptDaysMax } from '#contract/limits.ts'
+import { shape } from '#contract/shape.ts'
+import { appOn } from '#testing/app-on-database.ts'
+import {
+  answerWith,
+  type EventReceiver,
+  eventReceiver,
+  type Received,
+  sendEventsTo,
+} from '#testing/event-receiver.ts'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { writeEventsOn } from '../database/installation.ts'
+import { changeLane } from '../database/lane-changes.ts'
+import { lockLane } from '../database/lanes.ts'
+import { tenantId } from '../database/open-database.ts'
+import { settlementOf } from './event-sender.ts'
+
+const onLoopback = { events: { allowPrivate: ['loopback'] } }
+const everyMs = 20
+
+let app: TestApp
+let service: pg.Client
+let receiver: EventReceiver
+let integration: Integration
+
+beforeAll(async () => {
+  app = await testApp({ config: onLoopback, sendEvents: { everyMs } })
+  service = new pg.Client(app.testDatabase.service)
+  await service.connect()
+})
+afterAll(async () => {
+  await service.end()
+  await app.close()
+})
+beforeEach(async () => {
+  app.now = Date.now()
+  receiver = await eventReceiver()
+  integration = await makeIntegration(app)
+})
+afterEach(() => receiver.close())
+
+/** Asks as the service does, of one brokerage. */
+async function ask<Row extends object>(question: string): Promise<Row[]> {
+  await service.query(`set app.tenant_id = '${integration.tenant.id}'`)
+  return (await service.query<Row>(question)).rows
+}
+/** What waits for a later try is due now. */
+const hurry = () => ask(`update event_deliveries set next_at = clock_timestamp() where state = 'due'`)
+const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type as string)
+const book = (laneRef: string, rate: number, more: Record<string, unknown> = {}) =>
+  pushUpdate(app, integration, { lane_ref: laneRef, customer_rate: rate, truck_cost: rate - 300, ...more })
+/** Waits until the deliveries are in these states, the oldest event's first. */
+async function become(...expected: string[]): Promise<void> {
+  let states: string[] = []
+  for (let tries = 0; tries < 400 && states.join() !== expected.join(); tries++) {
+    if (tries > 0) await new Promise((resume) => setTimeout(resume, 15))
+    const rows = await ask<{ state: string }>(
+      `select case when state = 'due' and response_status is null and failure is null then 'new'
+         when state = 'due' and next_at < clock_timestamp() + interval '2 seconds' then 'now' else state end as state
+       from event_deliveries order by event_number`,
+    )
+    states = rows.map(({ state }) => state)
+  }
+  expect(states).toEqual(expected)
+}
+
+const anotherInstance = () =>
+  appOn(app.testDatabase, { config: onLoopback, sendEvents: { everyMs }, secretKeys: [app.secretKey] })
+
+describe('what is sent', () => {
+  test('tells of a quote, its booking and its outcome, in that order, as the contract has them', async () => {
+    const { secret } = await sendEventsTo(app, integration.tenant, receiver.url)
+    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
+    await book(lane.lane_ref, 2150, { carrier_name: 'Blue Mesa' })
+    await receiver.until((all) => all.length === 3)
+    expect(typesOf(receiver.received)).toEqual(['quote.created', 'lane.booked', 'lane.outcome_changed'])
+    for (const { event, headers, body } of receiver.received) {
+      const { schema } = eventBodies[(event as EventBody).type]
+      expect(shape(schema, 'body').errors(event)).toEqual([])
+      expect(new Webhook(secret).verify(body, headers)).toEqual(event)
+      expect(() => new Webhook(secret).verify(body.replace('Dallas', 'Austin'), headers)).toThrow()
+    }
+    const [quoted, booked, decided] = receiver.received.map(({ event }) => event.data)
+    expect(quoted?.lane).toEqual(lane)
+    expect(booked).toMatchObject({
+      change_id: 1,
+      source: 'tms',
+      changed: ['customer_rate', 'truck_cost', 'carrier_name'],
+      lane: { customer_rate: 2150, truck_cost: 1850, margin: 300, carrier_name: 'Blue Mesa', outcome: 'won' },
+    })
+    expect(decided).toMatchObject({
+      change_id: 1,
+      previous_outcome: 'pending',
+      previous_outcome_reason: null,
+    })
+    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, {
+      token: integration.tenant.owner,
+    })
+    expect(decided?.lane).toEqual(body)
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+    expect(new Set(ids).size).toBe(3)
+    await become('delivered', 'delivered', 'delivered')
+  })
+
+  test('is only of the types that were asked for, and of changes that changed something', async () => {
+    await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
+    const lane = await makeLane(app, integration.tenant, { outcome: 'lost' })
+    const token = integration.tenant.owner
+    const lost = { token, body: { outcome: 'lost', reason: 'price' } }
+    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, lost)
+    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, lost)
+    await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, { token, body: { change_id: 2 } })
+    await receiver.until((all) => all.length === 3)
+    const told = receiver.received.map(({ event: { data } }) => [
+      data.previous_outcome,
+      data.previous_outcome_reason,
+      data.lane.outcome,
+      data.lane.outcome_reason,
+      data.source,
+    ])
+    expect(told).toEqual([
+      ['pending', null, 'lost', null, 'dashboard'],
+      ['lost', null, 'lost', 'price', 'dashboard'],
+      ['lost', 'price', 'lost', null, 'dashboard'],
+    ])
+    expect(await ask('select from events')).toHaveLength(3)
+  })
+
+  test('is nothing where nobody asked, events are off, or nothing was committed', async () => {
+    const lane = await makeLane(app, integration.tenant)
+    await book(lane.lane_ref, 2000)
+    expect(await ask('select from events')).toEqual([])
+    const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
+    await app.database.outsideTenants((transaction) => writeEventsOn(transaction, false))
+    await book(lane.lane_ref, 2010)
+    await app.database.outsideTenants((transaction) => writeEventsOn(transaction, true))
+    expect(await ask('select from events')).toEqual([])
+    const refused = await call(app, 'POST', '/api/quote-requests', {
+      token: integration.tenant.owner,
+      body: {
+        customer_name: 'X',
+        lanes: [{ origin: 'Nowhere, ZZ', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1 }],
+      },
+    })
+    expect(refused.status).toBe(422)
+    const tenant = tenantId(integration.tenant.id)
+    const takenBack = app.database.inTenant(tenant, async (transaction) => {
+      const held = await lockLane(transaction, tenant, lane.lane_ref)
+      if (held === null) throw new Error('No lane.')
+      const next = { outcome: 'lost', decided_at: new Date() } as const
+      await changeLane(transaction, tenant, held, next, { source: 'tms' }, new Date())
+      throw new Error('taken back')
+    })
+    await expect(takenBack).rejects.toThrow('taken back')
+    expect(await ask('select from events')).toEqual([])
+    await call(app, 'PATCH', `/api/event-endpoints/${id}`, {
+      token: integration.tenant.owner,
+      body: { state: 'paused' },
+    })
+    await book(lane.lane_ref, 2020)
+    expect(await ask('select from events')).toEqual([])
+    expect(receiver.received).toEqual([])
+  })
+
+  test('is the change of a lane that a file brings, but not the quotes of the file', async () => {
+    const lane = await makeLane(app, integration.tenant, { rate: 2150 })
+    await sendEventsTo(app, integration.tenant, receiver.url)
+    const csv = `lane_ref,origin,destination,equipment,quoted_rate,quoted_at,outcome,customer_rate
+${lane.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
+,"Austin, TX","Atlanta, GA",V,1900,2026-01-03,won,
+`
+    const response = await fetch(`${app.url}/api/imports?file_name=history.csv`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${integration.tenant.owner}`, 'Content-Type': 'text/csv' },
+      body: csv,
+    })
+    expect(response.status).toBe(202)
+    await receiver.until((all) => all.length === 2)
+    expect(typesOf(receiver.received)).toEqual(['lane.booked', 'lane.outcome_changed'])
+    for (const { event } of receiver.received) {
+      expect(event.data).toMatchObject({ source: 'import', lane: { lane_ref: lane.lane_ref } })
+    }
+    expect(await ask('select from events')).toHaveLength(2)
+  })
+})
+
+describe('a delivery', () => {
+  test('that fails is tried again later, the same event by another signature', async () => {
+    receiver.answer = answerWith(503, 'restarting')
+    const { secret } = await sendEventsTo(app, integration.tenant, receiver.url, {
+      event_types: ['quote.created'],
+    })
+    await makeLane(app, integration.tenant)
+    await receiver.until((all) => all.length === 1)
+    await become('due')
+    const [waiting] = await ask<Record<string, unknown>>(
+      `select attempts, response_status, response_text,
+         extract(epoch from next_at - attempted_at)::float8 as wait from event_deliveries`,
+    )
+    expect(waiting).toMatchObject({ attempts: 1, response_status: 503, response_text: 'restarting' })
+    expect(Number(waiting?.wait)).toBeGreaterThan(4.4)
+    expect(Number(waiting?.wait)).toBeLessThan(6)
+    receiver.answer = answerWith(204)
+    app.now += 60_000
+    await hurry()
+    await receiver.until((all) => all.length === 2)
+    const [first, second] = receiver.received
+    expect(second?.body).toBe(first?.body)
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+    expect(Number(second?.headers['webhook-timestamp'])).toBe(
+      Number(first?.headers['webhook-timestamp']) + 60,
+    )
+    expect(new Webhook(secret).verify(second?.body ?? '', second?.headers ?? {})).toBeDefined()
+    await become('delivered')
+  })
+
+  test('of a lane waits for those before it, and those of other lanes do not', async () => {
+    const token = integration.tenant.owner
+    const lane = await makeLane(app, integration.tenant)
+    const other = await makeLane(app, integration.tenant)
+    receiver.answer = (response, { event }) =>
+      answerWith(event.data.lane.lane_ref === lane.lane_ref ? 500 : 204)(response)
+    await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
+    const decide = (ref: string, outcome: string) =>
+      call(app, 'POST', `/api/lanes/${ref}/outcome`, { token, body: { outcome } })
+    for (const outcome of ['won', 'lost', 'pending']) await decide(lane.lane_ref, outcome)
+    await decide(other.lane_ref, 'won')
+    await receiver.until((all) => all.some(({ event }) => event.data.lane.lane_ref === other.lane_ref))
+    const ofLane = () => receiver.received.filter(({ event }) => event.data.lane.lane_ref === lane.lane_ref)
+    expect(new Set(ofLane().map(({ event }) => event.data.lane.outcome))).toEqual(new Set(['won']))
+    receiver.answer = answerWith(204)
+    const before = receiver.received.length
+    await hurry()
+    await receiver.until((all) => all.length >= before + 3)
+    expect(receiver.received.slice(before).map(({ event }) => event.data.lane.outcome)).toEqual([
+      'won',
+      'lost',
+      'pending',
+    ])
+  })
+
+  test('is given up after the last try, and a replay sends it again', async () => {
+    receiver.answer = answerWith(500)
+    const { id } = await sendEventsTo(app, integration.tenant, receiver.url, {
+      event_types: ['quote.created'],
+    })
+    await makeLane(app, integration.tenant)
+    await become('due')
+    await ask(`update event_deliveries set attempts = ${deliveryDelaysSeconds.length}`)
+    await hurry()
+    await receiver.until((all) => all.length === 2)
+    await become('dead')
+    // Nothing was taken since: the address is switched off, and a person switches it on again.
+    const token = integration.tenant.owner
+    const listed = await call(app, 'GET', '/api/event-endpoints', { token })
+    expect(listed.body.endpoints).toMatchObject([{ state: 'disabled', disabled_reason: 'failing', dead: 1 }])
+    await call(app, 'PATCH', `/api/event-endpoints/${id}`, { token, body: { state: 'active' } })
+    receiver.answer = answerWith(204)
+    const since = new Date(Date.now() - 60_000).toISOString()
+    const replay = { token, body: { since, only_dead: true } }
+    expect((await call(app, 'POST', `/api/event-endpoints/${id}/replay`, replay)).body).toEqual({
+      replayed: 1,
+    })
+    await receiver.until((all) => all.length === 3)
+    await become('delivered')
+    expect((await call(app, 'POST', `/api/event-endpoints/${id}/replay`, replay)).body).toEqual({
+      replayed: 0,
+    })
+    const eventId = receiver.received[0]?.headers['webhook-id']
+    const again = { token, body: { event_id: eventId } }
+    expect((await call(app, 'POST', `/api/event-endpoints/${id}/replay`, again)).body).toEqual({
+      replayed: 1,
+    })
+    await receiver.until((all) => all.length === 4)
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  })
+
+  test('that is answered 410 switches the address off, and the audit log says so', async () => {
+    receiver.answer = answerWith(410)
+    await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
+    await makeLane(app, integration.tenant)
+    await receiver.until((all) => all.length === 1)
+    await become('dead')
+    const events = () =>
+      call(app, 'GET', '/api/audit?kind=event-endpoint-disabled', { token: integration.tenant.owner })
+    let found = await events()
+    for (let tries = 0; tries < 100 && found.body.events.length === 0; tries++) found = await events()
+    expect(found.body.events).toMatchObject([{ about: { reason: 'gone' } }])
+    await makeLane(app, integration.tenant)
+    expect(await ask('select from events')).toHaveLength(1)
+  })
+
+  test('to a receiver that stalls holds up no other, of the same brokerage or another', async () => {
+    const stalled = await eventReceiver()
+    stalled.answer = () => {}
+    try {
+      await sendEventsTo(app, integration.tenant, stalled.url)
+      await sendEventsTo(app, integration.tenant, receiver.url)
+      for (let made = 0; made < 12; made++) await makeLane(app, integration.tenant)
+      await receiver.until((all) => all.length === 12)
+      const other = await makeIntegration(app)
+      await sendEventsTo(app, other.tenant, receiver.url)
+      await makeLane(app, other.tenant)
+      await receiver.until((all) => all.length === 13)
+      expect(stalled.received.length).toBeLessThanOrEqual(8)
+    } finally {
+      await stalled.close()
+    }
+  })
+
+  test('that is under way when its process dies comes due again for another one', async () => {
+    await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
+    let late: () => void = () => {}
+    receiver.answer = (response) => {
+      late = () => answerWith(500)(response)
+    }
+    await makeLane(app, integration.tenant)
+    await receiver.until((all) => all.length === 1)
+    const held = `select from event_deliveries where next_at > clock_timestamp() + interval '25 seconds'`
+    expect(await ask(held)).toHaveLength(1)
+    receiver.answer = answerWith(204)
+    const second = await anotherInstance()
+    try {
+      await hurry()
+      await receiver.until((all) => all.length === 2)
+      await become('delivered')
+    } finally {
+      await second.close()
+    }
+    // What the first one hears after all counts no more.
+    late()
+    await makeLane(app, integration.tenant)
+    await become('delivered', 'delivered')
+  })
+
+  test('is signed by both secrets while one takes over from the other', async () => {
+    const { id, secret } = await sendEventsTo(app, integration.tenant, receiver.url)
+    const token = integration.tenant.owner
+    const rotated = await call(app, 'POST', `/api/event-endpoints/${id}/rotate`, { token, body: {} })
+    expect(rotated.body.endpoint.secrets).toHaveLength(2)
+    await call(app, 'POST', `/api/event-endpoints/${id}/test`, { token })
+    await receiver.until((all) => all.length === 1)
+    const { body, headers, event } = receiver.received[0] ?? expect.fail()
+    expect(event).toMatchObject({ type: 'endpoint.test', data: { endpoint_id: id } })
+    expect(shape(eventBodies['endpoint.test'].schema, 'body').errors(event)).toEqual([])
+    expect(headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    for (const held of [secret, rotated.body.secret]) {
+      expect(new Webhook(held).verify(body, headers)).toEqual(event)
+    }
+    await call(app, 'POST', `/api/event-endpoints/${id}/rotate`, { token, body: { overlap_hours: 0 } })
+    await call(app, 'POST', `/api/event-endpoints/${id}/test`, { token })
+    await receiver.until((all) => all.length === 2)
+    const last = receiver.received[1] ?? expect.fail()
+    expect(last.headers['webhook-signature']?.split(' ')).toHaveLength(1)
+    expect(() => new Webhook(rotated.body.secret).verify(last.body, last.headers)).toThrow()
+  })
+})
+
+test('a brokerage that is suspended is sent nothing until it goes on', async () => {
+  receiver.answer = answerWith(503)
+  await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
+  await makeLane(app, integration.tenant)
+  await become('due')
+  await ask(`update tenants set status = 'suspended'`)
+  await hurry()
+  await expect
+    .poll(() => ask(`select from event_deliveries where next_at > clock_timestamp() + interval '9 minutes'`))
+    .toHaveLength(1)
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = answerWith(204)
+  await ask(`update tenants set status = 'active'`)
+  await hurry()
+  await become('delivered')
+})
+
+test('of two instances each event is sent by one', async () => {
+  const second = await anotherInstance()
+  try {
+    await sendEventsTo(app, integration.tenant, receiver.url)
+    for (let made = 0; made < 15; made++) await makeLane(app, integration.tenant)
+    await receiver.until((all) => all.length >= 15)
+    await become(...Array<string>(15).fill('delivered'))
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+    expect(new Set(ids).size).toBe(15)
+    expect(ids).toHaveLength(15)
+  } finally {
+    await second.close()
+  }
+})
+
+test('what is older than is kept is cleaned up, with addresses that were removed', async () => {
+  const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
+  await makeLane(app, integration.tenant)
+  await makeLane(app, integration.tenant)
+  await become('delivered', 'delivered')
+  await call(app, 'DELETE', `/api/event-endpoints/${id}`, { token: integration.tenant.owner })
+  const owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+  await owner.query(`set app.tenant_id = '${integration.tenant.id}'`)
+  const age = `- interval '${eventsKeptDaysMax} days 1 minute'`
+  const [oldest] = await ask<{ number: number }>('select min(event_number) as number from events')
+  await owner.query(
+    `update events set occurred_at = occurred_at ${age} where event_number = ${oldest?.number}`,
+  )
+  await ask(
+    `update event_deliveries set created_at = created_at ${age} where event_number = ${oldest?.number}`,
+  )
+  // An instance that has just started cleans up with its first look.
+  const clean = async (left: number) => {
+    const second = await anotherInstance()
+    for (let tries = 0; tries < 300 && (await ask('select from events')).length > left; tries++) {
+      await new Promise((resume) => setTimeout(resume, 10))
+    }
+    await second.close()
+  }
+  await clean(1)
+  expect(await ask('select from events')).toHaveLength(1)
+  expect(await ask('select from event_endpoints')).toHaveLength(1)
+  await owner.query(`update events set occurred_at = occurred_at ${age} where occurred_at > now() ${age}`)
+  await owner.end()
+  await ask(`update event_deliveries set created_at = created_at ${age}`)
+  await clean(0)
+  for (const table of ['events', 'event_deliveries', 'event_endpoints', 'event_secrets']) {
+    expect(await ask(`select from ${table}`)).toEqual([])
+  }
+})
+
+test('the schedule tries ten times over three days, and adds up to a tenth to each wait', () => {
+  const answered = { text: '', failure: null, retryAfterSeconds: null }
+  const failed = { ...answered, status: 500 }
+  const waits = deliveryDelaysSeconds.map((_, index) => settlementOf(index + 1, failed, 0.5).retrySeconds)
+  expect(waits).toEqual([...deliveryDelaysSeconds])
+  const hours = deliveryDelaysSeconds.reduce((sum, seconds) => sum + seconds, 0) / 3600
+  expect(hours).toBeGreaterThan(72)
+  expect(hours).toBeLessThan(80)
+  expect(settlementOf(1, failed, 0).retrySeconds).toBeCloseTo(4.5)
+  expect(settlementOf(1, failed, 1).retrySeconds).toBeCloseTo(5.5)
+  expect(settlementOf(10, failed, 0)).toEqual({ state: 'dead', retrySeconds: null })
+  expect(settlementOf(1, { ...answered, status: 410 }, 0).state).toBe('dead')
+  expect(settlementOf(1, { ...answered, status: 302 }, 0).state).toBe('due')
+  expect(settlementOf(3, { ...answered, status: null }, 0).state).toBe('due')
+  expect(settlementOf(1, { ...answered, status: 204 }, 0).state).toBe('delivered')
+  expect(settlementOf(1, { ...failed, retryAfterSeconds: 900 }, 0).retrySeconds).toBe(900)
+  expect(settlementOf(1, { ...failed, retryAfterSeconds: 999_999 }, 0).retrySeconds).toBe(3_600)
+})

@@ -1,0 +1,217 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { createServer } from 'node:net'
+import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerWith, type EventReceiver, eventReceiver } from '#testing/event-receiver.ts'
+import { allowedPrivate } from '../security/outbound-address.ts'
+import { type LookUp, postEvent } from './post-event.ts'
+
+const sent = { headers: { 'Content-Type': 'application/json', 'webhook-id': 'e1' }, body: '{"type":"é"}' }
+const loopback = allowedPrivate(['127.0.0.1'])
+const none = allowedPrivate([])
+
+let receiver: EventReceiver
+beforeAll(async () => {
+  receiver = await eventReceiver()
+})
+afterAll(() => receiver.close())
+
+const post = (url = receiver.url, more: Partial<Parameters<typeof postEvent>[2]> = {}) =>
+  postEvent(url, sent, { allowed: loopback, ...more })
+
+describe('a request', () => {
+  test('carries the body byte for byte, and what is answered is kept', async () => {
+    receiver.answer = answerWith(200, 'thanks\u0000\n')
+    expect(await post()).toEqual({ status: 200, text: 'thanks ', failure: null, retryAfterSeconds: null })
+    expect(receiver.received.at(-1)).toMatchObject({
+      path: '/hook',
+      body: sent.body,
+      headers: { 'webhook-id': 'e1' },
+    })
+  })
+
+  test('follows no redirect', async () => {
+    const before = receiver.received.length
+    receiver.answer = answerWith(307, '', { Location: receiver.url })
+    expect(await post()).toMatchObject({ status: 307, failure: 'Redirects are not followed.' })
+    expect(receiver.received).toHaveLength(before + 1)
+  })
+
+  test('reads no more of an answer than counts', async () => {
+    receiver.answer = (response) => {
+      response.writeHead(500, { 'Retry-After': '120' })
+      // For ever, as far as it is let.
+      const more = () => {
+        while (response.write('x'.repeat(16_384)));
+      }
+      response.on('drain', more)
+      more()
+    }
+    const posted = await post()
+    expect(posted).toMatchObject({ status: 500, failure: null, retryAfterSeconds: 120 })
+    expect(posted.text).toBe('x'.repeat(500))
+  })
+
+  test('whose answer never comes ends in time', async () => {
+    receiver.answer = () => {}
+    expect(await post(receiver.url, { patienceMs: 60 })).toMatchObject({
+      status: null,
+      failure: 'No answer within 0.06 seconds.',
+    })
+  })
+
+  test('is cut off when the service has no more time for it', async () => {
+    receiver.answer = () => {}
+    const stop = new AbortController()
+    const posting = post(receiver.url, { stop: stop.signal })
+    stop.abort()
+    expect(await posting).toMatchObject({
+      status: null,
+      failure: 'The service was stopped before an answer came.',
+    })
+  })
+
+  test('whose answer breaks off counts by its status', async () => {
+    receiver.answer = (response) => {
+      response.writeHead(202, { 'Content-Length': '100' })
+      response.write('half')
+      setTimeout(() => response.destroy(), 20)
+    }
+    expect(await post()).toMatchObject({ status: 202, text: 'half' })
+  })
+
+  test('that nobody takes says why', async () => {
+    const gone = await eventReceiver()
+    await gone.close()
+    expect(await post(gone.url)).toMatchObject({ status: null, failure: 'The connection was refused.' })
+    const silent: LookUp = () => new Promise(() => {})
+    expect(await post('https://hooks.example.com/', { lookUp: silent, patienceMs: 30 })).toMatchObject({
+      failure: 'No answer within 0.03 seconds.',
+    })
+    const unknown: LookUp = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))
+    expect(await post('https://hooks.example.com/', { lookUp: unknown })).toMatchObject({
+      failure: 'The name has no address.',
+    })
+  })
+})
+
+describe('a name', () => {
+  /** Counts who connects to this machine. */
+  async function withListener<T>(work: (port: number, connections: () => number) => Promise<T>): Promise<T> {
+    let connections = 0
+    const server = createServer((socket) => {
+      connections++
+      socket.destroy()
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    try {
+      return await work(typeof address === 'object' ? (address?.port ?? 0) : 0, () => connections)
+    } finally {
+      server.close()
+    }
+  }
+  const notPublic = 'The name leads to an address that is not on the public internet.'
+
+  test('that leads to a private address is not connected to, also when a public one stands beside it', async () => {
+    await withListener(async (port, connections) => {
+      for (const addresses of [
+        ['127.0.0.1'],
+        ['93.184.216.34', '127.0.0.1'],
+        ['::1'],
+        ['::ffff:127.0.0.1'],
+      ]) {
+        expect(
+          await postEvent(`https://hooks.example.com:${port}/`, sent, {
+            allowed: none,
+            lookUp: async () => addresses,
+          }),
+        ).toMatchObject({ status: null, failure: notPublic })
+      }
+      expect(connections()).toBe(0)
+    })
+  })
+
+  test('that leads elsewhere once it was checked is still connected to where it led: it is looked up once', async () => {
+    await withListener(async (port, connections) => {
+      // Public to whoever checks, private to whoever would ask again.
+      let asked = 0
+      const flipping: LookUp = async () => (++asked === 1 ? ['192.0.2.1'] : ['127.0.0.1'])
+      // The one public address of this test that nobody has: a network for examples, allowed for once.
+      const posted = await postEvent(`https://hooks.example.com:${port}/`, sent, {
+        allowed: allowedPrivate(['192.0.2.0/24']),
+        lookUp: flipping,
+        patienceMs: 300,
+      })
+      expect(posted.status).toBeNull()
+      expect(asked).toBe(1)
+      expect(connections()).toBe(0)
+    })
+  })
+
+  test('that may be reached is told by it, wherever it leads', async () => {
+    receiver.answer = answerWith(204)
+    const posted = await postEvent(receiver.url.replace('127.0.0.1', 'hooks.example.com'), sent, {
+      allowed: allowedPrivate(['hooks.example.com']),
+      lookUp: async () => ['127.0.0.1'],
+    })
+    expect(posted.status).toBe(204)
+    expect(receiver.received.at(-1)?.headers.host).toMatch(/^hooks\.example\.com:\d+$/)
+  })
+})
+
+describe('over TLS', () => {
+  // Made for this test alone, and trusted by nobody else.
+  const certificate = `-----BEGIN CERTIFICATE-----
+MIIBrDCCAVOgAwIBAgIUQInqPnmnaww5wspY5kKEBjLaRuQwCgYIKoZIzj0EAwIw
+HDEaMBgGA1UEAwwRaG9va3MuZXhhbXBsZS5jb20wIBcNMjYxMTIxMjA1NzM2WhgP
+MjEyNjEwMjgyMDU3MzZaMBwxGjAYBgNVBAMMEWhvb2tzLmV4YW1wbGUuY29tMFkw
+EwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEe5G7ho+oLTOZCNUoq2DaclRHeJuVencc
+SaiJ5SxsqjzaediK9T8LHW1hmncuvoKtSvgpzUT96yGUL2YBiCR4baNxMG8wHQYD
+VR0OBBYEFFT6s/MActrvaAPnboXzNO6ZhxRcMB8GA1UdIwQYMBaAFFT6s/MActrv
+aAPnboXzNO6ZhxRcMA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4IRaG9va3Mu
+ZXhhbXBsZS5jb20wCgYIKoZIzj0EAwIDRwAwRAIgNHYYaqDVgEiGmZ9R0DIfKEmJ
+FOlx6n5TFVfGSYv/EHwCIEJW+aO18eVkue/IWbGvtOC2/Nx8WV2t0ZnLZnDWwc0O
+-----END CERTIFICATE-----`
+  const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmf8P67xk8OKJrT71
+A+keBjy+ImYNJySD5zu2b4tQbMuhRANCAAR7kbuGj6gtM5kI1SirYNpyVEd4m5V6
+dxxJqInlLGyqPNp52Ir1PwsdbWGady6+gq1K+CnNRP3rIZQvZgGIJHht
+-----END PRIVATE KEY-----`
+  const server = createTlsServer({ cert: certificate, key }, answerWithName)
+  function answerWithName(request: IncomingMessage, response: ServerResponse) {
+    response.end(`${(request.socket as TLSSocket & { servername?: string }).servername}`)
+  }
+  let port = 0
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  })
+  afterAll(() => {
+    setDefaultCACertificates(getCACertificates('bundled'))
+    server.close()
+  })
+  const postTo = (name: string) =>
+    postEvent(`https://${name}:${port}/`, sent, {
+      allowed: loopback,
+      lookUp: async () => ['127.0.0.1'],
+    })
+
+  test('only a certificate that is trusted will do, and it must be for the name', async () => {
+    expect(await postTo('hooks.example.com')).toMatchObject({
+      status: null,
+      failure: 'The certificate was signed by nobody who is trusted.',
+    })
+    setDefaultCACertificates([...getCACertificates('bundled'), certificate])
+    expect(await postTo('hooks.example.com')).toMatchObject({ status: 200, text: 'hooks.example.com' })
+    expect(await postTo('other.example.com')).toMatchObject({
+      status: null,
+      failure: 'The certificate is for another name.',
+    })
+  })
+})

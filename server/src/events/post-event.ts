@@ -1,0 +1,173 @@
+import { lookup, Resolver } from 'node:dns/promises'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { deliveryAnswerBytesMax, deliveryAnswerKeptMax, deliverySecondsMax } from '#contract/limits.ts'
+import {
+  type AllowedPrivate,
+  mayReach,
+  type OutboundTarget,
+  outboundTarget,
+} from '../security/outbound-address.ts'
+
+/** What came of a request: an answer, or why there is none in words for people. */
+export interface Posted {
+  readonly status: number | null
+  /** The first characters of the answer. */
+  readonly text: string | null
+  readonly failure: string | null
+  readonly retryAfterSeconds: number | null
+}
+
+/** The addresses of a name. */
+export type LookUp = (target: OutboundTarget) => Promise<readonly string[]>
+
+/**
+ * Asks the name servers, not the system: its look-ups share four threads with other work of the process, and a name server
+ * that never answers would take them. A name of the operator's own may be one that only the system knows.
+ */
+export const systemLookUp: LookUp = async ({ host, isAllowedByName }) => {
+  if (isIP(host) !== 0) return [host]
+  if (isAllowedByName) return (await lookup(host, { all: true })).map(({ address }) => address)
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+  const found = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const failed = found.find((one) => one.status === 'rejected')
+  if (addresses.length === 0 && failed !== undefined) throw failed.reason
+  return addresses
+}
+
+const nothing = { status: null, text: null, retryAfterSeconds: null } as const
+const refusedToReach = (failure: string): Posted => ({ ...nothing, failure })
+
+/**
+ * Sends a body to where a brokerage wants it. The name is looked up once, all that it leads to must be on the public
+ * internet, and the connection goes to those addresses and no others; whatever is answered, no redirect is followed. Never
+ * throws: what goes wrong is what came of it.
+ */
+export async function postEvent(
+  url: string,
+  sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  {
+    allowed,
+    lookUp = systemLookUp,
+    patienceMs = deliverySecondsMax * 1000,
+    stop,
+  }: {
+    readonly allowed: AllowedPrivate
+    readonly lookUp?: LookUp
+    readonly patienceMs?: number
+    readonly stop?: AbortSignal
+  },
+): Promise<Posted> {
+  const target = outboundTarget(url, allowed)
+  if (typeof target === 'string') return refusedToReach(`The address ${target}.`)
+  const signal = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(stop === undefined ? [] : [stop])])
+  try {
+    const addresses = await orAborted(lookUp(target), signal)
+    if (addresses.length === 0) return refusedToReach('The name has no address.')
+    if (!addresses.every((address) => mayReach(target, address, allowed))) {
+      return refusedToReach('The name leads to an address that is not on the public internet.')
+    }
+    return await exchange(target, addresses, sent, signal)
+  } catch (error) {
+    if (stop?.aborted === true) return refusedToReach('The service was stopped before an answer came.')
+    return refusedToReach(
+      signal.aborted ? `No answer within ${patienceMs / 1000} seconds.` : failureOf(error),
+    )
+  }
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason as Error)
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+/** One request on a connection of its own, to addresses that were checked. */
+function exchange(
+  { url, host }: OutboundTarget,
+  addresses: readonly string[],
+  sent: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  signal: AbortSignal,
+): Promise<Posted> {
+  const { promise, resolve, reject } = Promise.withResolvers<Posted>()
+  const checked = addresses.map((address) => ({ address, family: isIP(address) }))
+  // Whatever asks for the address of the host is told these: nobody looks it up again.
+  const pinned: LookupFunction = (_host, options, told) => {
+    const [first] = checked
+    if (options.all === true) told(null, checked)
+    else told(null, first?.address ?? '', first?.family)
+  }
+  const isTls = url.protocol === 'https:'
+  const request = (isTls ? requestHttps : requestHttp)({
+    method: 'POST',
+    hostname: host,
+    port: url.port === '' ? (isTls ? 443 : 80) : url.port,
+    path: `${url.pathname}${url.search}`,
+    headers: { ...sent.headers, 'Content-Length': String(Buffer.byteLength(sent.body)) },
+    ...(isTls && isIP(host) === 0 ? { servername: host } : {}),
+    lookup: pinned,
+    agent: false,
+    signal,
+  })
+  request.on('error', reject)
+  request.on('response', (response) => resolve(answerOf(response)))
+  request.end(sent.body)
+  return promise
+}
+
+/** Reads an answer as far as it counts. Its status stands also where the rest of it does not come. */
+async function answerOf(response: IncomingMessage): Promise<Posted> {
+  const status = response.statusCode ?? 0
+  const kept: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      if (bytes < deliveryAnswerKeptMax * 4) kept.push(chunk)
+      bytes += chunk.length
+      if (bytes >= deliveryAnswerBytesMax) break
+    }
+  } catch {
+    // It broke off.
+  }
+  response.destroy()
+  const retryAfter = response.headers['retry-after'] ?? ''
+  return {
+    status,
+    text: shownText(Buffer.concat(kept)),
+    failure: status >= 300 && status < 400 ? 'Redirects are not followed.' : null,
+    retryAfterSeconds: /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : null,
+  }
+}
+
+/** The first characters of an answer, without what a database or a screen cannot take. */
+function shownText(bytes: Buffer): string {
+  const characters = [...bytes.toString('utf8').replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')]
+  return characters.slice(0, deliveryAnswerKeptMax).join('')
+}
+
+const words: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'The name has no address.',
+  ENODATA: 'The name has no address.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed without an answer.',
+  EHOSTUNREACH: 'The address cannot be reached.',
+  ENETUNREACH: 'The address cannot be reached.',
+  ETIMEDOUT: 'The address cannot be reached.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate was signed by nobody who is trusted.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was signed by nobody who is trusted.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate comes without those that lead to one who is trusted.',
+  CERT_HAS_EXPIRED: 'The certificate has expired.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name.',
+}
+
+function failureOf(error: unknown): string {
+  const codes = [error, ...(error instanceof AggregateError ? error.errors : [])].map(
+    (one) => (one as { code?: unknown } | null)?.code,
+  )
+  const code = codes.find((one) => typeof one === 'string')
+  if (code === undefined) return 'The request failed.'
+  return words[String(code)] ?? `The request failed (${String(code)}).`
+}

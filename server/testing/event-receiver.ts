@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Static } from 'typebox'
+import type { EndpointTest, EventBody, LaneBooked, OutcomeChanged } from '#contract/events.ts'
+import { call, type MadeTenant } from './make.ts'
+import type { TestApp } from './test-app.ts'
+
+/** An event of any type: a test looks at whatever came. */
+interface ReceivedEvent {
+  readonly type: EventBody['type']
+  readonly timestamp: string
+  readonly data: Static<typeof LaneBooked> & Static<typeof OutcomeChanged> & Static<typeof EndpointTest>
+}
+
+/** A request that a receiver of events got, byte for byte. */
+export interface Received {
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: string
+  readonly event: ReceivedEvent
+}
+
+/** Somebody whom events are sent to: keeps what comes, and answers as he is told to. */
+export interface EventReceiver {
+  readonly url: string
+  readonly received: Received[]
+  /** What is answered from now on; by default 204. Told to do nothing, nobody gets an answer. */
+  answer: (response: ServerResponse, received: Received) => void
+  /** Waits until what came is enough; fails with what came when it does not get there. */
+  until(isEnough: (received: readonly Received[]) => boolean, patienceMs?: number): Promise<void>
+  close(): Promise<void>
+}
+
+export const answerWith =
+  (status: number, body = '', headers: Record<string, string> = {}) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body)
+
+export async function eventReceiver(port = 0): Promise<EventReceiver> {
+  let told: () => void = () => {}
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString('utf8')
+      const headers = request.headers as Record<string, string>
+      const one = { path: request.url ?? '', headers, body, event: JSON.parse(body) as ReceivedEvent }
+      receiver.received.push(one)
+      told()
+      receiver.answer(response, one)
+    })
+  })
+  const receiver: EventReceiver = {
+    url: '',
+    received: [],
+    answer: answerWith(204),
+    async until(isEnough, patienceMs = 10_000) {
+      const deadline = performance.now() + patienceMs
+      while (!isEnough(receiver.received)) {
+        const left = deadline - performance.now()
+        if (left <= 0)
+          throw new Error(`Not enough came: ${receiver.received.map(({ event }) => event.type).join(', ')}`)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        told = resolve
+        const timer = setTimeout(resolve, left)
+        await promise
+        clearTimeout(timer)
+      }
+    },
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` })
+}
+
+/** Has the events of a brokerage sent to an address. */
+export async function sendEventsTo(
+  app: TestApp,
+  tenant: Pick<MadeTenant, 'owner'>,
+  url: string,
+  more: Record<string, unknown> = {},
+): Promise<{ id: number; secret: string }> {
+  const answer = await call(app, 'POST', '/api/event-endpoints', {
+    token: tenant.owner,
+    body: { url, ...more },
+  })
+  if (answer.status !== 201) throw new Error(`The address answered ${JSON.stringify(answer.body)}`)
+  return { id: answer.body.endpoint.id, secret: answer.body.secret }
+}
