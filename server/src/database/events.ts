@@ -245,19 +245,17 @@ export async function insertTestEvent(
   endpointId: number,
   type: string,
 ): Promise<string> {
-  const { rows } = await sql<{ event_id: string }>`
-    with test as (
-      insert into events values
-        (${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, clock_timestamp(), '{}')
-      returning tenant_id, event_number, event_id, occurred_at
-    ),
-    delivery as (
-      insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-      select tenant_id, ${endpointId}::integer, event_number, null, occurred_at, occurred_at from test
-    )
-    select event_id from test
+  const { rows } = await sql<{ event_number: string; event_id: string }>`
+    insert into events values
+      (${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, clock_timestamp(), '{}')
+    returning event_number, event_id
   `.execute(transaction)
-  return rows[0]?.event_id ?? ''
+  const { event_number: number = null, event_id: eventId = '' } = rows[0] ?? {}
+  await sql`
+    insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+    values (${tenant}, ${endpointId}, ${number}, null, clock_timestamp(), clock_timestamp())
+  `.execute(transaction)
+  return eventId
 }
 
 /** Which deliveries of an address are to be sent again: one event, or those from a time on. */

@@ -101,10 +101,13 @@ create function is_told(tenant integer, kind text) returns boolean
   language plpgsql stable
   as $$
   begin
+    if not (select installation.events from public.installation) then
+      return false;
+    end if;
     return exists (
       select from public.event_endpoints
       where tenant_id = tenant and state = 'active' and kind = any (event_types)
-    ) and (select installation.events from public.installation);
+    );
   end $$;
 
 -- Writes down an event of a lane, if an active address of the brokerage asked for its type.
@@ -338,11 +341,24 @@ create function settle_delivery(tenant integer, endpoint integer, number bigint,
 -- long the queue is. Numbers of tenants and addresses, nothing of what is sent.
 create policy event_queue_for_owner on event_deliveries for select to current_user using (true);
 create policy event_queue_for_owner on event_endpoints for select to current_user using (true);
--- One look at the index for each address with something in its queue, however long that is.
+-- One look at the index for each address with something in its queue, however long that is. A distributed database, which does
+-- not recurse over its workers, looks once for each active address.
 create function due_endpoints(most integer) returns table (tenant_id integer, endpoint_id integer)
-  language sql stable security definer set search_path = pg_catalog, public
+  language plpgsql stable security definer set search_path = pg_catalog, public
   as $$
-    with recursive queue as (
+  begin
+    if current_setting('citus.propagate_set_commands', true) is not null then
+      return query
+        select e.tenant_id, e.endpoint_id from public.event_endpoints e
+        where e.state = 'active' and exists (
+          select from public.event_deliveries d
+          where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
+            and d.next_at <= clock_timestamp()
+        )
+        limit most;
+      return;
+    end if;
+    return query with recursive queue as (
       (select d.tenant_id, d.endpoint_id, d.next_at from public.event_deliveries d where d.state = 'due'
        order by d.tenant_id, d.endpoint_id, d.next_at limit 1)
       union all
@@ -355,13 +371,14 @@ create function due_endpoints(most integer) returns table (tenant_id integer, en
     select queue.tenant_id, queue.endpoint_id
     from queue join public.event_endpoints e on e.tenant_id = queue.tenant_id and e.endpoint_id = queue.endpoint_id
     where queue.next_at <= clock_timestamp() and e.state = 'active'
-    order by queue.next_at limit most
-  $$;
+    order by queue.next_at limit most;
+  end $$;
 create function event_queue(old timestamptz)
   returns table (waiting bigint, oldest_seconds float8, overdue_seconds float8, tenants_with_old integer[])
-  language sql stable security definer set search_path = pg_catalog, public
+  language plpgsql stable security definer set search_path = pg_catalog, public
   as $$
-    select count(*),
+  begin
+    return query select count(*),
       coalesce(extract(epoch from clock_timestamp() - min(d.created_at)), 0)::float8,
       greatest(0, coalesce(extract(epoch from clock_timestamp() - min(d.next_at)), 0))::float8,
       array(select distinct o.tenant_id from (
@@ -369,8 +386,8 @@ create function event_queue(old timestamptz)
       ) as o)
     from public.event_deliveries d
     join public.event_endpoints e on e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
-    where d.state = 'due' and e.state = 'active'
-  $$;
+    where d.state = 'due' and e.state = 'active';
+  end $$;
 
 revoke all on function is_told(integer, text), announce(integer, text, lanes, jsonb), announce_quotes(integer, bigint[]),
   claim_deliveries(integer, integer, integer, integer), settle_delivery(integer, integer, bigint, integer, jsonb),
