@@ -35,6 +35,8 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          // They wait for the database, and for time to pass, longer than they compute.
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
@@ -46,7 +48,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // Kills, restarts and slow callers wait most of the time: so many at a time are enough for two cores.
-          maxConcurrency: 5,
+          maxConcurrency: 7,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },

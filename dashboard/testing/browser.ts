@@ -3,6 +3,26 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { inject } from 'vitest'
 import type { TestBrowser } from './prepare-browser.ts'
 
+interface Look {
+  readonly colorScheme: 'light' | 'dark'
+  readonly width: number
+}
+
+/**
+ * How people see a page, for tests of what everybody can read: each scheme and each width once, for contrast hangs on the one
+ * and room on the other. All pairs with `EVERY_LOOK=1 npm test`.
+ */
+export const looks: readonly Look[] = [
+  { colorScheme: 'light', width: 1280 },
+  { colorScheme: 'dark', width: 390 },
+  ...(process.env.EVERY_LOOK === undefined
+    ? []
+    : ([
+        { colorScheme: 'dark', width: 1280 },
+        { colorScheme: 'light', width: 390 },
+      ] as const)),
+]
+
 /** The browser that was found for this run of tests (or, for a script, the one that is handed in), started. */
 export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
   const { executablePath, libraryPath } = found

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readLoggedHeads, verifyAuditLogs } from '#server/verify-audit.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 const hostile = '<img src=x onerror="window.ran = 1"> signed in'
 
@@ -325,12 +325,7 @@ describe('trouble', () => {
 })
 
 describe('everybody can read it', () => {
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openLog(tenant, '', { colorScheme, width })
     await rowOf(page, 'created the service token').waitFor()
     expect(await accessibilityProblems(page)).toEqual([])

@@ -16,7 +16,7 @@ import {
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -494,12 +494,7 @@ describe('when things are not well', () => {
 describe('everybody can use it', () => {
   const naughty = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
-  test.each([
-    { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'dark', width: 390 },
-    { colorScheme: 'dark', width: 1280 },
-    { colorScheme: 'light', width: 390 },
-  ] as const)('in $colorScheme at $width pixels', async (options) => {
+  test.each(looks)('in $colorScheme at $width pixels', async (options) => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const made = await call(app, 'POST', '/api/integrations/tokens', {

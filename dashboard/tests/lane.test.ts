@@ -17,7 +17,7 @@ import {
   signalRule,
   signalWords,
 } from '../src/parts/lane-rules.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -372,12 +372,7 @@ describe('a service in trouble', () => {
 })
 
 describe('everybody', () => {
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('can use the page in %s, %i pixels wide', async (colorScheme, width) => {
+  test.each(looks)('can use the page in $colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
     await isWhole(page)
     for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()

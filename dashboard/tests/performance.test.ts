@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getBacktest } from '#contract/backtest.ts'
 import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -221,12 +221,7 @@ describe('the calibration of the advice', () => {
 })
 
 describe('everybody can read it', () => {
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await open('/performance', { colorScheme, width })
     await page.getByRole('img', { name: /^Win rate by month/ }).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])

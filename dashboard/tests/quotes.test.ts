@@ -10,7 +10,7 @@ import {
   pushUpdate,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -387,12 +387,7 @@ describe('the page of a quote', () => {
 describe('for everybody', () => {
   const strange = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
 
-  test.each([
-    { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'dark', width: 390 },
-    { colorScheme: 'dark', width: 1280 },
-    { colorScheme: 'light', width: 390 },
-  ] as const)('the rules of accessibility find nothing: $colorScheme, $width pixels', async (look) => {
+  test.each(looks)('the rules of accessibility find nothing: $colorScheme, $width pixels', async (look) => {
     const { tenant, refs } = await quoting(4)
     await call(app, 'POST', '/api/quote-requests', {
       token: tenant.owner,

@@ -11,7 +11,7 @@ import {
   pushUpdate,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -249,12 +249,7 @@ describe('trouble', () => {
 })
 
 describe('everybody can read it', () => {
-  test.each([
-    ['light', 1280],
-    ['dark', 1280],
-    ['light', 390],
-    ['dark', 390],
-  ] as const)('%s, %i pixels wide', async (colorScheme, width) => {
+  test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant, colorScheme, width })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()

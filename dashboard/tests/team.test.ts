@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, makePerson, makeServiceToken, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -128,12 +128,7 @@ describe('the settings page', () => {
   })
 })
 
-describe.each([
-  { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 390 },
-  { colorScheme: 'light', width: 390 },
-  { colorScheme: 'dark', width: 1280 },
-] as const)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
+describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
   test('team, audit log, settings and the pages before the door', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
