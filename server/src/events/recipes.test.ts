@@ -9,7 +9,7 @@ import { freePort } from '#testing/running-service.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { webhookSignature } from '../security/webhook-signature.ts'
 
-const recipe = (name: string) => fileURLToPath(new URL(`../../../docs/recipes/${name}`, import.meta.url))
+const recipe = (name: string) => fileURLToPath(new URL(`../../../recipes/${name}`, import.meta.url))
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0
 
 let app: TestApp
