@@ -15,9 +15,9 @@ const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(re
 
 export default defineConfig({
   test: {
-    // Two cores are the smallest machine this must pass on. Browsers, databases and time to pass are waited for about as
-    // long as anything computes: one worker more fills the gaps.
-    maxWorkers: 3,
+    // Two cores are the smallest machine this must pass on. Databases and time to pass are waited for about as long as
+    // anything computes; beside them pages are drawn, which computes all the time: so many at a time fill the gaps.
+    maxWorkers: 4,
     reporters: ['verbose'],
     projects: [
       {
@@ -35,9 +35,6 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
-          // They wait for the database, and for time to pass, longer than they compute.
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -48,9 +45,9 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // Kills, restarts and slow callers wait most of the time: so many at a time are enough for two cores.
-          maxConcurrency: 7,
+          maxConcurrency: 5,
           maxWorkers: 2,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {

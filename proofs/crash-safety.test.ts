@@ -3,7 +3,6 @@ import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { clockJumps } from './clock-jumps.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
-import { eventCrashes } from './event-crashes.ts'
 import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
@@ -24,7 +23,6 @@ const short: readonly { proof: Proof; share: number }[] = [
   { proof: kills, share: 0.01 },
   { proof: databaseRestarts, share: 0.03 },
   { proof: rollingRestart, share: 0.05 },
-  { proof: eventCrashes, share: 0.03 },
   { proof: lateDeliveries, share: 0.003 },
   { proof: cutDatabase, share: 0.01 },
   { proof: fullDisk, share: 0.02 },

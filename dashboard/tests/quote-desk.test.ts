@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { accessibilityProblems, openBrowser, openWindow, type Window } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow, type Window } from '../testing/browser.ts'
 
 let app: TestApp
 let browser: Browser
@@ -516,46 +516,45 @@ describe('saving', () => {
 })
 
 describe('for everybody', () => {
-  test.each([1280, 390])('nothing in the way of anyone, in light and dark, %i wide', async (width) => {
-    const { page } = await openDesk({ width })
-    const problems = async () => {
-      const found: string[] = []
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await page.emulateMedia({ colorScheme })
-        await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+  test.each(looks)(
+    'nothing in the way of anyone, $colorScheme, $width wide',
+    async ({ colorScheme, width }) => {
+      const { page } = await openDesk({ width })
+      await page.emulateMedia({ colorScheme })
+      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+      const problems = async () => {
         // The colors are in force once a frame has been drawn with them.
         await page.evaluate(
           'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
         )
-        found.push(...(await accessibilityProblems(page)))
+        return accessibilityProblems(page)
       }
-      return found
-    }
-    const widest = () => page.evaluate('document.documentElement.scrollWidth')
-    expect(await problems()).toEqual([])
-    await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
-    await typeLane(page, { origin: 'Dalas, TX' })
-    await row(page).getByText('Did you mean').waitFor()
-    await row(page)
-      .getByRole('button', { name: /More of lane 1/ })
-      .click()
-    await page.getByRole('button', { name: 'Add a lane' }).click()
-    await typeLane(page, { number: 2 })
-    await advice(page).getByText('Estimate: 5 of 8').waitFor()
-    await page.getByText('Show as a table').click()
-    expect(await problems()).toEqual([])
-    expect(await widest()).toBe(width)
-    await page.getByRole('button', { name: 'Paste rows' }).click()
-    await page
-      .getByRole('textbox', { name: 'Rows' })
-      .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
-    await page.getByText('1 lane read, 1 row with an error.').waitFor()
-    expect(await problems()).toEqual([])
-    await page.getByRole('button', { name: 'Close', exact: true }).click()
-    await page.getByRole('button', { name: 'Remove lane 1' }).click()
-    await saveButton(page).click()
-    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
-    expect(await problems()).toEqual([])
-    expect(await widest()).toBe(width)
-  })
+      const widest = () => page.evaluate('document.documentElement.scrollWidth')
+      expect(await problems()).toEqual([])
+      await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
+      await typeLane(page, { origin: 'Dalas, TX' })
+      await row(page).getByText('Did you mean').waitFor()
+      await row(page)
+        .getByRole('button', { name: /More of lane 1/ })
+        .click()
+      await page.getByRole('button', { name: 'Add a lane' }).click()
+      await typeLane(page, { number: 2 })
+      await advice(page).getByText('Estimate: 5 of 8').waitFor()
+      await page.getByText('Show as a table').click()
+      expect(await problems()).toEqual([])
+      expect(await widest()).toBe(width)
+      await page.getByRole('button', { name: 'Paste rows' }).click()
+      await page
+        .getByRole('textbox', { name: 'Rows' })
+        .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
+      await page.getByText('1 lane read, 1 row with an error.').waitFor()
+      expect(await problems()).toEqual([])
+      await page.getByRole('button', { name: 'Close', exact: true }).click()
+      await page.getByRole('button', { name: 'Remove lane 1' }).click()
+      await saveButton(page).click()
+      await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+      expect(await problems()).toEqual([])
+      expect(await widest()).toBe(width)
+    },
+  )
 })
