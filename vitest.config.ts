@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const isInBrowser = (file: string) => file.startsWith('dashboard/tests/')
 /** Proofs that fill the machine: they come when all else is done. `npm run prove` is their long form. */
@@ -13,12 +14,22 @@ const tests = globSync(
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 
+/** The proof that takes longest comes first: begun last, all the others would be waited for and then it alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith('/proofs/crash-safety.test.ts')
+    const sorted = await super.sort(files)
+    return sorted.toSorted((one, other) => Number(isLongest(other)) - Number(isLongest(one)))
+  }
+}
+
 export default defineConfig({
   test: {
     // Two cores are the smallest machine this must pass on. Databases and time to pass are waited for about as long as
     // anything computes; beside them pages are drawn, which computes all the time: so many at a time fill the gaps.
     maxWorkers: 4,
     reporters: ['verbose'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
