@@ -1,22 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import { type Database, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
-import type { LanesTable } from './tables.ts'
+import type { LanesTable, UnshownLaneColumn } from './tables.ts'
 
 /** A lane as it was when an event of it was written down, in the form that JSON has. */
-type LaneColumns = Omit<
-  Selectable<LanesTable>,
-  | 'tenant_id'
-  | 'search_text'
-  | 'signed_at'
-  | 'import_fingerprint'
-  | 'import_id'
-  | 'origin_key'
-  | 'destination_key'
-  | 'origin_state'
-  | 'destination_state'
-  | 'origin_market'
-  | 'destination_market'
->
+type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
 export type LaneThen = {
   readonly [column in keyof LaneColumns]: Date extends LaneColumns[column]
     ? string | Exclude<LaneColumns[column], Date>

@@ -321,3 +321,17 @@ interface EventDeliveriesTable {
   failure: string | null
   duration_ms: number | null
 }
+
+/** Columns of a lane that are for the engine, the search and the import: no answer and no event shows them. */
+export type UnshownLaneColumn =
+  | 'tenant_id'
+  | 'search_text'
+  | 'signed_at'
+  | 'import_fingerprint'
+  | 'import_id'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'

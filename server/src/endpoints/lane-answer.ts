@@ -4,6 +4,7 @@ import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type QuoteOrigin, quoteOrigins } from '../database/lane-lists.ts'
 import type { LaneRow } from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { UnshownLaneColumn } from '../database/tables.ts'
 
 /** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
 export async function laneAnswers(
@@ -64,20 +65,7 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
   }
 }
 
-type EngineColumns = Pick<
-  LaneRow,
-  | 'tenant_id'
-  | 'search_text'
-  | 'signed_at'
-  | 'import_fingerprint'
-  | 'import_id'
-  | 'origin_key'
-  | 'destination_key'
-  | 'origin_state'
-  | 'destination_state'
-  | 'origin_market'
-  | 'destination_market'
->
+type EngineColumns = Pick<LaneRow, UnshownLaneColumn>
 
 function expectedCost(
   lane: Pick<LaneRow, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>,
