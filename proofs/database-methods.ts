@@ -238,25 +238,24 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
-  'integration-calls.insertIntegrationCalls': {
+  'integration-calls.keepIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
-      const last = await calls.insertIntegrationCalls(database, tenant, [
-        {
-          at: now.getTime(),
-          operation: 'markup',
-          method: 'GET',
-          path: '/',
-          query: null,
-          status: 200,
-          problem: null,
-          detail: null,
-          requestId: uuid,
-          jti: of.jti,
-          durationMs: 1,
-          network: '192.0.2.9',
-          notKept: 0,
-        },
-      ])
+      const call = {
+        at: now.getTime(),
+        operation: 'markup',
+        method: 'GET',
+        path: '/',
+        query: null,
+        status: 200,
+        problem: null,
+        detail: null,
+        requestId: uuid,
+        jti: of.jti,
+        durationMs: 1,
+        network: '192.0.2.9',
+        notKept: 0,
+      }
+      const last = await calls.keepIntegrationCalls(database, tenant, [call], null)
       const { rows } = await database.inTenant(tenant, (transaction) =>
         sql<{ token_id: number | null }>`
         select token_id from integration_calls where tenant_id = ${tenant} and call_id = ${last}
@@ -266,9 +265,6 @@ export const methods: Readonly<Record<string, Method>> = {
     }),
     commits: true,
   },
-  'integration-calls.pruneIntegrationCalls': alters(({ transaction, tenant, now }) =>
-    calls.pruneIntegrationCalls(transaction, tenant, { upTo: 1_000_000, before: now }),
-  ),
   'integration-calls.listIntegrationCalls': shows(({ transaction, tenant }) =>
     calls.listIntegrationCalls(transaction, tenant, { from: new Date(0) }, { before: null, limit: 50 }),
   ),

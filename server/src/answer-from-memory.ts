@@ -4,7 +4,8 @@ import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
 import type { Callers } from './callers.ts'
-import { DatabaseUnavailable } from './database/open-database.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
+import type { TenantId } from './database/open-database.ts'
 import { Patience, withPatience } from './database/patience.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { queryReader, type ReadQuery, rightPartsMax } from './query-parameters.ts'
@@ -13,9 +14,9 @@ import { callerAddress } from './security/trusted-proxies.ts'
 import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
 
 /**
- * Answers a read before the framework sees it, where everything that the answer needs is remembered: whose token it is,
- * the lane, and that neither has changed. It gives exactly the answer that the ordinary way would give, or it does
- * nothing at all and says so: whatever is refused, unusual or not remembered is for the ordinary way.
+ * Takes a read that may be answered before the framework sees it: everything that the answer needs is remembered (whose
+ * token it is, the lane, and that neither has changed). It gives exactly the answer that the ordinary way would give, or
+ * leaves the request to that way as it came: whatever is refused, unusual or not remembered. False where it is no such read.
  */
 export type AnswerFromMemory = (
   request: IncomingMessage,
@@ -30,6 +31,28 @@ export interface Ordinary {
   /** Answers it from the beginning. */
   answer(): void
 }
+
+/** A read that waits for the others that have arrived in the same moment. */
+interface Waiting {
+  readonly read: Read
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly ordinary: Ordinary
+  readonly began: number
+}
+
+/** An answer that is whole, but for what the limit says. */
+interface Answer extends Waiting {
+  readonly text: string
+  readonly now: number
+  readonly network: string
+  readonly tenant: TenantId
+  readonly jti: string
+  readonly span: ReturnType<Parts['traces']['begin']>
+}
+
+/** Those that have been prepared are sent then: nobody waits for more than so many others. */
+const togetherMax = 64
 
 interface Door {
   readonly isProxy: (address: string) => boolean
@@ -84,80 +107,115 @@ export function answerFromMemory(
     })
   }
 
-  function answerTo(request: IncomingMessage, response: ServerResponse, ordinary: Ordinary): boolean {
-    const url = request.url ?? ''
-    const queryAt = url.indexOf('?')
-    const read = queryAt === -1 ? undefined : reads.get(url.slice(0, queryAt))
-    if (read === undefined || request.method !== 'GET' || !isUsual(request) || door.isLeaving()) return false
-    const began = performance.now()
+  /** The answer where it can be given from memory; null where it is for the ordinary way. */
+  function prepared(waiting: Waiting): Answer | null {
+    const { read, request } = waiting
+    if (!isUsual(request) || door.isLeaving()) return null
     const span = parts.traces.begin(request.headers)
     const now = parts.clock()
     const network = callerNetwork(callerAddress(request, door.isProxy))
     const known = callers.serviceFromMemory(request.headers.authorization, now, network)
-    if (known === null) return false
+    if (known === null) return null
     const ignored: string[] = []
     const { caller, jti } = known
-    const { tenant } = caller
-    const { endpoint, heads, count } = read
-    const query = read.readQuery(url, ignored)
-    if (ignored.length > 0) return false
+    const query = read.readQuery(request.url ?? '', ignored)
+    if (ignored.length > 0) return null
     const body = read.fromMemory({ caller, query, now } as never, parts)
-    if (body === null) return false
-    // Last, for it takes a place: from here on the request is answered.
-    const admission = parts.tenantLimit.admitNow(tenant)
-    if (admission === null) {
-      ordinary.begun()
-      withPatience(new Patience(), () => parts.tenantLimit.admit(tenant))
-        .then(({ admitted, remaining }) => (admitted ? send(remaining) : ordinary.answer()))
-        .catch((error: unknown) => {
-          if (!(error instanceof DatabaseUnavailable)) parts.log.error({ err: error }, failed)
-          if (!response.headersSent) ordinary.answer()
-        })
-      return true
-    }
-    if (!admission.admitted) return false
-    send(admission.remaining)
-    return true
+    if (body === null) return null
+    return { ...waiting, text: JSON.stringify(body), now, network, tenant: caller.tenant, jti, span }
+  }
 
-    function send(remaining: number): void {
-      const requestId = randomUUID()
-      const text = JSON.stringify(body)
-      const head = heads[remaining] ?? []
-      const length = String(Buffer.byteLength(text))
-      response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
-      response.end(text)
-      const { name, status, path: route } = endpoint
-      const tookMs = performance.now() - began
-      const ms = Math.round(tookMs * 10) / 10
-      count(tookMs / 1000)
-      parts.calls.note(
-        { tenant, jti, endpoint, method: 'GET', url, requestId, network, at: now },
-        { status, ms, answered: true },
-      )
-      const line = { request_id: requestId, tenant_id: tenant, method: 'GET', route, status, ms, network }
-      parts.log.info(span === null ? line : { ...line, trace_id: span.traceId }, 'request')
-      span?.end({
-        endpoint: name,
-        method: 'GET',
-        route,
-        status,
-        requestId,
-        tenant,
-        problem: null,
-        fromMemory: true,
+  /** Last, for it takes a place: who is admitted is answered. False where it is for the ordinary way. */
+  function admit(answer: Answer): boolean {
+    const { tenant, ordinary, response } = answer
+    const admission = parts.tenantLimit.admitNow(tenant)
+    if (admission !== null) {
+      if (admission.admitted) send(answer, admission.remaining)
+      return admission.admitted
+    }
+    ordinary.begun()
+    withPatience(new Patience(), () => parts.tenantLimit.admit(tenant))
+      .then(({ admitted, remaining }) => (admitted ? send(answer, remaining) : ordinary.answer()))
+      .catch((error: unknown) => {
+        if (!(error instanceof DatabaseUnavailable)) parts.log.error({ err: error }, failed)
+        if (!response.headersSent) ordinary.answer()
       })
+    return true
+  }
+
+  function send(
+    { read, request, response, began, text, now, network, tenant, jti, span }: Answer,
+    remaining: number,
+  ): void {
+    const { endpoint, heads, count } = read
+    const requestId = randomUUID()
+    const head = heads[remaining] ?? []
+    const length = String(Buffer.byteLength(text))
+    response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
+    response.end(text)
+    const { name, status, path: route } = endpoint
+    const tookMs = performance.now() - began
+    const ms = Math.round(tookMs * 10) / 10
+    count(tookMs / 1000)
+    parts.calls.note(
+      { tenant, jti, endpoint, method: 'GET', url: request.url ?? '', requestId, network, at: now },
+      { status, ms, answered: true },
+    )
+    const line = { request_id: requestId, tenant_id: tenant, method: 'GET', route, status, ms, network }
+    parts.log.info(span === null ? line : { ...line, trace_id: span.traceId }, 'request')
+    span?.end({
+      endpoint: name,
+      method: 'GET',
+      route,
+      status,
+      requestId,
+      tenant,
+      problem: null,
+      fromMemory: true,
+    })
+  }
+
+  /**
+   * What is wrong with a request the ordinary way says. Nobody stands behind this one: a mistake of ours, thrown on, would
+   * end the process.
+   */
+  function tried<Of, Result>(of: Of, work: (of: Of) => Result): Result | null {
+    try {
+      return work(of)
+    } catch (error) {
+      if (!(error instanceof Problem)) parts.log.error({ err: error }, failed)
+      return null
+    }
+  }
+
+  let arrived: Waiting[] = []
+
+  function answerTogether(): void {
+    const all = arrived
+    arrived = []
+    for (let from = 0; from < all.length; from += togetherMax) {
+      const some = all.slice(from, from + togetherMax)
+      const answers = some.map((waiting) => tried(waiting, prepared))
+      const left = some.filter((_, at) => {
+        const answer = answers[at] ?? null
+        return answer === null || tried(answer, admit) !== true
+      })
+      for (const { ordinary, response } of left) {
+        if (response.headersSent) continue
+        ordinary.begun()
+        ordinary.answer()
+      }
     }
   }
 
   return (request, response, ordinary) => {
-    try {
-      return answerTo(request, response, ordinary)
-    } catch (error) {
-      // What is wrong with a request the ordinary way says. Nobody stands behind this one: a mistake of ours, thrown on,
-      // would end the process.
-      if (!(error instanceof Problem)) parts.log.error({ err: error }, failed)
-      return response.headersSent
-    }
+    const { url = '', method } = request
+    const queryAt = url.indexOf('?')
+    const read = queryAt === -1 || method !== 'GET' ? undefined : reads.get(url.slice(0, queryAt))
+    if (read === undefined) return false
+    if (arrived.length === 0) setImmediate(answerTogether)
+    arrived.push({ read, request, response, ordinary, began: performance.now() })
+    return true
   }
 }
 

@@ -2,7 +2,7 @@ import { backtestUsage, readBacktestCommand, runBacktestCommand } from './backte
 import { CommandRefused } from './command-database.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DataFolderInUse } from './database/data-folder.ts'
-import { DatabaseUnavailable } from './database/open-database.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
 import { UsageError } from './imports/command-line.ts'
 
 /** `npm run backtest -- --tenant NAME`: tests the estimate on a brokerage's own quotes. */

@@ -1,8 +1,9 @@
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
-import { insertIntegrationCalls, type KeptCall, pruneIntegrationCalls } from './database/integration-calls.ts'
-import { DatabaseUnavailable, type TenantId } from './database/open-database.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
+import { type KeptCall, keepIntegrationCalls } from './database/integration-calls.ts'
+import type { TenantId } from './database/open-database.ts'
 import type { BegunCall, CallLog, Parts } from './endpoints/call.ts'
 import { lastMinute } from './last-minute.ts'
 
@@ -14,11 +15,11 @@ const keptPerFlushMax = 50
 const cheapRefusalsPerFlushMax = 40
 /** Over all tenants at one flush: some ten megabytes. */
 const heldMax = 10_000
-/** Connections that the log takes at the same time; the others are for requests. */
-const writersMax = 2
+/** Brokerages that are written at the same time. They go together, in a message or two. */
+const writersMax = 32
 /**
- * Brokerages whose calls are written at one flush. Each is a transaction, and beyond this the log would take the machine
- * from the calls: the next flushes write the others, and what comes meanwhile is kept within the bounds above.
+ * Brokerages whose calls are written at one flush. Beyond this the log would take the machine from the calls: the next
+ * flushes write the others, and what comes meanwhile is kept within the bounds above.
  */
 const tenantsPerFlushMax = 50
 /** Old calls are deleted after so many new ones, or the first of them after so long. */
@@ -75,7 +76,8 @@ export function callLog({
 }: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog & { counts(): CallLogCounts } {
   const begun = new WeakMap<object, { readonly call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
-  const pruned = new Map<TenantId, { at: number; last: number }>()
+  /** When old calls were last deleted, the brokerage of longest ago first, and how many have been written since. */
+  const pruned = new Map<TenantId, { readonly at: number; since: number }>()
   const pending = new Map<TenantId, Pending>()
   let held = 0
   let written = 0
@@ -122,20 +124,25 @@ export function callLog({
       }
     })
     if (kept.length === 0) return
-    const now = clock()
-    const before = pruned.get(tenant)
-    const isRecent = (at: number) => now - at < pruneEveryMs
-    const last = await insertIntegrationCalls(database, tenant, kept)
+    await keepIntegrationCalls(database, tenant, kept, oldCalls(tenant, kept.length, clock()))
     written += kept.length
-    if (before !== undefined && isRecent(before.at) && last - before.last < pruneAfterCalls) return
-    await database.inTenant(tenant, (transaction) =>
-      pruneIntegrationCalls(transaction, tenant, {
-        upTo: last - callsKeptPerTenantMax,
-        before: new Date(now - callsKeptDaysMax * dayMs),
-      }),
-    )
-    for (const [other, { at }] of pruned) if (!isRecent(at)) pruned.delete(other)
-    pruned.set(tenant, { at: now, last })
+  }
+
+  /** What is to be deleted with so many new calls, if it is time. */
+  function oldCalls(tenant: TenantId, added: number, now: number) {
+    const isRecent = (at: number) => now - at < pruneEveryMs
+    const before = pruned.get(tenant)
+    if (before !== undefined && isRecent(before.at) && before.since + added < pruneAfterCalls) {
+      before.since += added
+      return null
+    }
+    for (const [other, { at }] of pruned) {
+      if (isRecent(at)) break
+      pruned.delete(other)
+    }
+    pruned.delete(tenant)
+    pruned.set(tenant, { at: now, since: 0 })
+    return { keptMax: callsKeptPerTenantMax, keptFrom: new Date(now - callsKeptDaysMax * dayMs) }
   }
 
   /** Takes out what waits for the brokerages that have waited longest. */

@@ -9,8 +9,9 @@ import {
   type SigningSecretRow,
   wasIssued,
 } from './database/credentials.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
 import { readTenantStanding } from './database/histories.ts'
-import { DatabaseUnavailable, type TenantId, tenantId } from './database/open-database.ts'
+import { type TenantId, tenantId } from './database/open-database.ts'
 import { behindRequests, spendPatience } from './database/patience.ts'
 import { findSession } from './database/people.ts'
 import type { Parts, PersonCaller, ServiceCaller } from './endpoints/call.ts'
@@ -102,8 +103,8 @@ function serviceCaller(tenant: TenantId, { userId, tokenId, scope }: LiveToken) 
 /** "Last used" is for people who clean up keys; five minutes are exact enough and save a write a request. */
 const lastUsedGrainMs = 300_000
 
-/** Thousands of tokens may be used in the same second; the connections are for requests. */
-const usesWrittenAtOnceMax = 2
+/** Thousands of tokens may be used in the same second. So many go together, in a message or two. */
+const usesWrittenAtOnceMax = 32
 
 /** The moment by which stored expiry is judged: the same leeway as for the expiry that the token itself carries. */
 function forgiving(now: number): Date {
@@ -143,14 +144,23 @@ export function callers({
 
   /** Tokens whose signature has held, by the header they came in: a caller sends the same one each time. */
   const heard = new Map<string, { claims: TokenClaims; tenant: TenantId; name: string }>()
-  function hear(authorization: string | undefined, now: number) {
-    const claims = tokens.verify('service', bearerToken(authorization), now)
+  function hear(authorization: string | undefined, now: number, signedBy?: (claims: TokenClaims) => void) {
+    const claims = tokens.verify('service', bearerToken(authorization), now, signedBy)
     const known = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
     // One token can be sent in many ways: spaces before it are free, and a header may have 16 KiB of them.
     if (authorization === undefined || authorization.length > heardLengthMax) return known
     if (heard.size >= heardMax) heard.clear()
     heard.set(authorization, known)
     return known
+  }
+
+  /** What was heard before and is of this time; whatever is wrong with a token is said by whoever verifies it anew. */
+  function heardNow(authorization: string | undefined, now: number) {
+    const known = heard.get(authorization ?? '')
+    if (known === undefined) return null
+    const { exp, iat } = known.claims
+    const seconds = now / 1000
+    return exp + tokenLeewaySeconds <= seconds || iat > seconds + tokenLeewaySeconds ? null : known
   }
 
   /** Writes down behind the answer when and from where a token was used. */
@@ -165,9 +175,10 @@ export function callers({
 
   return {
     async service(authorization, now, network, watch) {
-      const claims = tokens.verify('service', bearerToken(authorization), now, told(watch))
-      const tenant = tenantId(claims.tenant_id)
-      const live = await memory.recall(tenant, tokenName(claims), now, () =>
+      const known = heardNow(authorization, now)
+      if (known !== null) watch.signedBy(known.tenant, known.claims)
+      const { claims, tenant, name } = known ?? hear(authorization, now, told(watch))
+      const live = await memory.recall(tenant, name, now, () =>
         inTurn(tenant, async () => {
           watch.refuseSpent(tenant)
           return database.inTenant(tenant, async (transaction) => {
@@ -193,11 +204,7 @@ export function callers({
     },
 
     serviceFromMemory(authorization, now, network) {
-      const known = heard.get(authorization ?? '') ?? hear(authorization, now)
-      const { claims, tenant, name } = known
-      const seconds = now / 1000
-      // The ordinary way says what is wrong with it.
-      if (claims.exp + tokenLeewaySeconds <= seconds || claims.iat > seconds + tokenLeewaySeconds) return null
+      const { claims, tenant, name } = heardNow(authorization, now) ?? hear(authorization, now)
       const live = memory.peek<LiveToken>(tenant, name, now)
       if (live === undefined) return null
       noteUse(tenant, live, now, network)

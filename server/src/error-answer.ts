@@ -1,5 +1,5 @@
 import { Problem, problem } from '#contract/errors.ts'
-import { DatabaseUnavailable, LockTimeout } from './database/open-database.ts'
+import { DatabaseUnavailable, LockTimeout } from './database/database-failures.ts'
 
 /** Any error as the Problem it is answered with. Only a Problem says something about itself. */
 export function asProblem(error: unknown): Problem {

@@ -1,7 +1,7 @@
 import { CommandRefused } from './command-database.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { DataFolderInUse } from './database/data-folder.ts'
-import { DatabaseUnavailable } from './database/open-database.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
 import { readCommandLine, UsageError, usage } from './imports/command-line.ts'
 import { ImportFileError } from './imports/csv-file.ts'
 import { fileProblems, runImportCommand } from './imports/import-command.ts'

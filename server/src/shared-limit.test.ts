@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { DatabaseUnavailable, tenantId } from './database/open-database.ts'
+import { DatabaseUnavailable } from './database/database-failures.ts'
+import { tenantId } from './database/open-database.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { joinMs, sharedLimit, tenantWindow } from './tenant-limit.ts'
 import type { Company } from './tenant-watch.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { DatabaseUnavailable, tenantId, type VersionsListener } from '#server/database/open-database.ts'
+import { DatabaseUnavailable } from '#server/database/database-failures.ts'
+import { tenantId, type VersionsListener } from '#server/database/open-database.ts'
 import type { ChangedTenants } from './database/changed-tenants.ts'
 import { type Remembered, tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'

@@ -317,7 +317,7 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
 
     max_connections: '60',
     shared_buffers: '128MB',
-    wal_compression: 'on',
+    wal_compression: 'off',
     max_wal_size: '512MB',
     jit: 'off',
     max_parallel_workers_per_gather: '0',

@@ -20,11 +20,15 @@ export interface KeptCall {
   readonly notKept: number
 }
 
-/** Writes down calls of a tenant, in the order they are given and in one message. Answers the number of the last. */
-export async function insertIntegrationCalls(
+/**
+ * Writes down calls of a tenant, in the order they are given and in one message. With `old` it deletes those before the last
+ * so many, and those from before a time. Answers the number of the last.
+ */
+export async function keepIntegrationCalls(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   calls: readonly KeptCall[],
+  old: { readonly keptMax: number; readonly keptFrom: Date } | null,
 ): Promise<number> {
   const rows = calls.map((call) => ({
     called_at: new Date(call.at).toISOString(),
@@ -41,20 +45,11 @@ export async function insertIntegrationCalls(
     network: call.network,
     not_kept: call.notKept,
   }))
-  return database.callInTenant(tenant, 'note_integration_calls', [JSON.stringify(rows)])
-}
-
-/** Deletes the calls of a tenant up to a number, and those from before a time. */
-export async function pruneIntegrationCalls(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  old: { upTo: number; before: Date },
-): Promise<void> {
-  await transaction
-    .deleteFrom('integration_calls')
-    .where('tenant_id', '=', tenant)
-    .where((call) => call.or([call('call_id', '<=', old.upTo), call('called_at', '<', old.before)]))
-    .execute()
+  return database.callInTenant(tenant, 'keep_calls', [
+    JSON.stringify(rows),
+    old?.keptMax ?? null,
+    old?.keptFrom ?? null,
+  ])
 }
 
 export interface CallFilter {

@@ -3,7 +3,8 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { type Database, DatabaseUnavailable, openDatabase, tenantId } from './open-database.ts'
+import { DatabaseUnavailable } from './database-failures.ts'
+import { type Database, openDatabase, tenantId } from './open-database.ts'
 
 let ownDatabase: TestDatabase
 let database: Database
@@ -96,7 +97,9 @@ test.each([
     try {
       await holder.query('begin; lock table lanes, shipment_updates in access exclusive mode')
       const lost = own.callInTenant(tenant, name, values).catch((error: unknown) => error)
-      const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      // By itself: together with others it does not wait for a lock.
+      const waiting = `select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'select ${name}(%'`
       let pid: number | undefined
       while (pid === undefined) pid = (await watcher.query<{ pid: number }>(waiting)).rows[0]?.pid
       await terminate(pid)

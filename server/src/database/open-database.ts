@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
+import { answerTimeoutMs, ask, connection, entering, poolWaitMs, timeouts } from './connection.ts'
+import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'
 import { hasWorkers } from './distribution.ts'
+import { functionCalls, type SchemaFunction } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
-import { Patience, spendPatience, withPatience } from './patience.ts'
+import { Patience, withPatience } from './patience.ts'
 import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 import type { Tables } from './tables.ts'
 
@@ -102,22 +105,6 @@ export function auditMoved(transaction: TenantTransaction, head: AuditHead): voi
   movedAudits.set(transaction, head)
 }
 
-/**
- * The functions that are called so. What `writes` may have been done when its answer is lost; what `moves` a tenant on
- * says so in the `versions` of its answer.
- */
-const schemaFunctions = {
-  note_integration_calls: { writes: true, moves: false },
-  note_token_use: { writes: true, moves: false },
-  note_secret_use: { writes: true, moves: false },
-  take_place: { writes: true, moves: false },
-  find_booking: { writes: false, moves: false },
-  book_shipment: { writes: true, moves: true },
-  claim_deliveries: { writes: true, moves: false },
-  settle_delivery: { writes: true, moves: false },
-} as const
-export type SchemaFunction = keyof typeof schemaFunctions
-
 export interface Database {
   readonly identifiers: Identifiers
   /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
@@ -145,45 +132,8 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** The database cannot be reached, is too slow, is full or is going down. Never an answer about data. */
-export class DatabaseUnavailable extends Error {
-  /** True when the connection was lost while committing: the change may or may not have been made. */
-  readonly outcomeUnknown: boolean
-  constructor(cause: unknown, outcomeUnknown = false) {
-    super('The database cannot answer.', { cause })
-    this.name = 'DatabaseUnavailable'
-    this.outcomeUnknown = outcomeUnknown
-  }
-}
-
-/** A row lock was not had in time: somebody else is changing the same thing. */
-export class LockTimeout extends Error {
-  constructor(cause: unknown) {
-    super('Somebody else is changing the same row.', { cause })
-    this.name = 'LockTimeout'
-  }
-}
-
-const statementTimeoutMs = 2_000
-/** A stalled network gives no error at all; this ends the wait on our side, after the database had its chance. */
-const answerTimeoutMs = 2_500
-/** Waiting for a free connection, or making a new one: a busy machine needs some hundred milliseconds for the latter. */
-const poolWaitMs = 1_000
 /** A look at what changed takes a millisecond; one that does not come back soon is as good as none. */
 const watchTimeoutMs = 800
-/** Under the statement time-out, so that a wait for a lock is told apart from a slow statement. */
-const lockTimeoutMs = 1_500
-const idleTimeoutMs = 10_000
-/**
- * Set for each transaction, with its wall: a pooler in front hands a connection to somebody else after it, and knows
- * nothing of what a session was started with.
- */
-const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}', true),
-  set_config('lock_timeout', '${lockTimeoutMs}', true),
-  set_config('idle_in_transaction_session_timeout', '${idleTimeoutMs}', true)`
-/** Opens the wall of the tenant that stands in the text, also on the workers of a distributed database. */
-const entering = (tenant: string) =>
-  `enter_tenant(${tenant}, ${statementTimeoutMs}, ${lockTimeoutMs}, ${idleTimeoutMs})`
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -236,16 +186,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   })
   watching.on('error', (error) => options.onIdleError?.(error))
 
-  let isDistributed = false
   const begin = options.readOnly === true ? 'begin read only' : 'begin'
   async function inTransaction<T>(
     tenant: TenantId | null,
     opening: string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
-      throw new DatabaseUnavailable(error)
-    })
+    const client = await connection(pool)
     let broken = false
     let committing = false
     let moving = false
@@ -287,45 +234,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     }
   }
 
-  const database: Omit<Database, 'identifiers'> = {
+  const database: Omit<Database, 'identifiers' | 'callInTenant'> = {
     inTenant(tenant, work) {
       // A number made by us, so this is no place for an injection; one round trip opens the transaction.
       const opening = `${begin}; select ${entering(`'${Number(tenant)}'`)}`
       return inTransaction(tenant, opening, work)
-    },
-    async callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T> {
-      // A distributed database opens the wall on a worker for what writes, and else in a transaction only that was begun.
-      if (isDistributed && !schemaFunctions[name].writes) {
-        return database.inTenant(tenant, async (transaction) => {
-          const given = sql.join([tenant, ...values])
-          const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
-            transaction,
-          )
-          return rows[0]?.value as T
-        })
-      }
-      const client = await spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
-        throw new DatabaseUnavailable(error)
-      })
-      const { writes, moves: movesTenant } = schemaFunctions[name]
-      let broken = false
-      try {
-        // The function gets its tenant from the wall: it cannot run before that stands.
-        const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-          from (select ${entering('$1')} as tenant offset 0) as wall`
-        const { rows } = await ask(client, text, [String(tenant), ...values])
-        const value = rows[0]?.value as T
-        const versions = movesTenant ? (value as { versions?: TenantVersions } | null)?.versions : undefined
-        if (versions != null) tell(tenant, versions)
-        return value
-      } catch (error) {
-        // The message is its own commit: an error that PostgreSQL answers with was before it, a lost connection may not be.
-        broken = isConnectionLost(error)
-        if (broken && movesTenant) tell(tenant, null)
-        throw translated(error, broken && writes)
-      } finally {
-        client.release(broken)
-      }
     },
     outsideTenants: (work) => inTransaction(null, `${begin}; select ${timeouts}`, work),
     async changedTenants(since) {
@@ -365,8 +278,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
   if (options.readOnly !== true) await database.outsideTenants(makeInstallation)
   const key = await database.outsideTenants(installationKey)
-  isDistributed = await database.outsideTenants(hasWorkers)
-  return { ...database, identifiers: identifiers(key) }
+  const isDistributed = await database.outsideTenants(hasWorkers)
+  const callInTenant = functionCalls(pool, { isDistributed, inTenant: database.inTenant, tell })
+  return { ...database, callInTenant, identifiers: identifiers(key) }
 }
 
 /** The last statement of a transaction that changed something: writers of one tenant hold its row only while they commit. */
@@ -384,41 +298,6 @@ async function moveVersions(
   const [moved] = rows
   if (moved === undefined) throw new Error('The versions of a tenant did not move.')
   return moved.versions
-}
-
-/** A connection of the pool, within a patience that may be shorter than the pool's own. */
-async function connected(pool: pg.Pool, leftMs: number): Promise<pg.PoolClient> {
-  const connecting = pool.connect()
-  if (leftMs >= poolWaitMs) return connecting
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), leftMs)
-  try {
-    return await Promise.race([connecting, late])
-  } catch (error) {
-    // One that comes after all is for somebody else.
-    connecting.then(
-      (client) => client.release(),
-      () => {},
-    )
-    throw error
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** One statement, within what is left of the patience of the request it is for. */
-function ask(
-  client: pg.PoolClient,
-  text: string,
-  values?: readonly unknown[],
-): Promise<pg.QueryResult<Record<string, unknown>>> {
-  return spendPatience((leftMs) =>
-    client.query({
-      text,
-      ...(values === undefined ? {} : { values: [...values] }),
-      query_timeout: Math.min(answerTimeoutMs, leftMs),
-    } as pg.QueryConfig),
-  )
 }
 
 /** A query builder that talks on one connection only, so that no query can leave its transaction. */
@@ -452,44 +331,4 @@ async function makeInstallation(transaction: TenantTransaction): Promise<void> {
 async function installationKey(transaction: TenantTransaction): Promise<Buffer> {
   const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
   return id_key
-}
-
-/** SQLSTATE classes in which the database, not the request, is at fault: connection, resources, intervention, system. */
-const unavailableClasses = new Set(['08', '53', '57', '58', 'XX'])
-/** Serialization failure and deadlock: the same request sent again will do. Read-only: a replica or a failover. */
-const unavailableStates = new Set(['40001', '40P01', '25006', '25P03', '3D000', '28P01', '28000'])
-const networkErrors = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOENT',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-])
-
-function sqlState(error: unknown): string | undefined {
-  const code = (error as { code?: unknown } | null)?.code
-  return typeof code === 'string' ? code : undefined
-}
-
-function isConnectionLost(error: unknown): boolean {
-  const code = sqlState(error)
-  // Before the look at SQLSTATEs: EPIPE has five letters, too.
-  if (code !== undefined && networkErrors.has(code)) return true
-  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code.startsWith('08') || code.startsWith('57P')
-  const message = error instanceof Error ? error.message : ''
-  return /^(Connection terminated|Query read timeout|Client has encountered a connection error|timeout exceeded)/.test(
-    message,
-  )
-}
-
-function translated(error: unknown, committing: boolean): unknown {
-  const code = sqlState(error)
-  if (code === '55P03') return new LockTimeout(error)
-  const unavailable =
-    isConnectionLost(error) ||
-    (code !== undefined && (unavailableStates.has(code) || unavailableClasses.has(code.slice(0, 2))))
-  return unavailable ? new DatabaseUnavailable(error, committing) : error
 }

@@ -201,6 +201,38 @@ test('writers at once lose none of each other’s counts, and do not stand in ea
   await compare(own, [app.now])
 })
 
+test('what is found by its key is not looked for in all rows, though a table was tiny when it was first asked', async () => {
+  const own = await newTenant()
+  const [row] = await quote(own, [{ rateCents: 100_000, miles: 300, equipment: 'V', at: app.now - dayMs }])
+  const owner = new pg.Client(app.testDatabase.owner)
+  const service = new pg.Client(app.testDatabase.service)
+  await Promise.all([owner.connect(), service.connect()])
+  try {
+    await owner.query('analyze quote_months, quote_miles, lanes, tenant_facts')
+    await service.query('begin')
+    await service.query("select set_config('app.tenant_id', $1, true)", [String(own)])
+    const months = [{ tenant_id: own, equipment_code: 'V', month: '2026-01-01', pending: [[1, 1]] }]
+    const miles = (nth: number) => [
+      { tenant_id: own, equipment_code: 'V', miles: nth, priced: 1, rate_sum_cents: 1 },
+    ]
+    for (let nth = 0; nth < 10; nth++) {
+      const counts = { won_quotes: 0, decided_quotes: 0, months, miles: miles(nth) }
+      await service.query('select move_tenant($1, 1, 0, $2::jsonb)', [own, JSON.stringify(counts)])
+      await service.query('select find_booking($1, $2, $3)', [own, Buffer.alloc(32), row?.lane_ref])
+    }
+    const { rows } = await service.query(
+      "select relname, seq_scan from pg_stat_xact_user_tables where relname in ('quote_months', 'quote_miles', 'lanes') order by 1",
+    )
+    expect(rows).toEqual([
+      { relname: 'lanes', seq_scan: '0' },
+      { relname: 'quote_miles', seq_scan: '0' },
+      { relname: 'quote_months', seq_scan: '0' },
+    ])
+  } finally {
+    await Promise.all([owner.end(), service.end()])
+  }
+})
+
 test('a database that had quotes before it had counts has them counted, as if it had always counted', async () => {
   const own = await newTenant()
   await quote(

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { type Database, DatabaseUnavailable, openDatabase, type TenantTransaction } from './open-database.ts'
+import { DatabaseUnavailable } from './database-failures.ts'
+import { type Database, openDatabase, type TenantTransaction } from './open-database.ts'
 import { missingWalls } from './walls.ts'
 
 /**

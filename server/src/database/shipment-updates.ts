@@ -1,5 +1,6 @@
+import { LockTimeout } from './database-failures.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
-import { type Database, LockTimeout, type TenantId } from './open-database.ts'
+import type { Database, TenantId } from './open-database.ts'
 import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 
 /** The answer to a signed request: the first time, or the same again. */

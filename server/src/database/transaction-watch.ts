@@ -1,4 +1,5 @@
-import { type Database, DatabaseUnavailable, LockTimeout } from './open-database.ts'
+import { DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+import type { Database } from './open-database.ts'
 
 /**
  * What is asked of the database, by its kind: a transaction of one tenant, a function of the schema called for one, a

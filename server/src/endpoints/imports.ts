@@ -11,8 +11,9 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
+import { DatabaseUnavailable } from '../database/database-failures.ts'
 import * as imports from '../database/imports.ts'
-import { DatabaseUnavailable, type TenantId, type TenantTransaction } from '../database/open-database.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
 import { importFieldNames, importFields } from '../imports/import-fields.ts'

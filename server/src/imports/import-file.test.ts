@@ -7,17 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { DatabaseUnavailable } from '../database/database-failures.ts'
 import { findImport, insertImport, requestStop, undoImport } from '../database/imports.ts'
 import { changeLane, listChanges } from '../database/lane-changes.ts'
 import { listLanes } from '../database/lane-lists.ts'
 import type { LaneRow } from '../database/lanes.ts'
-import {
-  type Database,
-  DatabaseUnavailable,
-  openDatabase,
-  type TenantId,
-  tenantId,
-} from '../database/open-database.ts'
+import { type Database, openDatabase, type TenantId, tenantId } from '../database/open-database.ts'
 import type { RowError } from '../database/tables.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
 

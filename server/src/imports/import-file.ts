@@ -1,15 +1,10 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
 import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
 import { finishImport, type ImportProgress, lockImports, saveProgress } from '../database/imports.ts'
 import { changeLane } from '../database/lane-changes.ts'
 import { findLane, lockLane } from '../database/lanes.ts'
-import {
-  type Database,
-  DatabaseUnavailable,
-  LockTimeout,
-  type TenantId,
-  type TenantTransaction,
-} from '../database/open-database.ts'
+import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
 import type { RowError } from '../database/tables.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'

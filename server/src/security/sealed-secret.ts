@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 
 /** The one secret of an installation; everything else is derived from it, each purpose its own key. */
 export type SecretKey = Buffer & { readonly __secret: unique symbol }
@@ -47,6 +54,15 @@ export function derivedKey(key: SecretKey, purpose: string): Buffer {
   return made
 }
 
+const sealing = new WeakMap<SecretKey, KeyObject>()
+
+/** As a key of Node's: made of its bytes each time, it would take five times as long as the opening itself. */
+function sealingKey(key: SecretKey): KeyObject {
+  const made = sealing.get(key) ?? createSecretKey(derivedKey(key, 'sealed secrets'))
+  sealing.set(key, made)
+  return made
+}
+
 const nonceBytes = 12
 const tagBytes = 16
 
@@ -56,20 +72,14 @@ const tagBytes = 16
  */
 export function seal(key: SecretKey, place: string, plaintext: string): Buffer {
   const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', derivedKey(key, 'sealed secrets'), nonce).setAAD(
-    Buffer.from(place),
-  )
+  const cipher = createCipheriv('aes-256-gcm', sealingKey(key), nonce).setAAD(Buffer.from(place))
   return Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
 /** Opens what `seal` sealed for the same place; null when the key, the place or a byte differs. */
 export function unseal(key: SecretKey, place: string, sealed: Buffer): string | null {
   if (sealed.length < nonceBytes + tagBytes) return null
-  const decipher = createDecipheriv(
-    'aes-256-gcm',
-    derivedKey(key, 'sealed secrets'),
-    sealed.subarray(0, nonceBytes),
-  )
+  const decipher = createDecipheriv('aes-256-gcm', sealingKey(key), sealed.subarray(0, nonceBytes))
     .setAAD(Buffer.from(place))
     .setAuthTag(sealed.subarray(sealed.length - tagBytes))
   try {

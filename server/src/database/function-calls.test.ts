@@ -1,0 +1,89 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { tenantId } from './open-database.ts'
+
+const brokerages = 8
+
+let app: TestApp
+let integrations: Integration[]
+let refs: string[]
+
+beforeAll(async () => {
+  app = await testApp({ connectionsMax: 6 })
+  integrations = await Promise.all(Array.from({ length: brokerages }, () => makeIntegration(app)))
+  refs = await Promise.all(
+    integrations.map(async (one) => (await makeLane(app, one.tenant, { rate: 2000 })).lane_ref),
+  )
+  // Tokens and secrets are remembered from here on: only updates are asked for.
+  await Promise.all(integrations.map((one, at) => pushUpdate(app, one, { lane_ref: refs[at] })))
+})
+afterAll(() => app.close())
+
+const rateOf = async (at: number) => {
+  const { tenant } = integrations[at] as Integration
+  return (await call(app, 'GET', `/api/lanes/${refs[at]}`, { token: tenant.owner })).body.customer_rate
+}
+const push = (at: number, update: Record<string, unknown>): Promise<Answer> =>
+  pushUpdate(app, integrations[at] as Integration, update)
+const all = Array.from({ length: brokerages }, (_, at) => at)
+
+describe('signed updates of many brokerages at once', () => {
+  test('each change its own lane, and whoever names another’s finds none', async () => {
+    for (let round = 1; round <= 5; round++) {
+      const answers = await Promise.all(
+        all.flatMap((at) => [
+          push(at, { lane_ref: refs[at], customer_rate: 3000 + 100 * round + at }),
+          push(at, { lane_ref: refs[(at + 1) % brokerages], customer_rate: 1 + round }),
+        ]),
+      )
+      expect(answers.map(({ status }) => status)).toEqual(all.flatMap(() => [200, 404]))
+      for (const at of all) expect(await rateOf(at)).toBe(3000 + 100 * round + at)
+    }
+  })
+
+  test('one whose lane somebody holds waits by itself, and is told that it is held', async () => {
+    const holder = new pg.Client(app.testDatabase.owner)
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query("select set_config('app.tenant_id', $1, true)", [String(integrations[0]?.tenant.id)])
+      await holder.query('select from lanes where lane_ref = $1 for update', [refs[0]])
+      const began = performance.now()
+      const held = push(0, { lane_ref: refs[0], customer_rate: 4000 })
+      const others = await Promise.all(
+        all.slice(1).map((at) => push(at, { lane_ref: refs[at], customer_rate: 4000 + at })),
+      )
+      const othersMs = performance.now() - began
+      expect(others.map(({ status }) => status)).toEqual(all.slice(1).map(() => 200))
+      expect((await held).status).toBe(409)
+      // Who holds a lane is waited for for 1.5 s.
+      expect(performance.now() - began).toBeGreaterThan(1_400)
+      expect(othersMs).toBeLessThan(1_200)
+    } finally {
+      await holder.query('rollback')
+      await holder.end()
+    }
+    expect(await rateOf(0)).not.toBe(4000)
+    for (const at of all.slice(1)) expect(await rateOf(at)).toBe(4000 + at)
+  })
+})
+
+test('a call that cannot be read fails alone, with its own error', async () => {
+  const digest = Buffer.alloc(32, 7)
+  const results = await Promise.allSettled([
+    app.database.callInTenant(tenantId(integrations[1]?.tenant.id ?? 0), 'book_shipment', [
+      digest,
+      '1-1-1',
+      'no json',
+    ]),
+    app.database.callInTenant(tenantId(integrations[2]?.tenant.id ?? 0), 'book_shipment', [
+      digest,
+      '1-1-1',
+      '{"lane_id": 1, "seen": "1"}',
+    ]),
+  ])
+  expect(results[0]).toMatchObject({ status: 'rejected', reason: expect.objectContaining({ code: '22P02' }) })
+  expect(results[1]).toEqual({ status: 'fulfilled', value: null })
+})
