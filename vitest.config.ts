@@ -13,6 +13,9 @@ const tests = globSync(
 )
 /** Tests that ask for a database or the whole service say so in their imports; the others wait for neither. */
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
+/** Tests that put something else in the place of a module: whoever shared it with them would get that, too. */
+const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
+const isOrdinary = (file: string) => !isInBrowser(file) && !isLongProof(file) && !replacesModules(file)
 
 /** The proof that takes longest comes first: begun last, all the others would be waited for and then it alone. */
 class LongestFirst extends BaseSequencer {
@@ -29,20 +32,32 @@ export default defineConfig({
     // anything computes; beside them pages are drawn, which computes all the time: so many at a time fill the gaps.
     maxWorkers: 4,
     reporters: ['verbose'],
+    // To load the service anew for each file took a third of the processor time of all tests.
+    isolate: false,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           name: 'pure',
-          include: tests.filter((file) => !asksForDatabase(file) && !isInBrowser(file) && !isLongProof(file)),
+          include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
           testTimeout: 30_000,
         },
       },
       {
         test: {
           name: 'database',
-          include: tests.filter((file) => asksForDatabase(file) && !isInBrowser(file) && !isLongProof(file)),
+          include: tests.filter((file) => isOrdinary(file) && asksForDatabase(file)),
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
+          globalSetup: ['server/testing/database-cluster.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'alone',
+          include: tests.filter(replacesModules),
+          isolate: true,
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -33,7 +33,7 @@ export const faults = {
   },
   /** An error of the class "insufficient resources" is answered 500. */
   'a full disk is a bug': {
-    file: '/server/src/database/open-database.ts',
+    file: '/server/src/database/database-failures.ts',
     text: "new Set(['08', '53', '57', '58', 'XX'])",
     instead: "new Set(['08', '57', '58', 'XX'])",
   },

@@ -75,7 +75,8 @@ test('an admin has events sent to an address, sees what became of them, and send
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 900 })
         expect(await accessibilityProblems(page)).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+        // The page follows its window a moment later.
+        await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(width)
       }
     }
     await page.getByRole('button', { name: 'Remove: address 1' }).click()
