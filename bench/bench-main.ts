@@ -19,12 +19,12 @@ const usage = `npm run bench -- [options]
   --quick            about a minute: the reads, one second a measurement
   --full             10 million quotes, an import of a million rows: about an hour the first time
   --seconds N        one measurement (2)
-  --rounds N         how often each server is measured, in turns (5)
+  --rounds N         how often each server is measured, in turns (3; 5 with --full)
   --connections N    of the load generator (48)
   --quotes N         quotes of the database (100000)
   --tenants N        brokerages that ask (5000)
-  --many-quotes N    quotes of the larger database of the growth row (700000)
-  --import-rows N    rows of the import (100000)
+  --many-quotes N    quotes of the larger database of the growth row (200000)
+  --import-rows N    rows of the import (30000)
   --data DIR         where databases are kept for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        writes all figures there
 `
@@ -59,13 +59,13 @@ function read() {
   const { quick, full } = values
   const options: BenchOptions = {
     seconds: number('seconds', values.seconds, quick ? 1 : 2),
-    rounds: Math.round(number('rounds', values.rounds, quick ? 3 : 5)),
+    rounds: Math.round(number('rounds', values.rounds, full ? 5 : 3)),
     connections: Math.round(number('connections', values.connections, 48)),
     quotes: Math.round(number('quotes', values.quotes, 100_000)),
     tenants: Math.round(number('tenants', values.tenants, 5_000)),
     seed: 1,
-    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 700_000)),
-    importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 100_000)),
+    manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 200_000)),
+    importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 30_000)),
     giantTenant: full ? 1_000_000 : 100_000,
   }
   return {

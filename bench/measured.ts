@@ -20,6 +20,7 @@ export async function measured(
     seconds?: number
     once?: boolean
     connections?: number
+    sleeps?: boolean
   },
 ): Promise<Measured> {
   const before = server.cpuMicros()

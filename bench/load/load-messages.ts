@@ -20,6 +20,8 @@ export interface LoadRun {
   readonly perSecond: number | null
   /** Holds back a request that would be its tenant's eleventh within a second. */
   readonly withinLimit: boolean
+  /** Leaves its core to others while there is nothing to do. */
+  readonly sleeps?: boolean
 }
 
 /** What came of a run. Times are microseconds. */

@@ -61,8 +61,8 @@ export function readPath(
 /** Rates that are asked about on one lane: a few dozen, five dollars apart. */
 const ratesPerLane = 36
 /** Rounds over all tenants in a pool: each round, every tenant asks once, in an order of its own. */
-const roundsMax = 12
-const requestsMax = 60_000
+const roundsMax = 6
+const requestsMax = 15_000
 
 /**
  * Reads of all ordinary tenants, each with its own token: every tenant in turn, its lanes drawn by the law by which they

@@ -18,6 +18,8 @@ interface Connection {
   status: string
 }
 
+/** How often a generator that sleeps looks for requests that were held back. */
+const heldLookMs = 5
 /** Answers that are later than this are not waited for. */
 const lateMsMax = 3_000
 
@@ -155,6 +157,8 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   const everyMs = run.perSecond === null ? 0 : 1000 / run.perSecond
   let due = began
   const tick = () => {
+    // A run that was over before its time does not go on spinning beside the next one.
+    if (over) return
     const now = performance.now()
     if (run.perSecond === null && idle.length > 0 && !isSpent()) heldMs += now - tickedAt
     tickedAt = now
@@ -168,9 +172,11 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       idle.pop()
       due += everyMs
     }
-    // It never sleeps: whoever writes to a sleeping process pays for waking it, which costs a slow server more than its
-    // answer, and spares a server that keeps the generator busy. And no timer is as fine as an open loop's times.
-    setImmediate(tick)
+    // Where it sleeps it leaves its core to the database. Else it never does: whoever writes to a sleeping process pays for
+    // waking it, which costs a slow server more than its answer, and spares a server that keeps the generator busy. And no
+    // timer is as fine as an open loop's times.
+    if (run.sleeps === true) setTimeout(tick, heldLookMs)
+    else setImmediate(tick)
   }
   tickedAt = began
   idle.push(...connections)

@@ -10,7 +10,7 @@ import { lanesOf } from '../scale/tenant-lanes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 import { giantLaneQuotes } from './giant-lane.ts'
 
-const samples = 30
+const samples = 20
 /** Longer than any process needs to hear that a tenant's facts have changed. */
 const newsMs = 300
 

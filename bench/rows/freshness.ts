@@ -8,7 +8,7 @@ import type { ServerProcess } from '../processes.ts'
 import { tenantsOf } from '../scale/plan.ts'
 import { lanesToBook } from './updates.ts'
 
-const samples = 40
+const samples = 20
 /** When the other process is asked, in milliseconds after the update was acknowledged: within a tenant's ten a second. */
 const pollsMs = [0, 8, 16, 25, 35, 50, 75, 100, 1_250, 1_500, 2_000]
 

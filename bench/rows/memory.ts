@@ -7,8 +7,8 @@ import { tenantsOf } from '../scale/plan.ts'
 import { lanesOf } from '../scale/tenant-lanes.ts'
 
 const lanesTouched = 100_000
-/** A lane that nobody has asked about yet is read from the database: some five hundred a second. */
-const secondsMax = 300
+/** A lane that nobody has asked about yet is read from the database: three hundred a second on a slow machine. */
+const secondsMax = 900
 const megabyte = 1024 * 1024
 
 /** Resident memory once every tenant has asked about each of its first lanes. */
@@ -47,21 +47,30 @@ export const memoryRow: BenchRow = {
       })
       const afterwards = server.residentBytes()
       const inMegabytes = (bytes: number | null) => (bytes === null ? Number.NaN : bytes / megabyte)
+      const [before, after] = [inMegabytes(atStart), inMegabytes(afterwards)]
+      // Smaller data have fewer lanes than are asked for: what one of them took, the others would take as well.
+      const ofAll = before + ((after - before) * Math.max(lanesTouched, result.answers)) / result.answers
       return {
         table: {
           columns: ['resident MB', 'lanes touched'],
           lines: [
-            ['at the start', spreadOf([inMegabytes(atStart)]), '0'],
-            ['afterwards', spreadOf([inMegabytes(afterwards)]), result.answers.toLocaleString('en-US')],
+            ['at the start', spreadOf([before]), '0'],
+            ['afterwards', spreadOf([after]), result.answers.toLocaleString('en-US')],
           ],
         },
         bars: [
-          { check: 'memory', measure: 'resident MB', value: inMegabytes(afterwards), most: 600 },
-          { check: 'memory', measure: 'lanes touched', value: result.answers, least: lanesTouched * 0.9 },
+          { check: 'memory', measure: 'resident MB of 100,000 lanes', value: ofAll, most: 600 },
+          {
+            check: 'memory',
+            measure: 'lanes touched of those there are',
+            value: result.answers / requests.length,
+            least: 0.9,
+          },
         ],
         faults: refusals('lanewise', [result]),
         notes: [
           `${tenants.length} tenants with ${requests.length.toLocaleString('en-US')} lanes to ask about`,
+          ...(result.answers < lanesTouched ? ['what so many lanes took is carried on to 100,000'] : []),
         ],
       }
     } finally {
