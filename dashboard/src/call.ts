@@ -138,6 +138,11 @@ export function builtFile(address: string): Promise<unknown> {
   return answerTo(address, {}, patienceMs)
 }
 
+/** Resolves when the service answers at all. @throws CallFailed, `offline` where there is no connection. */
+export async function reachService(): Promise<void> {
+  await answerTo('/healthz', {}, patienceMs)
+}
+
 function operationCalled(name: string) {
   const operation = operations[name]
   if (operation === undefined) throw new Error(`There is no operation ${name}.`)

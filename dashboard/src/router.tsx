@@ -8,7 +8,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
-import { CallFailed } from './call.ts'
+import { CallFailed, reachService } from './call.ts'
 import { NoSuchPage } from './pages/no-such-page.tsx'
 import { Failed, Loading } from './parts/states.tsx'
 import { sessionQuery } from './session.tsx'
@@ -61,80 +61,92 @@ type RouterPath<Path extends string> = Path extends `${infer Before}{${infer Nam
 const page = <const Path extends string>(path: Path) =>
   path.replaceAll(/\{(\w+)\}/g, '$$$1') as RouterPath<Path>
 
+/**
+ * The program of a page, fetched when somebody goes there. The router loads everything anew when it is not there any more,
+ * as after an update; without a connection that would put the browser's own page in the place of this one.
+ */
+const fetched =
+  <Program,>(fetchProgram: () => Promise<Program>) =>
+  () =>
+    fetchProgram().catch(async (failure: unknown) => {
+      await reachService()
+      throw failure
+    })
+
 const desk = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.desk,
-  component: lazyRouteComponent(() => import('./pages/quote-desk.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/quote-desk.tsx'))),
 })
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.start,
-  component: lazyRouteComponent(() => import('./pages/first-steps.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/first-steps.tsx'))),
 })
 const quotes = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.quotes,
-  component: lazyRouteComponent(() => import('./pages/quotes.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/quotes.tsx'))),
 })
 const quote = createRoute({
   getParentRoute: () => signedIn,
   path: page(pagePaths.quote),
-  component: lazyRouteComponent(() => import('./pages/quote.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/quote.tsx'))),
 })
 const shipments = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.shipments,
-  component: lazyRouteComponent(() => import('./pages/shipments.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/shipments.tsx'))),
 })
 const lane = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.lane,
-  component: lazyRouteComponent(() => import('./pages/lane.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/lane.tsx'))),
 })
 const performance = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.performance,
-  component: lazyRouteComponent(() => import('./pages/performance.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/performance.tsx'))),
 })
 const integration = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.integration,
-  component: lazyRouteComponent(() => import('./pages/integration.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/integration.tsx'))),
 })
 const imports = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.imports,
-  component: lazyRouteComponent(() => import('./pages/imports.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/imports.tsx'))),
 })
 const team = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.team,
-  component: lazyRouteComponent(() => import('./pages/team.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/team.tsx'))),
 })
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.audit,
-  component: lazyRouteComponent(() => import('./pages/audit.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/audit.tsx'))),
 })
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.settings,
-  component: lazyRouteComponent(() => import('./pages/settings.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/settings.tsx'))),
 })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: pagePaths.signIn,
-  component: lazyRouteComponent(() => import('./pages/sign-in.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/sign-in.tsx'))),
 })
 const signUp = createRoute({
   getParentRoute: () => root,
   path: pagePaths.signUp,
-  component: lazyRouteComponent(() => import('./pages/sign-up.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/sign-up.tsx'))),
 })
 const invitation = createRoute({
   getParentRoute: () => root,
   path: pagePaths.invitation,
-  component: lazyRouteComponent(() => import('./pages/invitation.tsx')),
+  component: lazyRouteComponent(fetched(() => import('./pages/invitation.tsx'))),
 })
 
 export const router = createRouter({

@@ -51,11 +51,25 @@ describe('without a connection', () => {
   test('a page says so instead of waiting', async () => {
     const { page, context } = await openDesk()
     // The program of the page is there already; its rows are not.
+    const program = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
     await page.getByRole('link', { name: 'Team' }).hover()
-    await page.waitForLoadState('networkidle')
+    await program
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Team' }).click()
     await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor()
+    await page.getByRole('heading', { name: 'Team' }).waitFor()
+    await context.close()
+  })
+
+  test('a page whose program is not there yet says so, too, and comes when there is one', async () => {
+    const { page, context } = await openDesk()
+    await context.setOffline(true)
+    await page.getByRole('link', { name: 'Team' }).click()
+    const told = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' })
+    await told.waitFor()
+    await context.setOffline(false)
+    await told.getByRole('button').click()
+    await page.getByRole('heading', { name: 'Team' }).waitFor()
     await context.close()
   })
 })
