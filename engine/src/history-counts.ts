@@ -19,31 +19,6 @@ export interface HistoryCount {
   readonly oldestAt: number
 }
 
-/** Counts as they are added up, by bucket and month. */
-export type HistoryCounts = Map<string, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>
-
-/**
- * The count of a bucket and month among those so far, to be added to for quotes of which the oldest was made at `oldestAt`
- * (epoch milliseconds). The first time nothing is in it.
- *
- * @example countAt(new Map(), { bucket: 0, month: 24313 }, 1769947200000).won // 0
- */
-export function countAt(
-  counts: HistoryCounts,
-  { bucket, month }: Pick<HistoryCount, 'bucket' | 'month'>,
-  oldestAt: number,
-) {
-  const name = `${bucket} ${month}`
-  const known = counts.get(name)
-  if (known !== undefined) {
-    known.oldestAt = Math.min(known.oldestAt, oldestAt)
-    return known
-  }
-  const count = { bucket, month, won: 0, lost: 0, pending: 0, priced: 0, rateSumCents: 0, oldestAt }
-  counts.set(name, count)
-  return count
-}
-
 /**
  * Quotes counted by bucket and month, the newest first. All future quotes are in bucket -1, all older ones in bucket 13.
  *
@@ -54,11 +29,27 @@ export function countHistory(
   quotes: readonly Pick<PastQuote, 'rateCents' | 'outcome' | 'quotedAt'>[],
   now: number,
 ): HistoryCount[] {
-  const counts: HistoryCounts = new Map()
+  const counts = new Map<string, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>()
   for (const { rateCents, outcome, quotedAt } of quotes) {
     const bucket = Math.min(BUCKETS_MAX, Math.max(-1, bucketOf(quotedAt, now)))
-    const count = countAt(counts, { bucket, month: monthOf(quotedAt) }, quotedAt)
+    const month = monthOf(quotedAt)
+    const key = `${bucket} ${month}`
+    let count = counts.get(key)
+    if (count === undefined) {
+      count = {
+        bucket,
+        month,
+        won: 0,
+        lost: 0,
+        pending: 0,
+        priced: 0,
+        rateSumCents: 0,
+        oldestAt: quotedAt,
+      }
+      counts.set(key, count)
+    }
     count[outcome] += 1
+    count.oldestAt = Math.min(count.oldestAt, quotedAt)
     if (rateCents <= 0) continue
     count.priced += 1
     count.rateSumCents += rateCents

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { BUCKET_DAYS } from '#engine/buckets.ts'
 import { HAUL_QUOTES_MAX, type MeasuredQuote } from '#engine/estimate/rate-by-miles.ts'
-import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
-import { countAt, type HistoryCount, type HistoryCounts } from '#engine/history-counts.ts'
+import { costThatCounts, type Outcome, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import type { HistoryCount } from '#engine/history-counts.ts'
 import type { MilesCount } from '#engine/lane-insight.ts'
 import type { RateCount } from '#engine/lane-rates.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
@@ -116,15 +116,26 @@ export async function readRateCounts(
   of: HistoryOf,
 ): Promise<RateCount[]> {
   // By outcome, too: one group for each costs the database less than three conditions for each quote.
-  const rows = await lanesOf(transaction, tenant, of)
+  const counted = lanesOf(transaction, tenant, of)
     .select([rate.as('rateCents'), 'outcome', quotes])
     .groupBy([sql`1`, 'outcome'])
+  // A large lane has thousands of rates: as rows they would take the driver longer than the database takes to count them.
+  const rows = await transaction
+    .selectFrom(counted.as('counted'))
+    .select([
+      'outcome',
+      sql<number[]>`json_agg("rateCents")`.as('rates'),
+      sql<number[]>`json_agg(quotes)`.as('quotes'),
+    ])
+    .groupBy('outcome')
     .execute()
   const counts = new Map<number, { rateCents: number; won: number; lost: number; pending: number }>()
-  for (const { rateCents, outcome, quotes: more } of rows) {
-    const count = counts.get(rateCents) ?? { rateCents, won: 0, lost: 0, pending: 0 }
-    count[outcome] += more
-    counts.set(rateCents, count)
+  for (const { outcome, rates, quotes: more } of rows) {
+    for (const [at, rateCents] of rates.entries()) {
+      const count = counts.get(rateCents) ?? { rateCents, won: 0, lost: 0, pending: 0 }
+      count[outcome] += more[at] ?? 0
+      counts.set(rateCents, count)
+    }
   }
   return [...counts.values()]
 }
@@ -146,32 +157,41 @@ export async function readHistoryCounts(
   // As UTC text: the driver writes a Date in the zone of the process, and so long ago zones were off by odd seconds.
   const first = new Date(end - bucketsBefore * bucketMs).toISOString()
   const bucket = sql<Date>`date_bin('30 days', created_at, ${first}::timestamptz)`
-  // A month is not asked for: of each quote it would be as dear as all the rest.
+  // A month is asked for of days, not of quotes: of each quote it would be as dear as all the rest.
   const day = sql<Date>`date_bin('1 day', created_at, '2000-01-01 00:00:00Z'::timestamptz)`
-  const rows = await lanesOf(transaction, tenant, of)
+  const days = lanesOf(transaction, tenant, of)
     .select([
       bucket.as('begins'),
       day.as('day'),
       'outcome',
       quotes,
       sql<number>`count(*) filter (where ${rate} > 0)`.as('priced'),
-      sql<number>`coalesce(sum(${rate}), 0)::bigint`.as('rateSumCents'),
+      sql<number>`sum(${rate})`.as('rate_sum'),
       sql<Date>`min(created_at)`.as('oldest'),
     ])
     .groupBy([sql`1`, sql`2`, 'outcome'])
+  const countOf = (outcome: Outcome) =>
+    sql<number>`coalesce(sum(quotes) filter (where outcome = ${sql.lit(outcome)}), 0)::bigint`.as(outcome)
+  const rows = await transaction
+    .selectFrom(days.as('days'))
+    .select([
+      'begins',
+      sql<Date>`date_trunc('month', day, 'UTC')`.as('month'),
+      countOf('won'),
+      countOf('lost'),
+      countOf('pending'),
+      sql<number>`sum(priced)::bigint`.as('priced'),
+      sql<number>`sum(rate_sum)::bigint`.as('rateSumCents'),
+      sql<Date>`min(oldest)`.as('oldest'),
+    ])
+    .groupBy([sql`1`, sql`2`])
     .execute()
-  const counts: HistoryCounts = new Map()
-  for (const row of rows) {
-    const place = {
-      bucket: Math.max(-1, Math.round((end - row.begins.getTime()) / bucketMs) - 1),
-      month: row.day.getUTCFullYear() * 12 + row.day.getUTCMonth(),
-    }
-    const count = countAt(counts, place, row.oldest.getTime())
-    count[row.outcome] += row.quotes
-    count.priced += row.priced
-    count.rateSumCents += row.rateSumCents
-  }
-  return [...counts.values()]
+  return rows.map(({ begins, month, oldest, ...counts }) => ({
+    ...counts,
+    bucket: Math.max(-1, Math.round((end - begins.getTime()) / bucketMs) - 1),
+    month: month.getUTCFullYear() * 12 + month.getUTCMonth(),
+    oldestAt: oldest.getTime(),
+  }))
 }
 
 /** The rates of a scope by miles: what an average over lanes of other lengths is made of. */
