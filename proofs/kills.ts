@@ -11,7 +11,14 @@ import {
   shareOf,
 } from './proof.ts'
 import { serviceProcesses } from './service-process.ts'
-import { acknowledgedCount, lossesIn, makeWriters, type WritersLog, write, writersLog } from './signed-writers.ts'
+import {
+  acknowledgedCount,
+  lossesIn,
+  makeWriters,
+  type WritersLog,
+  write,
+  writersLog,
+} from './signed-writers.ts'
 
 type Kill = 'service' | 'database' | 'both'
 

@@ -157,7 +157,11 @@ async function warmUp(data: ScaleDatabase, server: ServerProcess, tenant: Planne
     await delay(2 * newsMs)
     for (const lane of others) {
       for (const read of ['markup', 'lane'] as const)
-        await askOnce(server, readPath(read, lane, rateFor(lane, nth / warmUps)), tokenOf(data.access, tenant))
+        await askOnce(
+          server,
+          readPath(read, lane, rateFor(lane, nth / warmUps)),
+          tokenOf(data.access, tenant),
+        )
     }
   }
 }
