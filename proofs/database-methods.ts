@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import * as audit from '#server/database/audit-log.ts'
+import * as counted from '#server/database/counted-lanes.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
@@ -124,7 +125,16 @@ export const methods: Readonly<Record<string, Method>> = {
     histories.readHistory(transaction, tenant, { corridor: dallasToAtlanta }),
   ),
   'histories.readTenantStanding': finds(({ transaction, tenant }) =>
-    histories.readTenantStanding(transaction, tenant),
+    histories.readTenantStanding(transaction, tenant, dallasToAtlanta),
+  ),
+  'counted-lanes.readCountedRates': finds(({ transaction, tenant }) =>
+    counted.readCountedRates(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'counted-lanes.readCountedHistory': finds(({ transaction, tenant, now }) =>
+    counted.readCountedHistory(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
+  ),
+  'counted-lanes.findLargeLanes': nothing(({ transaction, tenant }) =>
+    counted.findLargeLanes(transaction, tenant),
   ),
   'histories.readRateCounts': finds(({ transaction, tenant }) =>
     histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
@@ -215,6 +225,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'imports.undoImport': {
     ...alters(({ database, tenant, of, now }) =>
       imports.undoImport(database, tenant, of.import, { userId: of.owner, now }),
+    ),
+    commits: true,
+  },
+  'counted-lanes.keepLaneCounted': {
+    ...alters(({ database, tenant }) =>
+      counted.keepLaneCounted(database, tenant, { originKey: 'reno|NV', destinationKey: 'atlanta|GA' }),
     ),
     commits: true,
   },

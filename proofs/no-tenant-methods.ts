@@ -27,6 +27,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'patience.withPatience': 'a time limit',
   'patience.behindRequests': 'a time limit',
   'patience.spendPatience': 'a time limit',
+  'quote-counts.readDayCounts':
+    'a query of conditions it is given, by readTenantCounts and readCountedHistory',
   'people.foldedEmail': 'arithmetic',
   'people.newTenantId': 'a random number',
   'instances.seeInstance': 'of the installation',

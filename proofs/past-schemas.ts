@@ -59,6 +59,9 @@ export async function writePastBrokerage(
   return { tenant, jti, secret, laneRefs: rows.map(({ lane_ref }) => lane_ref) }
 }
 
+/** Its lanes say all that they are counted by. */
+const saidByAll = { equipment_code: '', origin_key: '', destination_key: '' }
+
 /** What the service of that time would have kept counted; a later migration counts the rest by itself. */
 async function countAsThatSchemaDid(
   owner: pg.Client,
@@ -81,7 +84,7 @@ async function countAsThatSchemaDid(
     await owner.query('insert into tenant_facts (tenant_id, facts_version) values ($1, 1)', [tenant])
   }
   if (!has('quote_months')) return
-  for (const [table, counts] of Object.entries(countsOf(lanes, 'V'))) {
+  for (const [table, counts] of Object.entries(countsOf(lanes, saidByAll))) {
     await owner.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
       JSON.stringify(counts.map((row) => ({ ...row, tenant_id: tenant }))),
     ])

@@ -4,6 +4,7 @@ import { countMiles, describeLane, type MilesCount } from '#engine/lane-insight.
 import { countRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { readPlace } from '#engine/place.ts'
+import { keepLaneCounted } from '#server/database/counted-lanes.ts'
 import { readHistory, readTenantStanding } from '#server/database/histories.ts'
 import { type Database, tenantId } from '#server/database/open-database.ts'
 import { readTenantCounts, readTenantMiles } from '#server/database/quote-counts.ts'
@@ -46,7 +47,7 @@ async function change(world: World, node: TestApp): Promise<string> {
   const token = ours.tenant.owner
   const rate = between(random, 1_500, 2_500)
   const ref = refs[between(random, 0, Math.max(0, refs.length - 1))]
-  const kind = refs.length < 4 ? 0 : between(random, 0, 6)
+  const kind = refs.length < 4 ? 0 : between(random, 0, 7)
   switch (kind) {
     case 0: {
       const lanes = Array.from({ length: between(random, 1, 3) }, () => ({
@@ -112,6 +113,14 @@ async function change(world: World, node: TestApp): Promise<string> {
       const importId = imports.pop()
       if (importId !== undefined) await call(node, 'POST', `/api/imports/${importId}/undo`, { token })
       return 'an import undone'
+    }
+    case 6: {
+      const [originKey, destinationKey] = [oneOf(random, cities), oneOf(random, cities)].map(
+        (city) => knownOrFolded(placeOf(city)).key,
+      )
+      if (originKey !== undefined && destinationKey !== undefined)
+        await keepLaneCounted(node.database, tenantId(ours.tenant.id), { originKey, destinationKey })
+      return 'a lane kept counted from now on'
     }
     default: {
       const bytes = JSON.stringify({ lane_ref: ref, customer_rate: rate, truck_cost: rate - 200 })

@@ -6,7 +6,7 @@ import { hashPassword } from '#server/security/password.ts'
 import { seal } from '#server/security/sealed-secret.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type Column, columnsOf } from './seeded-columns.ts'
-import { countsOf } from './seeded-counts.ts'
+import { countsOf, laneCountsOf } from './seeded-counts.ts'
 import { eventRowsOf } from './seeded-events.ts'
 
 /**
@@ -327,7 +327,15 @@ function rowsOf(
       },
     ],
   }
-  return { ...rows, ...countsOf(rows.lanes ?? [], `${canaryOf(label)}lanes-equipment_code`) }
+  // A lane that says none of these has the canaries that its columns are filled with.
+  const canary = (column: string) => `${canaryOf(label)}lanes-${column}`
+  const unsaid = {
+    equipment_code: canary('equipment_code'),
+    origin_key: canary('origin_key'),
+    destination_key: canary('destination_key'),
+  }
+  const lanes = rows.lanes ?? []
+  return { ...rows, ...countsOf(lanes, unsaid), ...laneCountsOf(lanes, unsaid) }
 }
 
 /** A value for a column that its row says nothing of: a canary where it may be any text, else nothing. */

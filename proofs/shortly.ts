@@ -8,7 +8,7 @@ export function shortly(share: number, cluster: DatabaseCluster): ProofOptions {
     seed: randomInt(2 ** 31),
     share,
     cluster,
-    slackMs: 3_000,
+    slackMs: 6_000,
     onProgress: () => {},
     signal: new AbortController().signal,
   }

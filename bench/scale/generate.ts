@@ -1,7 +1,9 @@
 import pg from 'pg'
+import { countedFromQuotes } from '#server/database/counted-lanes.ts'
 import { readKeyCheck, writeKeyCheck } from '#server/database/installation.ts'
-import type { Database } from '#server/database/open-database.ts'
+import { type Database, tenantId } from '#server/database/open-database.ts'
 import { keyCheckPlace, keyCheckText } from '#server/key-check.ts'
+import { keepLargeLanes } from '#server/large-lanes.ts'
 import { type SecretKeys, seal, unsealWithAny } from '#server/security/sealed-secret.ts'
 import { isSamePlan, readAccess, type ScaleAccess, writeAccess } from './access-file.ts'
 import { type PlannedTenant, quotesOf, type ScalePlan, tenantsOf } from './plan.ts'
@@ -63,8 +65,14 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
       onProgress(reached(chunk), total)
     }
     const finished = chunk >= chunks
-    // As PostgreSQL does by itself within a minute or so of many new rows: until then it looks at each row that an index names.
-    if (finished && chunk > from) await client.query('vacuum (analyze)')
+    if (finished && chunk > from) {
+      // As PostgreSQL does by itself within a minute or so of many new rows: until then it looks at each row that an index
+      // names.
+      await client.query('vacuum (analyze)')
+      // As at the end of an import of so many quotes.
+      for (const { tenantId: id, quotes } of tenants)
+        if (quotes >= countedFromQuotes) await keepLargeLanes(database, tenantId(id))
+    }
     return { finished, written: reached(chunk) - reached(from), access }
   } finally {
     await client.end()

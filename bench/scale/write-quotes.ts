@@ -106,6 +106,8 @@ export async function rowsOf(
     if (quote.outcome !== 'pending') count.decided++
     if (quote.outcome === 'won') count.won++
     const written = {
+      origin_key: lane.origin_key,
+      destination_key: lane.destination_key,
       equipment_code: lane.equipment,
       outcome: quote.outcome,
       quoted_rate_cents: quote.quotedRateCents,
@@ -168,6 +170,7 @@ const countedTables = [
   'tenant_facts',
   'quote_months',
   'quote_miles',
+  'counted_lanes',
 ]
 
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { keepLaneCounted } from './database/counted-lanes.ts'
+import { tenantId } from './database/open-database.ts'
 
 const failure = failingDatabase()
 let app: TestApp
@@ -167,6 +169,8 @@ describe('a failed write leaves nothing behind', () => {
 
   test('an update that PostgreSQL ends at any table it writes changes none of them', async () => {
     const fresh = await makeLane(app, acme.tenant)
+    const corridor = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
+    expect(await keepLaneCounted(app.database, tenantId(acme.tenant.id), corridor)).toBe(true)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
     const tables = [
@@ -176,6 +180,8 @@ describe('a failed write leaves nothing behind', () => {
       'tenant_facts',
       'quote_months',
       'quote_miles',
+      'lane_days',
+      'lane_rates',
     ]
     const read = async () => {
       await maker.query(`begin; select set_config('app.tenant_id', '${acme.tenant.id}', true)`)

@@ -11,6 +11,7 @@ import { replicaReads } from './database/replica.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
+import { largeLanes } from './large-lanes.ts'
 import { readiness } from './readiness.ts'
 import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
@@ -72,6 +73,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const heads = auditHeads({ database, log: logger })
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
+  const lanes = largeLanes({ database, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
   const replica =
     config.databaseReplicaUrl === null
@@ -152,6 +154,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     models: tenantModels(),
     migrations,
     memory,
+    largeLanes: lanes,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting(
       'signature-check',
@@ -172,6 +175,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       desk.backtests,
       desk.imports,
       ...(events === null ? [] : [events]),
+      lanes,
       calls,
       refusals,
       heads,

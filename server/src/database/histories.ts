@@ -6,11 +6,12 @@ import type { HistoryCount } from '#engine/history-counts.ts'
 import type { MilesCount } from '#engine/lane-insight.ts'
 import type { RateCount } from '#engine/lane-rates.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import type { Corridor } from './counted-lanes.ts'
 import type { TenantId, TenantTransaction, TenantVersions } from './open-database.ts'
 
 /** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
 export interface HistoryOf {
-  readonly corridor?: { readonly originKey: string; readonly destinationKey: string }
+  readonly corridor?: Corridor
   /** Lanes from any of the one states to any of the others: a state pair, or a pair of regions. */
   readonly states?: { readonly origins: readonly string[]; readonly destinations: readonly string[] }
   readonly markets?: { readonly origin: string; readonly destination: string }
@@ -236,12 +237,15 @@ export interface TenantStanding {
   /** Over all lanes: what a lane is compared with. */
   readonly totals: { readonly wins: number; readonly decided: number }
   readonly method: WinProbabilityMethod
+  /** Whether the lane that was asked about is kept counted. */
+  readonly isLaneCounted: boolean
 }
 
 /** Reads the versions first: facts that change between this and what is read next are found out by the next look. */
 export async function readTenantStanding(
   transaction: TenantTransaction,
   tenant: TenantId,
+  corridor?: Corridor,
 ): Promise<TenantStanding> {
   const row = await transaction
     .selectFrom('tenants')
@@ -253,6 +257,16 @@ export async function readTenantStanding(
       'decided_quotes',
       'win_probability_method as method',
     ])
+    .select(({ exists, lit, selectFrom }) =>
+      corridor === undefined
+        ? lit(false).as('isLaneCounted')
+        : exists(
+            selectFrom('counted_lanes')
+              .where('counted_lanes.tenant_id', '=', tenant)
+              .where('origin_key', '=', corridor.originKey)
+              .where('destination_key', '=', corridor.destinationKey),
+          ).as('isLaneCounted'),
+    )
     .where('tenants.tenant_id', '=', tenant)
     .executeTakeFirst()
   // A tenant that changed nothing yet has no row of facts; one that there is not has nothing at all.
@@ -260,6 +274,7 @@ export async function readTenantStanding(
     versions: { facts: row?.facts_version ?? 0, access: row?.access_version ?? 0 },
     totals: { wins: row?.won_quotes ?? 0, decided: row?.decided_quotes ?? 0 },
     method: row?.method ?? 'at_or_below',
+    isLaneCounted: row?.isLaneCounted === true,
   }
 }
 

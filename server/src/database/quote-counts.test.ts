@@ -3,9 +3,18 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { countHistory, countsHoldUntil } from '#engine/history-counts.ts'
 import { countMiles, describeLane } from '#engine/lane-insight.ts'
-import { makeTenant } from '#testing/make.ts'
+import { countRates } from '#engine/lane-rates.ts'
+import { call, makeIntegration, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { readHistory } from './histories.ts'
+import { keepLargeLanes } from '../large-lanes.ts'
+import {
+  countedFromQuotes,
+  findLargeLanes,
+  keepLaneCounted,
+  readCountedHistory,
+  readCountedRates,
+} from './counted-lanes.ts'
+import { readHistory, readTenantStanding } from './histories.ts'
 import { changeLane, type HeldValues } from './lane-changes.ts'
 import { insertQuoteRequests, type LaneRow, lockLane } from './lanes.ts'
 import { type TenantId, tenantId } from './open-database.ts'
@@ -79,6 +88,43 @@ async function change(own: TenantId, ref: string, values: Partial<HeldValues>): 
   })
 }
 
+/** Where all quotes of these tests were made. */
+const corridor = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
+
+/** What is kept of the lane must be what its quotes say. */
+async function compareLane(own: TenantId, moments: readonly number[]): Promise<void> {
+  const insight = (counts: Parameters<typeof describeLane>[0]['counts']) =>
+    describeLane({
+      counts,
+      parent: { wins: 5, decided: 9 },
+      askedScope: 'equipment',
+      usedScope: 'equipment',
+      avgRateCents: null,
+    })
+  const byRate = (counts: ReturnType<typeof countRates>) =>
+    counts.toSorted((a, b) => a.rateCents - b.rateCents)
+  await app.database.inTenant(own, async (transaction) => {
+    expect((await readTenantStanding(transaction, own, corridor)).isLaneCounted).toBe(true)
+    for (const equipmentCode of [undefined, 'V', 'R', 'F']) {
+      const of = { corridor, ...(equipmentCode === undefined ? {} : { equipmentCode }) }
+      const quotes = await readHistory(transaction, own, of)
+      const rates = await readCountedRates(transaction, own, of)
+      expect(rates === null ? null : byRate(rates)).toEqual(
+        quotes.length === 0 ? null : byRate(countRates(quotes)),
+      )
+      for (const now of moments) {
+        const counts = await readCountedHistory(transaction, own, of, now)
+        const plain = countHistory(quotes, now)
+        expect(counts === null).toBe(plain.length === 0)
+        if (counts === null) continue
+        expect(insight(counts)).toEqual(insight(plain))
+        expect(countsHoldUntil(counts, now)).toBeLessThanOrEqual(countsHoldUntil(plain, now))
+        expect(countsHoldUntil(counts, now)).toBeGreaterThan(now)
+      }
+    }
+  })
+}
+
 /** The counts and the quotes themselves must say the same, of all equipment and of each, at several moments. */
 async function compare(own: TenantId, moments: readonly number[]): Promise<void> {
   const insight = (counts: Parameters<typeof describeLane>[0]['counts']) =>
@@ -125,7 +171,11 @@ test('a tenant’s counts are what its quotes say, on both sides of every edge o
       at: midnight + dayMs / 2 - ago,
     })),
   )
-  await compare(own, [midnight - 1, midnight, midnight + 1, midnight + dayMs / 2, app.now])
+  const moments = [midnight - 1, midnight, midnight + 1, midnight + dayMs / 2, app.now]
+  await compare(own, moments)
+  expect(await keepLaneCounted(app.database, own, corridor)).toBe(true)
+  await compareLane(own, moments)
+  expect(await keepLaneCounted(app.database, own, corridor)).toBe(false)
 })
 
 test('whatever is done to quotes, at once or in a transaction that is given up, the counts follow', async () => {
@@ -138,6 +188,7 @@ test('whatever is done to quotes, at once or in a transaction that is given up, 
   const refs: string[] = []
   const pick = () => refs[drawn(refs.length)] ?? ''
   for (let step = 0; step < 60; step++) {
+    if (step === 20) await keepLaneCounted(app.database, own, corridor)
     const kind = refs.length < 5 ? 0 : drawn(5)
     if (kind === 0) {
       const rows = await quote(
@@ -174,6 +225,7 @@ test('whatever is done to quotes, at once or in a transaction that is given up, 
     }
   }
   await compare(own, [app.now])
+  await compareLane(own, [app.now])
 })
 
 test('writers at once lose none of each other’s counts, and do not stand in each other’s way', async () => {
@@ -188,17 +240,100 @@ test('writers at once lose none of each other’s counts, and do not stand in ea
       at,
     })),
   )
-  await Promise.all(
-    rows.map((row, index) =>
-      change(own, row.lane_ref, {
-        outcome: index % 2 === 0 ? 'won' : 'lost',
-        decided_at: new Date(app.now),
-        outcome_source: 'tms',
-        customer_rate_cents: 200_000 + index,
-      }),
-    ),
-  )
+  const changes = rows.map((row, index) => () => {
+    const changed = change(own, row.lane_ref, {
+      outcome: index % 2 === 0 ? 'won' : 'lost',
+      decided_at: new Date(app.now),
+      outcome_source: 'tms',
+      customer_rate_cents: 200_000 + index,
+    })
+    // In the midst of them the lane is kept counted: each of them before or after it, and none in part.
+    return index === 9 ? Promise.all([changed, keepLaneCounted(app.database, own, corridor)]) : changed
+  })
+  await Promise.all(changes.map((begin) => begin()))
   await compare(own, [app.now])
+  await compareLane(own, [app.now])
+})
+
+test('a process of the version before says nothing of lanes: then they are counted from their rows', async () => {
+  const own = await newTenant()
+  const other = await newTenant()
+  const quoted = { rateCents: 100_000, miles: 300, equipment: 'V', at: app.now - dayMs }
+  for (const tenant of [own, other]) {
+    await quote(tenant, [quoted])
+    await keepLaneCounted(app.database, tenant, corridor)
+  }
+  const service = new pg.Client(app.testDatabase.service)
+  await service.connect()
+  try {
+    await service.query(`begin; select set_config('app.tenant_id', '${own}', true)`)
+    const months = [{ tenant_id: own, equipment_code: 'V', month: '2026-01-01', pending: [[1, 1]] }]
+    const counts = { won_quotes: 0, decided_quotes: 0, months, miles: [] }
+    await service.query('select move_tenant($1, 1, 0, $2::jsonb)', [own, JSON.stringify(counts)])
+    await service.query('commit')
+  } finally {
+    await service.end()
+  }
+  const kept = (tenant: TenantId) =>
+    app.database.inTenant(tenant, async (transaction) => [
+      (await readTenantStanding(transaction, tenant, corridor)).isLaneCounted,
+      await readCountedRates(transaction, tenant, { corridor }),
+      (await readCountedHistory(transaction, tenant, { corridor }, app.now))?.length ?? null,
+    ])
+  expect(await kept(own)).toEqual([false, null, null])
+  expect(await kept(other)).toEqual([true, [{ rateCents: 100_000, won: 0, lost: 0, pending: 1 }], 1])
+})
+
+test('a lane that is met with many quotes is kept counted, and answers the same as before', async () => {
+  const { tenant, token } = await makeIntegration(app)
+  const own = tenantId(tenant.id)
+  const rows = await quote(
+    own,
+    Array.from({ length: countedFromQuotes }, (_, at) => ({
+      rateCents: 150_000 + (at % 700) * 100,
+      miles: 780,
+      equipment: 'V',
+      at: app.now - (at % 500) * dayMs,
+    })),
+  )
+  const answers = async () => {
+    const lane = 'origin=Dallas, TX&destination=Atlanta, GA&equipment=V'
+    const read = async (path: string) =>
+      (await call(app, 'GET', `/api/integrations/insights/${path}`, { token })).body
+    return [await read(`markup?${lane}&proposed_rate=1800`), await read(`lane?${lane}`)]
+  }
+  const isCounted = () =>
+    app.database.inTenant(
+      own,
+      async (transaction) => (await readTenantStanding(transaction, own, corridor)).isLaneCounted,
+    )
+  expect(await isCounted()).toBe(false)
+  const before = await answers()
+  await expect.poll(isCounted, { timeout: 20_000 }).toBe(true)
+  // There and back again: what is remembered is old, and what is read is what it was.
+  const ref = rows[7]?.lane_ref ?? ''
+  await change(own, ref, { customer_rate_cents: 990_000 })
+  const between = await answers()
+  await change(own, ref, { customer_rate_cents: null })
+  expect(await answers()).toEqual(before)
+  expect(between).not.toEqual(before)
+  await compareLane(own, [app.now])
+})
+
+test('of a brokerage the large lanes are found, and kept counted', async () => {
+  const own = await newTenant()
+  await quote(own, [{ rateCents: 100_000, miles: 300, equipment: 'V', at: app.now }])
+  const found = () => app.database.inTenant(own, (transaction) => findLargeLanes(transaction, own))
+  expect(await found()).toEqual([])
+  const more = { rateCents: 100_000, miles: 300, equipment: 'R', at: app.now }
+  await quote(
+    own,
+    Array.from({ length: countedFromQuotes }, () => more),
+  )
+  expect(await found()).toEqual([corridor])
+  await keepLargeLanes(app.database, own)
+  expect(await found()).toEqual([])
+  await compareLane(own, [app.now])
 })
 
 test('what is found by its key is not looked for in all rows, though a table was tiny when it was first asked', async () => {

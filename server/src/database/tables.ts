@@ -52,6 +52,11 @@ export interface Tables {
     priced: number[]
     rate_sum_cents: number[]
   }
+  counted_lanes: {
+    tenant_id: number
+    origin_key: string
+    destination_key: string
+  }
   quote_miles: {
     tenant_id: number
     equipment_code: string

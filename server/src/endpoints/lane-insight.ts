@@ -8,6 +8,7 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
 import { isEnough, type LaneScope, lanesMatter, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
+import { readCountedHistory } from '../database/counted-lanes.ts'
 import {
   countDecidedLanes,
   type HistoryOf,
@@ -20,6 +21,7 @@ import {
 import type { TenantId, TenantTransaction, TenantVersions } from '../database/open-database.ts'
 import { readTenantCounts, readTenantMiles } from '../database/quote-counts.ts'
 import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
+import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered, TenantMemory } from '../tenant-memory.ts'
 import { modelHoldsUntil } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
@@ -80,18 +82,28 @@ async function firstEnough(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  { now, everyLane }: { now: number; everyLane: boolean },
+  {
+    now,
+    everyLane,
+    isLaneCounted,
+    largeLanes,
+  }: { now: number; everyLane: boolean; isLaneCounted: boolean; largeLanes: LargeLanes },
 ): Promise<FoundScope | null> {
   const levels: Level[] = []
+  const countsOf = async (scope: LaneScope, of: HistoryOf) => {
+    if (scope === 'tenant')
+      return readTenantCounts(transaction, tenant, { equipmentCode: of.equipmentCode, now })
+    const counted =
+      isLaneCounted && isOwnLane(scope) ? await readCountedHistory(transaction, tenant, of, now) : null
+    return counted ?? readHistoryCounts(transaction, tenant, of, now)
+  }
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
     const of = historyOf(scope, asked)
     if (of === null) continue
-    const counts =
-      scope === 'tenant'
-        ? await readTenantCounts(transaction, tenant, { equipmentCode: of.equipmentCode, now })
-        : await readHistoryCounts(transaction, tenant, of, now)
+    const counts = await countsOf(scope, of)
     const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
     const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
+    if (isOwnLane(scope) && !isLaneCounted) largeLanes.met(tenant, of.corridor, quotes)
     // A corridor is one city pair; of wider scopes the database knows.
     const lanes = isOwnLane(scope)
       ? Math.min(1, decided)
@@ -112,10 +124,15 @@ async function readInsight(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  { now, memory, everyLane = false }: { now: number; memory: TenantMemory; everyLane?: boolean },
+  {
+    now,
+    parts: { memory, largeLanes },
+    everyLane = false,
+  }: { now: number; parts: Pick<Parts, 'memory' | 'largeLanes'>; everyLane?: boolean },
 ): Promise<Remembered<Known>> {
-  const { versions, totals } = await readTenantStanding(transaction, tenant)
-  const found = await firstEnough(transaction, tenant, asked, { now, everyLane })
+  const { corridor } = historyOf('corridor', asked) ?? {}
+  const { versions, totals, isLaneCounted } = await readTenantStanding(transaction, tenant, corridor)
+  const found = await firstEnough(transaction, tenant, asked, { now, everyLane, isLaneCounted, largeLanes })
   const never = Number.POSITIVE_INFINITY
   if (found === null) return { value: null, versions, until: never, bytes: 0 }
   const { scope, of, counts, levels } = found
@@ -211,12 +228,12 @@ function answer(
 /** With the counts behind the numbers, and the quotes that stand out: those are read for each question. */
 async function insightWithEvidence(
   call: ReadCall<typeof laneInsight>,
-  { database, memory }: Parts,
+  parts: Parts,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
-  const { known, quotes } = await database.inTenant(caller.tenant, async (transaction) => {
-    const { value } = await readInsight(transaction, caller.tenant, asked, { now, memory, everyLane: true })
+  const { known, quotes } = await parts.database.inTenant(caller.tenant, async (transaction) => {
+    const { value } = await readInsight(transaction, caller.tenant, asked, { now, parts, everyLane: true })
     return {
       known: value,
       quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
@@ -238,7 +255,7 @@ async function insightWithEvidence(
 function recallInsight(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<Known> {
   return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
-      readInsight(transaction, caller.tenant, asked, { now, memory: parts.memory }),
+      readInsight(transaction, caller.tenant, asked, { now, parts }),
     ),
   )
 }

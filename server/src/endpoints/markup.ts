@@ -7,6 +7,7 @@ import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import { readCountedRates } from '../database/counted-lanes.ts'
 import {
   type HistoryOf,
   type HistoryQuote,
@@ -17,6 +18,7 @@ import {
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { findTenant } from '../database/people.ts'
 import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
+import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered } from '../tenant-memory.ts'
 import { type PreparedModel, prepared } from '../tenant-models.ts'
 import { answeredEvidence } from './answered-evidence.ts'
@@ -41,9 +43,13 @@ async function readPricedLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
+  largeLanes: LargeLanes,
 ): Promise<Remembered<PricedLane>> {
-  const { versions, method } = await readTenantStanding(transaction, tenant)
-  const rates = laneRates(await readRateCounts(transaction, tenant, historyOf(asked)))
+  const of = historyOf(asked)
+  const { versions, method, isLaneCounted } = await readTenantStanding(transaction, tenant, of.corridor)
+  const counted = isLaneCounted ? await readCountedRates(transaction, tenant, of) : null
+  const rates = laneRates(counted ?? (await readRateCounts(transaction, tenant, of)))
+  if (counted === null) largeLanes.met(tenant, of.corridor, rates.quotes)
   return {
     value: { rates, method },
     versions,
@@ -113,12 +119,12 @@ const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optim
 async function adviceWithExtras(
   call: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  { database, models }: Parts,
+  { database, models, largeLanes }: Parts,
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { lane, history, tenant, facts } = await database.inTenant(caller.tenant, async (transaction) => ({
-    lane: await readPricedLane(transaction, caller.tenant, asked),
+    lane: await readPricedLane(transaction, caller.tenant, asked, largeLanes),
     history: await readHistory(transaction, caller.tenant, historyOf(asked)),
     tenant: await findTenant(transaction, caller.tenant),
     facts: [...include].some((extra) => estimated.has(extra))
@@ -167,7 +173,7 @@ function evidenceOf(
 function recallPricedLane(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<PricedLane> {
   return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
-      readPricedLane(transaction, caller.tenant, asked),
+      readPricedLane(transaction, caller.tenant, asked, parts.largeLanes),
     ),
   )
 }

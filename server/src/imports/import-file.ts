@@ -1,4 +1,5 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { countedFromQuotes } from '../database/counted-lanes.ts'
 import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
 import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
 import { finishImport, type ImportProgress, lockImports, saveProgress } from '../database/imports.ts'
@@ -6,6 +7,7 @@ import { changeLane } from '../database/lane-changes.ts'
 import { findLane, lockLane } from '../database/lanes.ts'
 import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
 import type { RowError } from '../database/tables.ts'
+import { keepLargeLanes } from '../large-lanes.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
 import { knownCells } from './known-cells.ts'
@@ -175,6 +177,8 @@ export async function importFile(
       keeping.catch(() => {})
     }
     await keeping
+    // What was taken in stays, whatever becomes of this: a large lane is counted when somebody meets it, too.
+    if (progress.rowsAdded >= countedFromQuotes) await keepLargeLanes(database, tenant).catch(() => {})
     return await finish('done', null)
   } catch (error) {
     // Whatever went wrong in reading on: the batch before it is kept first, or is not.
