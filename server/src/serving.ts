@@ -1,5 +1,4 @@
 import type { Logger } from 'pino'
-import { gazetteer } from '#geography/gazetteer.ts'
 import { buildApp } from './app.ts'
 import { auditHeads } from './audit-heads.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
@@ -11,6 +10,7 @@ import { replicaReads } from './database/replica.ts'
 import type { CallLog, Parts } from './endpoints/call.ts'
 import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
+import { readAskedLane } from './lane-places.ts'
 import { largeLanes } from './large-lanes.ts'
 import { readiness } from './readiness.ts'
 import { refusals as refusalsOf } from './refusals.ts'
@@ -189,8 +189,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     ])
   }
   try {
-    // Read once before the first caller waits: half a second of parsing would hold up everybody.
-    gazetteer()
+    // All places are read before the first caller waits: half a second of parsing would hold up everybody.
+    readAskedLane({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
     const app = await buildApp(parts, logger)
     const address = await app.listen(options.listen)
     return {
