@@ -19,6 +19,8 @@ export interface LargeLanes {
 
 /** The answer in which a lane was met goes first. */
 const afterAnswerMs = 200
+/** A lane that could not be counted is let be for so long: writers of its brokerage wait while it is tried. */
+const letBeMs = 600_000
 
 export function largeLanes({
   database,
@@ -27,19 +29,22 @@ export function largeLanes({
   database: Pick<Database, 'callInTenant'>
   log: Log
 }): LargeLanes {
+  /** Lanes that are being counted, or are let be. */
   const underway = new Set<string>()
   const stopping = new AbortController()
   /** One at a time: each is some work for the database. */
   let last: Promise<void> = Promise.resolve()
 
-  async function keep(tenant: TenantId, corridor: Corridor): Promise<void> {
+  async function keep(name: string, tenant: TenantId, corridor: Corridor): Promise<void> {
     if (stopping.signal.aborted) return
     try {
       await delay(afterAnswerMs, undefined, { signal: stopping.signal })
       await behindRequests(() => keepLaneCounted(database, tenant, corridor))
+      underway.delete(name)
     } catch (error) {
-      // It is met again.
-      if (!stopping.signal.aborted) log.warn({ err: error }, 'a large lane could not be counted')
+      if (stopping.signal.aborted) return
+      log.warn({ err: error }, 'a large lane could not be counted')
+      setTimeout(() => underway.delete(name), letBeMs).unref()
     }
   }
 
@@ -49,7 +54,7 @@ export function largeLanes({
       const name = `${tenant} ${corridor.originKey} ${corridor.destinationKey}`
       if (underway.has(name)) return
       underway.add(name)
-      last = last.then(() => keep(tenant, corridor)).finally(() => underway.delete(name))
+      last = last.then(() => keep(name, tenant, corridor))
     },
     drain() {
       stopping.abort()

@@ -8,19 +8,19 @@ import type { Company } from './tenant-watch.ts'
 
 const ours = tenantId(7)
 const { max, windowMs } = tenantWindow
-const alone: Company = { others: false, notAloneForMs: Number.POSITIVE_INFINITY, joinedMs: 60_000 }
-const among: Company = { others: true, notAloneForMs: 60_000, joinedMs: 60_000 }
+const alone: Company = { others: false, notAloneSince: Number.NEGATIVE_INFINITY, joinedMs: 60_000 }
+const among: Company = { ...alone, others: true }
 
 /** What the instance is told of the others, and the window that all of them share. */
 const stand = { now: 0, company: alone as Company | null, away: false, asked: 0, held: Promise.resolve() }
 let shared = slidingWindow(max, windowMs)
 let limit = fresh()
 
-function fresh() {
+function fresh(company: () => Company | null = () => stand.company) {
   shared = slidingWindow(max, windowMs)
   return sharedLimit({
     own: slidingWindow(max, windowMs),
-    watch: { company: () => stand.company, look: async () => {} },
+    watch: { company, look: async () => {} },
     monotonic: () => stand.now,
     takePlace: async (tenant, given) => {
       stand.asked++
@@ -59,10 +59,11 @@ test('among others it asks for each request, and not again before there can be a
 
 test('what was admitted alone counts when others have come, and what was admitted among them when they have gone', async () => {
   for (let nth = 0; nth < max; nth++) limit.admitNow(ours)
-  stand.company = { ...among, notAloneForMs: 0 }
+  stand.company = { ...among, notAloneSince: stand.now }
   stand.now += 1
   expect((await limit.admit(ours)).admitted).toBe(false)
   stand.now += windowMs
+  stand.company = { ...among, notAloneSince: stand.now }
   expect((await limit.admit(ours)).admitted).toBe(true)
   // The shared window has been told: others may take one less.
   expect(shared.remaining(ours, stand.now)).toBe(max - 1)
@@ -75,7 +76,7 @@ test('what was admitted alone counts when others have come, and what was admitte
 test('what is on its way to the shared window when an instance is no longer alone, or is again, is counted too', async () => {
   const way = Promise.withResolvers<void>()
   stand.held = way.promise
-  stand.company = { ...among, notAloneForMs: windowMs - 1 }
+  stand.company = { ...among, notAloneSince: stand.now - windowMs + 1 }
   const noted = Array.from({ length: max }, () => limit.admit(ours))
   await delay(1)
   stand.company = among
@@ -121,5 +122,16 @@ test('where nobody can say, nobody is let in', async () => {
   await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
   stand.company = among
   stand.away = true
+  await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
+})
+
+test('what is known and a moment later is too old lets nobody in by the own window', async () => {
+  let asked = 0
+  limit = fresh(() => (asked++ === 0 ? among : null))
+  for (let nth = 0; nth < max; nth++) shared.admit(ours, stand.now)
+  expect(await limit.admit(ours)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs })
+  expect(stand.asked).toBe(1)
+
+  limit = fresh(() => (asked++ % 2 === 1 ? alone : null))
   await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
 })

@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from './database/database-failures.ts'
 import type { TenantId } from './database/open-database.ts'
 import { spendPatience } from './database/patience.ts'
 import type { Admission, RateLimit } from './security/rate-limit.ts'
-import type { TenantWatch } from './tenant-watch.ts'
+import type { Company, TenantWatch } from './tenant-watch.ts'
 
 /** The interface's limit of a tenant's requests: one limit, however many threads and instances answer. */
 export interface TenantLimit {
@@ -60,6 +60,9 @@ export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
 export const joinMs = 3_000
 /** Whom the others take for gone looks so often whether they know of it again. */
 const askAgainMs = 100
+/** How often it is asked anew who is there, when the answer was too old at once. */
+const looksMax = 3
+const nobodyKnows = () => new DatabaseUnavailable('Nobody knows which instances there are.')
 /** Tenants whose refusal is remembered. */
 const refusedMax = 10_000
 
@@ -126,14 +129,14 @@ export function sharedLimit({
   }
 
   /** Waits until the others know of this instance, if there are any. */
-  async function untilJoined(leftMs: number): Promise<void> {
+  async function untilJoined(leftMs: number): Promise<Company> {
     const until = monotonic() + leftMs
     for (;;) {
       await watch.look()
       const company = watch.company()
-      if (company === null) throw new DatabaseUnavailable('Nobody knows which instances there are.')
+      if (company === null) throw nobodyKnows()
       const waitMs = company.joinedMs === null ? askAgainMs : company.others ? joinMs - company.joinedMs : 0
-      if (waitMs <= 0) return
+      if (waitMs <= 0) return company
       if (monotonic() + waitMs > until)
         throw new DatabaseUnavailable('This instance has only just joined the others.')
       await delay(waitMs)
@@ -145,19 +148,25 @@ export function sharedLimit({
     refusedNow,
     remaining: (tenant) => (refusedNow(tenant) === null ? alone.remaining(tenant) : 0),
     async admit(tenant) {
-      await spendPatience(untilJoined)
-      if (watch.company()?.others === false) await Promise.allSettled(asking)
-      const known = admitNow(tenant)
-      if (known !== null) return known
-      if ((watch.company()?.notAloneForMs ?? 0) < tenantWindow.windowMs) {
-        // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
-        // in: its own window decides, and the shared one is told.
-        const admission = own.admit(tenant, monotonic())
-        if (admission.admitted) await underway(noting, takePlace(tenant, true))
-        return admission
+      for (let looks = 0; looks < looksMax; looks++) {
+        const company = await spendPatience(untilJoined)
+        if (!company.others) await Promise.allSettled(asking)
+        const known = admitNow(tenant)
+        if (known !== null) return known
+        // Alone when it was asked, and by now nobody can say: that must not be taken for either.
+        if (!company.others) continue
+        const now = monotonic()
+        if (now - company.notAloneSince < tenantWindow.windowMs) {
+          // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
+          // in: its own window decides, and the shared one is told.
+          const admission = own.admit(tenant, now)
+          if (admission.admitted) await underway(noting, takePlace(tenant, true))
+          return admission
+        }
+        await Promise.allSettled(noting)
+        return underway(asking, askShared(tenant))
       }
-      await Promise.allSettled(noting)
-      return underway(asking, askShared(tenant))
+      throw nobodyKnows()
     },
   }
 }

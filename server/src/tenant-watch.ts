@@ -30,8 +30,8 @@ export interface TenantWatch {
 
 export interface Company {
   readonly others: boolean
-  /** How long ago this process last took itself for alone, in milliseconds. */
-  readonly notAloneForMs: number
+  /** Since when this process no longer takes itself for alone, by its monotonic clock. */
+  readonly notAloneSince: number
   /** How long this instance has been among them, in milliseconds; null where it is not. */
   readonly joinedMs: number | null
 }
@@ -215,7 +215,7 @@ export function tenantWatch({
       const { others, joinedMs } = company
       return {
         others,
-        notAloneForMs: now - notAloneSince,
+        notAloneSince,
         joinedMs: joinedMs === null ? null : joinedMs + now - askedAt,
       }
     },
