@@ -81,6 +81,8 @@ export default defineConfig({
           // People's journeys through the built dashboard, in a real browser.
           name: 'browser',
           include: tests.filter(isInBrowser),
+          // Pages of four workers share two cores with all else: what was only late is not late twice, what is wrong is.
+          retry: 1,
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
