@@ -171,6 +171,8 @@ const countedTables = [
   'quote_months',
   'quote_miles',
   'counted_lanes',
+  'lane_days',
+  'lane_rates',
 ]
 
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */

@@ -26,13 +26,13 @@ function watched() {
   const warnings: string[] = []
   const log = { info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) }
   let isDown = false
-  const callInTenant: Database['callInTenant'] = (...call) => {
+  const inTenant: Database['inTenant'] = async (...asks) => {
     asked++
     if (isDown) throw new DatabaseUnavailable(new Error('planted'))
-    return app.database.callInTenant(...call)
+    return app.database.inTenant(...asks)
   }
   return {
-    lanes: largeLanes({ database: { callInTenant }, log }),
+    lanes: largeLanes({ database: { inTenant }, log }),
     warnings,
     asked: () => asked,
     goDown: () => {

@@ -26,7 +26,7 @@ export function largeLanes({
   database,
   log,
 }: {
-  database: Pick<Database, 'callInTenant'>
+  database: Pick<Database, 'inTenant'>
   log: Log
 }): LargeLanes {
   /** Lanes that are being counted, or are let be. */
@@ -64,10 +64,7 @@ export function largeLanes({
 }
 
 /** Has all lanes of a tenant kept counted that are large, as after an import of many quotes. */
-export async function keepLargeLanes(
-  database: Pick<Database, 'inTenant' | 'callInTenant'>,
-  tenant: TenantId,
-): Promise<void> {
+export async function keepLargeLanes(database: Pick<Database, 'inTenant'>, tenant: TenantId): Promise<void> {
   const lanes = await database.inTenant(tenant, (transaction) => findLargeLanes(transaction, tenant))
   for (const lane of lanes) await keepLaneCounted(database, tenant, lane)
 }

@@ -93,11 +93,19 @@ export async function findLargeLanes(transaction: TenantTransaction, tenant: Ten
   return rows
 }
 
-/** Has a lane counted from its rows and kept counted from then on. Writers of its tenant wait for as long as that takes. */
+/**
+ * Has a lane counted from its rows and kept counted from then on; answers whether it was not so before. Writers of its tenant
+ * wait for as long as that takes: the time-out of a statement ends it.
+ */
 export async function keepLaneCounted(
-  database: Pick<Database, 'callInTenant'>,
+  database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
   { originKey, destinationKey }: Corridor,
 ): Promise<boolean> {
-  return database.callInTenant<boolean>(tenant, 'keep_lane_counted', [originKey, destinationKey])
+  const { rows } = await database.inTenant(tenant, (transaction) =>
+    sql<{ kept: boolean }>`
+      select keep_lane_counted(${tenant}, ${originKey}, ${destinationKey}) as kept
+    `.execute(transaction),
+  )
+  return rows[0]?.kept === true
 }

@@ -22,7 +22,6 @@ const schemaFunctions = {
   note_token_use: { writes: true, moves: false, behind: true, ofEach: ['integer', 'timestamptz', 'text'] },
   note_secret_use: { writes: true, moves: false, behind: true, ofEach: ['integer', 'timestamptz'] },
   take_place: { writes: true, moves: false },
-  keep_lane_counted: { writes: true, moves: false },
   find_booking: { writes: false, moves: false, ofEach: ['bytea', 'text'] },
   book_shipment: { writes: true, moves: true, ofEach: ['bytea', 'text', 'jsonb'] },
   claim_deliveries: { writes: true, moves: false },

@@ -178,7 +178,8 @@ export async function importFile(
     }
     await keeping
     // What was taken in stays, whatever becomes of this: a large lane is counted when somebody meets it, too.
-    if (progress.rowsAdded >= countedFromQuotes) await keepLargeLanes(database, tenant).catch(() => {})
+    if (!job.dryRun && !job.isStopping() && progress.rowsAdded >= countedFromQuotes)
+      await keepLargeLanes(database, tenant).catch(() => {})
     return await finish('done', null)
   } catch (error) {
     // Whatever went wrong in reading on: the batch before it is kept first, or is not.
