@@ -138,9 +138,17 @@ export function builtFile(address: string): Promise<unknown> {
   return answerTo(address, {}, patienceMs)
 }
 
-/** Resolves when the service answers at all. @throws CallFailed, `offline` where there is no connection. */
+/** Resolves when the service answers at all, for a page that could not be loaded. @throws CallFailed where it does not */
 export async function reachService(): Promise<void> {
-  await answerTo('/healthz', {}, patienceMs)
+  try {
+    await answerTo('/healthz', {}, patienceMs)
+  } catch (failure) {
+    if (!(failure instanceof CallFailed) || failure.code !== 'offline') throw failure
+    throw new CallFailed(
+      'offline',
+      'The service cannot be reached, so this page could not be loaded. Check your connection.',
+    )
+  }
 }
 
 function operationCalled(name: string) {
