@@ -99,7 +99,7 @@ export const firstAnswerRow: BenchRow = {
         const server = servers.get(data) ?? (await startLanewise(data))
         servers.set(data, server)
         const token = tokenOf(data.access, tenant)
-        await warmUp(data, server, tenant)
+        await warmUp({ data, tenant }, server, token)
         const taken: number[] = []
         for (let sample = 0; sample < samples; sample++) {
           await moveFacts(data, tenant)
@@ -149,7 +149,11 @@ export const firstAnswerRow: BenchRow = {
 /** How often each of two other lanes is asked about first: what is measured is a lane's first answer, not a process's. */
 const warmUps = 5
 
-async function warmUp(data: ScaleDatabase, server: ServerProcess, tenant: PlannedTenant): Promise<void> {
+async function warmUp(
+  { data, tenant }: Pick<Case, 'data' | 'tenant'>,
+  server: ServerProcess,
+  token: string,
+): Promise<void> {
   const others = lanesOf(data.access.plan, tenant).lanes.slice(1, 3)
   for (let nth = 0; nth < warmUps; nth++) {
     await moveFacts(data, tenant)
@@ -157,11 +161,7 @@ async function warmUp(data: ScaleDatabase, server: ServerProcess, tenant: Planne
     await delay(2 * newsMs)
     for (const lane of others) {
       for (const read of ['markup', 'lane'] as const)
-        await askOnce(
-          server,
-          readPath(read, lane, rateFor(lane, nth / warmUps)),
-          tokenOf(data.access, tenant),
-        )
+        await askOnce(server, readPath(read, lane, rateFor(lane, nth / warmUps)), token)
     }
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { countHistory, countsHoldUntil } from '#engine/history-counts.ts'
+import { countHistory, countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
 import { countMiles, describeLane } from '#engine/lane-insight.ts'
 import { countRates } from '#engine/lane-rates.ts'
 import { call, makeIntegration, makeTenant } from '#testing/make.ts'
@@ -91,16 +91,27 @@ async function change(own: TenantId, ref: string, values: Partial<HeldValues>): 
 /** Where all quotes of these tests were made. */
 const corridor = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
-/** What is kept of the lane must be what its quotes say. */
-async function compareLane(own: TenantId, moments: readonly number[]): Promise<void> {
-  const insight = (counts: Parameters<typeof describeLane>[0]['counts']) =>
+/** Counts must say what their quotes say. They may be read again too early, never too late. */
+function expectSame(
+  counts: readonly HistoryCount[],
+  plain: readonly HistoryCount[],
+  { now, usedScope }: { now: number; usedScope: 'equipment' | 'tenant' },
+): void {
+  const insight = (of: readonly HistoryCount[]) =>
     describeLane({
-      counts,
+      counts: of,
       parent: { wins: 5, decided: 9 },
       askedScope: 'equipment',
-      usedScope: 'equipment',
+      usedScope,
       avgRateCents: null,
     })
+  expect(insight(counts)).toEqual(insight(plain))
+  expect(countsHoldUntil(counts, now)).toBeLessThanOrEqual(countsHoldUntil(plain, now))
+  expect(countsHoldUntil(counts, now)).toBeGreaterThan(now)
+}
+
+/** What is kept of the lane must be what its quotes say. */
+async function compareLane(own: TenantId, moments: readonly number[]): Promise<void> {
   const byRate = (counts: ReturnType<typeof countRates>) =>
     counts.toSorted((a, b) => a.rateCents - b.rateCents)
   await app.database.inTenant(own, async (transaction) => {
@@ -116,10 +127,7 @@ async function compareLane(own: TenantId, moments: readonly number[]): Promise<v
         const counts = await readCountedHistory(transaction, own, of, now)
         const plain = countHistory(quotes, now)
         expect(counts === null).toBe(plain.length === 0)
-        if (counts === null) continue
-        expect(insight(counts)).toEqual(insight(plain))
-        expect(countsHoldUntil(counts, now)).toBeLessThanOrEqual(countsHoldUntil(plain, now))
-        expect(countsHoldUntil(counts, now)).toBeGreaterThan(now)
+        if (counts !== null) expectSame(counts, plain, { now, usedScope: 'equipment' })
       }
     }
   })
@@ -127,14 +135,6 @@ async function compareLane(own: TenantId, moments: readonly number[]): Promise<v
 
 /** The counts and the quotes themselves must say the same, of all equipment and of each, at several moments. */
 async function compare(own: TenantId, moments: readonly number[]): Promise<void> {
-  const insight = (counts: Parameters<typeof describeLane>[0]['counts']) =>
-    describeLane({
-      counts,
-      parent: { wins: 5, decided: 9 },
-      askedScope: 'equipment',
-      usedScope: 'tenant',
-      avgRateCents: null,
-    })
   const byMiles = (counts: Awaited<ReturnType<typeof readTenantMiles>>) =>
     counts.toSorted((a, b) => (a.miles ?? -1) - (b.miles ?? -1))
   for (const equipmentCode of [undefined, 'V', 'R', 'F']) {
@@ -145,11 +145,7 @@ async function compare(own: TenantId, moments: readonly number[]): Promise<void>
       )
       for (const now of moments) {
         const counts = await readTenantCounts(transaction, own, { equipmentCode, now })
-        const plain = countHistory(quotes, now)
-        expect(insight(counts)).toEqual(insight(plain))
-        // They may be read again too early, never too late.
-        expect(countsHoldUntil(counts, now)).toBeLessThanOrEqual(countsHoldUntil(plain, now))
-        expect(countsHoldUntil(counts, now)).toBeGreaterThan(now)
+        expectSame(counts, countHistory(quotes, now), { now, usedScope: 'tenant' })
       }
     })
   }
