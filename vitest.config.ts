@@ -15,7 +15,10 @@ const tests = globSync(
 const asksForDatabase = (file: string) => /from '(#testing\/|\.\/test-)/.test(readFileSync(file, 'utf8'))
 /** Tests that put something else in the place of a module: whoever shared it with them would get that, too. */
 const replacesModules = (file: string) => /\bvi\.mock\(/.test(readFileSync(file, 'utf8'))
-const isOrdinary = (file: string) => !isInBrowser(file) && !isLongProof(file) && !replacesModules(file)
+/** Tests that take long and guard what seldom changes: `npm run prove` runs them, `npm test` does not. */
+const isForProve = (file: string) => file.endsWith('.long.test.ts')
+const isOrdinary = (file: string) =>
+  !isInBrowser(file) && !isLongProof(file) && !replacesModules(file) && !isForProve(file)
 
 /** The proof that takes longest comes first: begun last, all the others would be waited for and then it alone. */
 class LongestFirst extends BaseSequencer {
@@ -81,11 +84,18 @@ export default defineConfig({
           // People's journeys through the built dashboard, in a real browser.
           name: 'browser',
           include: tests.filter(isInBrowser),
-          // Pages of four workers share two cores with all else: what was only late is not late twice, what is wrong is.
-          retry: 1,
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: tests.filter(isForProve),
+          globalSetup: ['server/testing/database-cluster.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
     ],

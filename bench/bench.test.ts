@@ -1,45 +1,11 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { benchCommand } from './bench-command.ts'
 import { spreadOf } from './bench-row.ts'
 import { tenantPace } from './load/tenant-pace.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'lanewise-bench-test-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-function bench(...options: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [
-    fileURLToPath(new URL('./bench-main.ts', import.meta.url)),
-    ...options,
-  ])
-  let output = ''
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk))
-  child.stderr.on('data', (chunk: Buffer) => (output += chunk))
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code, output }))
-  })
-}
-
 describe('npm run bench', () => {
-  test('measures a row in turns and says it as a table and as JSON', async () => {
-    const json = join(folder, 'figures.json')
-    // Longer than a second: so few brokerages may spend all their requests of a second before a measurement begins.
-    const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
-    const { code, output } = await bench('--only', 'markup', ...small, '--data', folder, '--json', json)
-    expect(output).toMatch(/ {2}limit .*\n {2}framework .*\n {2}ordinary .*\n {2}lanewise /)
-    expect(output).not.toContain('FAULT')
-    expect(code).toBe(0)
-    const { rows } = JSON.parse(readFileSync(json, 'utf8'))
-    expect(rows).toMatchObject([{ name: 'markup', findings: { faults: [], bars: expect.any(Array) } }])
-    for (const [, throughput] of rows[0].findings.table.lines) expect(throughput.median).toBeGreaterThan(0)
-  }, 120_000)
-
   test('refuses a row that is not there', async () => {
-    expect(await bench('--only', 'nonsense')).toMatchObject({
+    expect(await benchCommand('--only', 'nonsense')).toMatchObject({
       code: 1,
       output: expect.stringMatching(/no row/),
     })

@@ -31,11 +31,12 @@ test.each([...endpoints.values()])('$name', async ({ name, method, who }) => {
   const caller = who.kind === 'service' ? 'service-A' : who.kind === 'dashboard' ? 'owner-A' : 'nobody'
   await tenants.seed('A')
   let met = 0
-  for (const [error, status] of [
-    [outage, 503],
-    [bug, 500],
+  // An outage can come at any use of the database. A bug takes the same way out at each of them: the first two are enough.
+  for (const [error, status, usesMax] of [
+    [outage, 503, Number.POSITIVE_INFINITY],
+    [bug, 500, 2],
   ] as const) {
-    for (let nth = 1; ; nth++) {
+    for (let nth = 1; nth <= usesMax; nth++) {
       const request = requestOf[name as keyof typeof requestOf](idsOf('A'))
       const before = await tenants.checksum('A', logs)
       failure.failAt(nth, error)

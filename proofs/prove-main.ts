@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -8,7 +9,7 @@ import { isProven, prove, type Verdict } from './prove.ts'
 const usage = `npm run prove -- [options]
 
   --list            the proofs, and what each of them shows
-  --only r1,r4      these proofs alone
+  --only r1,r4      these proofs alone, and not the long tests (*.long.test.ts) that follow them otherwise
   --seed N          plays the random parts of an earlier run again
   --minutes M       takes about so long (30 at the most, which is also the usual length)
   --requests N      so many requests in hostile-input and concurrency, however long that takes
@@ -45,7 +46,7 @@ function read() {
   const minutes = values.minutes === undefined ? minutesMax : Number(values.minutes)
   if (!(minutes > 0 && minutes <= minutesMax)) throw new Error(`--minutes must be from 0 to ${minutesMax}.`)
   const chosen = allProofs.filter(({ proof }) => names === undefined || names.includes(proof.name))
-  return { ...values, seed, minutes, requests, request, chosen }
+  return { ...values, names, seed, minutes, requests, request, chosen }
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
@@ -63,8 +64,18 @@ function table(verdicts: readonly Verdict[]): string {
     .join('\n')
 }
 
+/** Runs the tests that are too long for `npm test`. Ctrl-C reaches them as well, because they share the terminal. */
+function passLongTests(): Promise<boolean> {
+  say('\nlong tests: *.long.test.ts')
+  const child = spawn('npm', ['exec', '--', 'vitest', 'run', '--project=long'], { stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code === 0))
+  })
+}
+
 async function main(): Promise<boolean> {
-  const { list, help, json, seed, minutes, requests, request, chosen } = read()
+  const { list, help, json, names, seed, minutes, requests, request, chosen } = read()
   if (help === true) {
     say(usage)
     return true
@@ -114,9 +125,10 @@ async function main(): Promise<boolean> {
   } finally {
     await server.stop()
   }
+  const longTestsPass = names !== undefined || stop.signal.aborted || (await passLongTests())
   say(`\n${table(verdicts)}`)
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(verdicts, null, 2)}\n`)
-  return isProven(verdicts) && !stop.signal.aborted
+  return isProven(verdicts) && longTestsPass && !stop.signal.aborted
 }
 
 main().then(

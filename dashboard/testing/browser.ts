@@ -1,6 +1,6 @@
-import axe from 'axe-core'
+import axe, { type RunOnly } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { TestBrowser } from './prepare-browser.ts'
 
 interface Look {
@@ -9,19 +9,22 @@ interface Look {
 }
 
 /**
- * How people see a page, for tests of what everybody can read: each scheme and each width once, for contrast hangs on the one
- * and room on the other. All pairs with `EVERY_LOOK=1 npm test`.
+ * The looks in which tests walk through each page: the ordinary one. `accessibilityProblems` turns the page dark and narrow
+ * at each stop by itself. `EVERY_LOOK=1 npm test` walks through the pages in each pair of theme and width as well.
  */
 export const looks: readonly Look[] = [
   { colorScheme: 'light', width: 1280 },
-  { colorScheme: 'dark', width: 390 },
   ...(process.env.EVERY_LOOK === undefined
     ? []
     : ([
+        { colorScheme: 'dark', width: 390 },
         { colorScheme: 'dark', width: 1280 },
         { colorScheme: 'light', width: 390 },
       ] as const)),
 ]
+
+/** The width of a phone, in CSS pixels. */
+const narrowWidth = 390
 
 /** The browser that was found for this run of tests (or, for a script, the one that is handed in), started. */
 export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
@@ -105,37 +108,84 @@ async function signIn(
   if (status !== 200) throw new Error(`The sign-in of ${person.email} answered ${status}.`)
 }
 
-/**
- * What the accessibility rules of WCAG 2.2 AA find on the page as it stands: nothing, when all is well. In the dark theme
- * those about colors are asked, the others in the light one: the themes differ in nothing else.
- */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
-  // What is still on its way is greyed, and is judged once it stands.
-  const busy = page.locator('[aria-busy="true"]')
-  for (let looks = 0; looks < 100 && (await busy.count()) > 0; looks++) await page.waitForTimeout(100)
-  await page.evaluate(axe.source)
-  const found = await problemsNow(page)
-  if (found.length === 0) return found
-  // Colors may have been caught on their way from one theme to the other: what is wrong stays wrong.
-  await page.waitForTimeout(1_000)
-  return problemsNow(page)
+/** Waits until the page has a heading, and nothing on it is still loading (and grayed out for that). */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
+  await expect.poll(() => page.locator('[aria-busy="true"]').count(), { timeout: 15_000 }).toBe(0)
 }
 
-async function problemsNow(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe: rules, document } = globalThis as unknown as {
-      axe: typeof axe
-      document: { documentElement: { dataset: Record<string, string> } }
+/**
+ * What is wrong with the page as it stands: breaches of WCAG 2.2 AA, colors without contrast in the other theme, and a page
+ * that scrolls sideways on a phone. Empty when all is well. The page keeps its theme and its width.
+ */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await loaded(page)
+  await page.evaluate(axe.source)
+  const scheme = await schemeOf(page)
+  const found = await lastingProblems(page, ruleTags)
+  const other = scheme === 'light' ? 'dark' : 'light'
+  await showIn(page, other)
+  found.push(...(await lastingProblems(page, colorRules)).map((problem) => `in ${other}: ${problem}`))
+  await showIn(page, scheme)
+  const size = page.viewportSize()
+  if (size !== null && size.width > narrowWidth) {
+    for (const width of [narrowWidth, size.width]) {
+      await page.setViewportSize({ ...size, width })
+      const needed = await settledWidth(page, width)
+      if (needed > width) found.push(`scrolls sideways: ${needed} pixels wide on ${width}`)
     }
-    const isDark = document.documentElement.dataset.mantineColorScheme === 'dark'
-    const { violations } = await rules.run({
-      runOnly: isDark
-        ? { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
-        : { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] },
+  }
+  return found
+}
+
+const ruleTags: RunOnly = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+}
+/** The themes differ in colors only. */
+const colorRules: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+
+type Scheme = Look['colorScheme']
+
+const schemeOf = (page: Page) => page.evaluate<Scheme>('document.documentElement.dataset.mantineColorScheme')
+
+async function showIn(page: Page, scheme: Scheme): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme })
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor()
+  // The colors are in force once a frame was drawn with them.
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+}
+
+/** The width that the page needs. Charts are drawn again after a change of width, so a page that is too wide gets 5 s. */
+async function settledWidth(page: Page, width: number): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
+    const until = performance.now() + 5_000
+    const look = () => {
+      const needed = document.documentElement.scrollWidth
+      if (needed <= ${width} || performance.now() > until) resolve(needed)
+      else requestAnimationFrame(look)
+    }
+    requestAnimationFrame(() => requestAnimationFrame(look))
+  })`)
+}
+
+/** Problems that stay for three seconds: a color may have been caught in a transition, and what is wrong stays wrong. */
+async function lastingProblems(page: Page, rules: RunOnly): Promise<string[]> {
+  const until = performance.now() + 3_000
+  for (;;) {
+    const found = await problemsNow(page, rules)
+    if (found.length === 0 || performance.now() > until) return found
+  }
+}
+
+async function problemsNow(page: Page, runOnly: RunOnly): Promise<string[]> {
+  return page.evaluate(async (rules) => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({
+      runOnly: rules,
       resultTypes: ['violations'],
     })
     return violations.flatMap(({ id, help, nodes }) =>
       nodes.map((node) => `${id}: ${help} (${node.target.join(' ')}: ${node.html.slice(0, 160)})`),
     )
-  })
+  }, runOnly)
 }

@@ -103,16 +103,21 @@ describe('advice while typing', () => {
     const { page } = await openDesk()
     const givenUp: string[] = []
     page.on('requestfailed', (request) => givenUp.push(request.url()))
+    const [release, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route('**/api/advice/markup?*proposed_rate=2000*', async (route) => {
       const answer = await route.fetch()
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await release.promise
       await route.fulfill({ response: answer }).catch(() => {})
+      arrived.resolve()
     })
     await typeLane(page, { rate: '2000' })
     await page.waitForRequest(/proposed_rate=2000/)
     await rateOf(page).fill('2250')
     await chanceAt(page, '$2,250').waitFor()
-    await page.waitForTimeout(2_000)
+    // The older answer comes only now.
+    release.resolve()
+    await arrived.promise
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
     expect(await chanceAt(page, '$2,250').count()).toBe(1)
     expect(givenUp.filter((url) => url.includes('proposed_rate=2000'))).toHaveLength(1)
   })
@@ -522,13 +527,7 @@ describe('for everybody', () => {
       const { page } = await openDesk({ width })
       await page.emulateMedia({ colorScheme })
       await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-      const problems = async () => {
-        // The colors are in force once a frame has been drawn with them.
-        await page.evaluate(
-          'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))',
-        )
-        return accessibilityProblems(page)
-      }
+      const problems = () => accessibilityProblems(page)
       const widest = () => page.evaluate('document.documentElement.scrollWidth')
       expect(await problems()).toEqual([])
       await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))

@@ -302,9 +302,11 @@ describe('a requote', () => {
     for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
     const lane = await makeLane(app, tenant)
     const { page } = await openWindow(browser, app.url, { person: tenant })
+    const [release, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     await page.route(/proposed_rate=1900/, async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 1_500))
+      await release.promise
       await route.continue().catch(() => {})
+      arrived.resolve()
     })
     await page.goto(`/quotes/${lane.lane_ref}`)
     await page.getByRole('button', { name: 'Requote' }).click()
@@ -315,7 +317,10 @@ describe('a requote', () => {
     await dialog.getByText(/^\$2,100 is/).waitFor()
     await dialog.getByText(/\d+% chance to win/).waitFor()
     await dialog.getByText(/2 of 3 decided here won/).waitFor()
-    await page.waitForTimeout(1_500)
+    // The older request goes on only now.
+    release.resolve()
+    await arrived.promise
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
     expect(await dialog.getByText(/^\$2,100 is/).count()).toBe(1)
   })
 })

@@ -134,8 +134,6 @@ describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, wid
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {
       await page.goto(path)
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.waitForLoadState('networkidle')
       expect(await accessibilityProblems(page), path).toEqual([])
       const scrolls = await page.evaluate('document.documentElement.scrollWidth > window.innerWidth')
       expect(scrolls, `${path} scrolls sideways`).toBe(false)

@@ -1,0 +1,31 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { benchCommand } from './bench-command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'lanewise-bench-test-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('npm run bench', () => {
+  test('measures a row in turns and says it as a table and as JSON', async () => {
+    const json = join(folder, 'figures.json')
+    // Longer than a second: 300 brokerages can use up their requests of one second before the measurement begins.
+    const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
+    const { code, output } = await benchCommand(
+      '--only',
+      'markup',
+      ...small,
+      '--data',
+      folder,
+      '--json',
+      json,
+    )
+    expect(output).toMatch(/ {2}limit .*\n {2}framework .*\n {2}ordinary .*\n {2}lanewise /)
+    expect(output).not.toContain('FAULT')
+    expect(code).toBe(0)
+    const { rows } = JSON.parse(readFileSync(json, 'utf8'))
+    expect(rows).toMatchObject([{ name: 'markup', findings: { faults: [], bars: expect.any(Array) } }])
+    for (const [, throughput] of rows[0].findings.table.lines) expect(throughput.median).toBeGreaterThan(0)
+  }, 120_000)
+})
