@@ -61,7 +61,7 @@ describe('tidy', () => {
   })
 
   test('files are named in kebab-case', () => {
-    const named = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config|d))?\.(tsx?|mjs)$/
+    const named = /^[a-z0-9]+(-[a-z0-9]+)*((\.long)?\.test|\.(config|d))?\.(tsx?|mjs)$/
     expect(sources.filter((path) => !named.test(basename(path)))).toEqual([])
   })
 
