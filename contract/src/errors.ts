@@ -1,8 +1,8 @@
 /**
  * Every error the service can answer, said once: its code, its HTTP status, its title and what to do about it.
  *
- * The code is the last part of the `type` URI of the problem body (RFC 9457), and the union of codes is what clients
- * switch on. `detail` is always a string, as the interface's 404 has it.
+ * The code is a member of the problem body and the last part of its `type` URI (RFC 9457), and the union of codes is what
+ * clients switch on. `detail` is always a string, as the interface's 404 has it.
  */
 export const problems = {
   'malformed-request': {
@@ -59,7 +59,7 @@ export const problems = {
     status: 401,
     title: 'This kind of token is not accepted here',
     remedy:
-      'The signed write and the two reads take a service token; everything else takes the token of a dashboard sign-in.',
+      'The TMS update, the reads under /api/integrations/insights, /api/integrations/shipments and /mcp take a service token, which an admin creates with POST /api/integrations/tokens. All other addresses take the token of a dashboard sign-in, from POST /api/auth/sign-in. The detail says which of the two is needed.',
   },
   'sign-in-failed': {
     status: 401,
@@ -244,6 +244,8 @@ export interface FieldError {
 /** The body of every error answer, as `application/problem+json`. */
 export interface ProblemBody {
   readonly type: string
+  /** The same word as the end of `type`. */
+  readonly code: string
   readonly title: string
   readonly status: number
   readonly detail: string
@@ -293,6 +295,7 @@ export class Problem extends Error {
   body(requestId: string): ProblemBody {
     return {
       type: problemType(this.code),
+      code: this.code,
       title: problems[this.code].title,
       status: this.status,
       detail: this.message,

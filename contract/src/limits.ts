@@ -25,6 +25,12 @@ export const jsonKeysMax = 64
 /** A quote request of 100 lanes has at most 8 keys a lane. */
 export const quoteRequestKeysMax = 1_000
 
+/** Entries of the header `Ignored-Fields`, and its length: clients take 8 to 16 KiB of headers in all. */
+export const ignoredPathsMax = 20
+export const ignoredHeaderLengthMax = 2_000
+/** Unknown fields that a refusal lists, each by its path. */
+export const unknownFieldErrorsMax = 100
+
 export const uriBytesMax = 8 * 1024
 export const headerBytesMax = 16 * 1024
 

@@ -108,16 +108,17 @@ function expectProblem(
   more: readonly string[] = [],
 ) {
   const body = answer.body as Record<string, unknown>
-  expect({ status: answer.status, type: body?.type }).toEqual({
+  expect({ status: answer.status, type: body?.type, code: body?.code }).toEqual({
     status: problems[code].status,
     type: problemType(code),
+    code,
   })
   expect(headerOf(answer.headers, 'Content-Type')).toMatch(/^application\/problem\+json/)
   expectStandardHeaders(answer)
   expect(headerOf(answer.headers, 'Cache-Control')).toBe('no-store')
   const errors = code === 'validation-failed' || code === 'unknown-field' ? ['errors'] : []
   expect(Object.keys(body).sort()).toEqual(
-    ['type', 'title', 'status', 'detail', 'request_id', ...errors, ...more].sort(),
+    ['type', 'code', 'title', 'status', 'detail', 'request_id', ...errors, ...more].sort(),
   )
   expect(body.title).toBe(problems[code].title)
   expect(body.status).toBe(answer.status)

@@ -12,7 +12,7 @@ import {
   tenantWindowSeconds,
 } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
-import { readParameters, type Shape, shape } from '#contract/shape.ts'
+import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
 import type { Callers, CallerWatch } from './callers.ts'
 import { Patience, withPatience } from './database/patience.ts'
@@ -27,6 +27,7 @@ import {
   type Signed,
 } from './endpoints/call.ts'
 import { asProblem } from './error-answer.ts'
+import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import type { Admission, RateLimit } from './security/rate-limit.ts'
@@ -384,71 +385,22 @@ function bodyShape({ body, itemsOf }: Endpoint): Shape {
   return shape({ ...whole, properties: { ...properties, [itemsOf]: list } } as TObject, 'body')
 }
 
-function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: string[]): unknown {
-  if (check === null) return undefined
-  const needed = (endpoint.body as { required?: readonly string[] } | undefined)?.required ?? []
+function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: BodyPath[]): unknown {
+  if (check === null || endpoint.body === undefined) return undefined
+  const needed = (endpoint.body as { required?: readonly string[] }).required ?? []
   const sent =
     bodyBytes.length === 0 && needed.length === 0
       ? {}
       : readJsonObject(bodyBytes, { depthMax: jsonDepthMax, keysMax: endpoint.bodyKeysMax ?? jsonKeysMax })
-  // Known fields are copied by name, so that nothing else can ride along; null is the same as absent.
-  const known: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(sent)) {
-    if (!check.names.has(name)) ignored.push(name)
-    else if (value !== null) known[name] = withoutNulls(value)
-  }
+  const known = knownMembers(endpoint.body, sent, ignored)
   const errors = check.errors(known)
   if (errors.length > 0) throw invalid(errors)
   return known
 }
 
-/** In the lanes of a quote request, too, null is the same as absent. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .map(([name, member]) => [name, withoutNulls(member)]),
-  )
-}
-
-const ignoredShownMax = 20
-
-/** The names that were sent and are not known, by where they were sent. */
-interface Ignored {
-  readonly query: string[]
-  readonly body: string[]
-}
-
+/** @throws Problem unknown-field */
 function reportIgnored(request: FastifyRequest, reply: FastifyReply, ignored: Ignored): void {
-  const names = [...ignored.query, ...ignored.body]
-  if (names.length === 0) return
-  const prefer = request.headers.prefer
-  if (typeof prefer === 'string' && /(^|,)\s*handling\s*=\s*"?strict"?\s*(,|;|$)/i.test(prefer)) {
-    throw problem(
-      'unknown-field',
-      `Not known here: ${names
-        .slice(0, ignoredShownMax)
-        .map((name) => JSON.stringify(name.slice(0, 60)))
-        .join(', ')}.`,
-      {
-        errors: [
-          ...ignored.query.map((name) => ({ parameter: name.slice(0, 60) })),
-          ...ignored.body.map((name) => ({
-            pointer: `/${name.slice(0, 60).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-          })),
-        ]
-          .slice(0, ignoredShownMax)
-          .map((at) => ({ ...at, code: 'unknown', detail: 'This field is not known.' })),
-      },
-    )
-  }
-  reply.header(
-    'Ignored-Fields',
-    names
-      .slice(0, ignoredShownMax)
-      .map((name) => encodeURIComponent(name.toWellFormed().slice(0, 60)))
-      .join(', '),
-  )
+  if (ignored.query.length + ignored.body.length === 0) return
+  if (asksStrictHandling(request.headers.prefer)) throw unknownFields(ignored)
+  reply.headers(ignoredHeaders(ignored))
 }

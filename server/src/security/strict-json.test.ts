@@ -172,3 +172,43 @@ test('no text of any kind makes it throw anything but a problem', () => {
     { numRuns: 500 },
   )
 })
+
+describe('the detail says what is not JSON', () => {
+  const detailOf = (body: string): string => {
+    try {
+      read(body)
+    } catch (error) {
+      if (error instanceof Problem) return error.message
+      throw error
+    }
+    return 'accepted'
+  }
+
+  test.each([
+    ['', 'The body is empty: send a JSON object.'],
+    [' \r\n', 'The body is empty: send a JSON object.'],
+    ['{"truck_cost":NaN}', 'NaN is not JSON; leave the member out or send null.'],
+    ['{"truck_cost":-Infinity}', '-Infinity is not JSON; leave the member out or send null.'],
+    ['{"truck_cost":undefined}', 'undefined is not JSON; leave the member out or send null.'],
+    ['{"truck_cost":None}', 'None is not JSON; send null.'],
+    ['{"everywhere":True}', 'True is not JSON; send true.'],
+    ['{"a":1,}', 'The comma before } is not JSON; leave it out.'],
+    ['{"a":[1, ]}', 'The comma before ] is not JSON; leave it out.'],
+    ["{'a':1}", 'Single quotes are not JSON; put texts and the names of members in double quotes.'],
+    ['{"a":1} // done', 'Comments are not JSON; leave them out.'],
+    ['{"a":1, rate: 2}', 'The name of a member stands without quotes; put it in double quotes.'],
+  ])('%j', (body, detail) => {
+    expect(detailOf(body)).toContain(detail)
+  })
+
+  test('a word inside a text is not what is wrong', () => {
+    expect(detailOf('{"name":"NaN, \\" Infinity\'s True,}","a":1 2}')).toBe('The body is not valid JSON.')
+  })
+
+  test('a long text of quotes is looked at once, not once for each quote', () => {
+    const body = '{"a":"'.concat('\\"'.repeat(250_000))
+    const began = performance.now()
+    expect(detailOf(body)).toBe('The body is not valid JSON.')
+    expect(performance.now() - began).toBeLessThan(2_000)
+  })
+})

@@ -21,18 +21,44 @@ export function readJsonObject(
   }
   if (text.startsWith('\uFEFF'))
     throw problem('malformed-json', 'The body begins with a byte-order mark; leave it out.')
+  if (text.trim() === '') throw problem('malformed-json', 'The body is empty: send a JSON object.')
   // Depth first: JSON.parse would build a hundred thousand levels before anyone could refuse them.
   checkKeys(text, limits)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw problem('malformed-json', 'The body is not valid JSON.')
+    throw problem('malformed-json', whyNotJson(text))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw problem('malformed-json', 'The body must be a JSON object, such as {"lane_ref": "…"}.')
   }
   return value as Record<string, unknown>
+}
+
+/** What other languages write and JSON does not have: how to recognize it outside strings, and what to send instead. */
+const notJson: readonly (readonly [form: RegExp, detail: (found: string) => string])[] = [
+  [/-?\b(?:NaN|Infinity)\b/, (found) => `${found} is not JSON; leave the member out or send null.`],
+  [/\bundefined\b/, () => 'undefined is not JSON; leave the member out or send null.'],
+  [/\b(?:None|nil|NULL|Null)\b/, (found) => `${found} is not JSON; send null.`],
+  [/\b(?:True|False|TRUE|FALSE)\b/, (found) => `${found} is not JSON; send ${found.toLowerCase()}.`],
+  [/'/, () => 'Single quotes are not JSON; put texts and the names of members in double quotes.'],
+  [/,\s*[}\]]/, (found) => `The comma before ${found.at(-1)} is not JSON; leave it out.`],
+  [/\/[/*]/, () => 'Comments are not JSON; leave them out.'],
+  [/[{,]\s*[A-Za-z_$]/, () => 'The name of a member stands without quotes; put it in double quotes.'],
+]
+
+/** A string of JSON, also one that does not end. It is matched in one pass, however long it is. */
+const jsonString = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)/g
+
+/** Why a text is not JSON, where that is a usual mistake. */
+function whyNotJson(text: string): string {
+  const outsideStrings = text.replaceAll(jsonString, '""')
+  for (const [form, detail] of notJson) {
+    const found = form.exec(outsideStrings)
+    if (found !== null) return `The body is not valid JSON: ${detail(found[0])}`
+  }
+  return 'The body is not valid JSON.'
 }
 
 /**

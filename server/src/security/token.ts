@@ -81,8 +81,8 @@ export function tokens(...keys: SecretKeys): Tokens {
           throw problem(
             'token-wrong-kind',
             kind === 'service'
-              ? 'This endpoint takes a service token, and this is the token of a dashboard sign-in.'
-              : 'This endpoint takes the token of a dashboard sign-in, and this is a service token.',
+              ? 'This endpoint takes a service token, and this is the token of a dashboard sign-in. An admin creates service tokens with POST /api/integrations/tokens.'
+              : 'This endpoint takes the token of a dashboard sign-in, and this is a service token. Sign in with POST /api/auth/sign-in.',
             { headers: invalidTokenHeaders },
           )
         }

@@ -1,0 +1,66 @@
+import { type FieldError, type Problem, problem } from '#contract/errors.ts'
+import { ignoredHeaderLengthMax, ignoredPathsMax, unknownFieldErrorsMax } from '#contract/limits.ts'
+import { type BodyPath, pointerTo, spoken } from '#contract/shape.ts'
+
+/** The names in a request that the endpoint does not know, by where they were sent. */
+export interface Ignored {
+  readonly query: string[]
+  readonly body: BodyPath[]
+}
+
+const nameLengthMax = 60
+/** An unknown name, short enough to be repeated in an answer. A pair of surrogates may have been cut in two. */
+const shortened = (step: string | number) =>
+  typeof step === 'number' ? step : step.slice(0, nameLengthMax).toWellFormed()
+
+/**
+ * The response headers that name what was ignored. A member of the body is named by its path, `lanes/0/quotedRate`. When
+ * there are many, a star stands for the number of an item, so that one entry covers the whole list, and
+ * `Ignored-Fields-More` counts the entries that did not fit.
+ *
+ * @example ignoredHeaders({ query: [], body: [['lanes', 0, 'quotedRate']] }) // { 'Ignored-Fields': 'lanes/0/quotedRate' }
+ */
+export function ignoredHeaders({ query, body }: Ignored): Record<string, string> {
+  const paths: BodyPath[] = [...query.map((name) => [name]), ...body]
+  const exact = paths.length <= ignoredPathsMax
+  const entries = new Set(
+    paths.map((path) =>
+      path
+        .map((step) => (typeof step === 'number' && !exact ? '*' : encodeURIComponent(shortened(step))))
+        .join('/'),
+    ),
+  )
+  const shown: string[] = []
+  let length = 0
+  for (const entry of entries) {
+    length += entry.length + 2
+    if (shown.length === ignoredPathsMax || (length > ignoredHeaderLengthMax && shown.length > 0)) break
+    shown.push(entry)
+  }
+  return {
+    'Ignored-Fields': shown.join(', '),
+    ...(shown.length < entries.size ? { 'Ignored-Fields-More': String(entries.size - shown.length) } : {}),
+  }
+}
+
+/** The refusal of unknown names, for a caller that asked for strict handling: one error for each. */
+export function unknownFields({ query, body }: Ignored): Problem {
+  const errors: FieldError[] = [
+    ...query.map((name) => error({ parameter: String(shortened(name)) }, [name])),
+    ...body.map((path) => error({ pointer: pointerTo(path.map(shortened)) }, path)),
+  ]
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  return problem('unknown-field', `${errors[0]?.detail}${more}`, {
+    errors: errors.slice(0, unknownFieldErrorsMax),
+  })
+}
+
+function error(at: Pick<FieldError, 'parameter' | 'pointer'>, path: BodyPath): FieldError {
+  const name = JSON.stringify(spoken(path.map(shortened)))
+  return { ...at, code: 'unknown', detail: `${name} is not a field of this request.` }
+}
+
+/** True when the header `Prefer` asks to refuse unknown names (RFC 7240). */
+export function asksStrictHandling(prefer: string | readonly string[] | undefined): boolean {
+  return typeof prefer === 'string' && /(^|,)\s*handling\s*=\s*"?strict"?\s*(,|;|$)/i.test(prefer)
+}
