@@ -1,4 +1,5 @@
 import { Compile } from 'typebox/compile'
+import { resolvedDocument } from '#testing/resolved-document.ts'
 import type { DocumentedOperation, HostileRequest } from './hostile-requests.ts'
 
 /** An answer as it came; names of headers in lower case. */
@@ -44,7 +45,7 @@ export interface OpenApiDocument {
 
 /** The operations of a document, to make requests from. */
 export function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
+  return Object.entries(resolvedDocument(document).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
       const [body] = Object.entries(operation.requestBody?.content ?? {})
       return {
@@ -53,7 +54,7 @@ export function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
         path,
         isForAnyone: operation.security.length === 0,
         isSigned: operation.security.some((scheme) => 'signature' in scheme),
-        parameters: operation.parameters ?? [],
+        parameters: (operation.parameters ?? []).filter((parameter) => parameter.in !== 'header'),
         bodyType: body?.[0] ?? null,
         bodyFields: Object.keys(body?.[1].schema.properties ?? {}),
       }
@@ -79,7 +80,8 @@ type Judge = (
  * operation, a body of the shape it gives and without a member it does not name, a problem that it names for that
  * status. Answers what is wrong, a line each.
  */
-export function oracleOf(document: OpenApiDocument): Judge {
+export function oracleOf(published: OpenApiDocument): Judge {
+  const document = resolvedDocument(published)
   const problem = Compile(document.components.schemas.Problem)
   const known = Object.entries(document.paths)
     .flatMap(([path, methods]) =>

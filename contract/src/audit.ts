@@ -5,7 +5,7 @@ import { nullable, oneOf, recordId, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 
 /** A person as a row names them: by the name they have now. */
-const Person = Type.Object({ id: Type.Integer(), name: nullable(Type.String()) })
+export const Person = Type.Object({ id: Type.Integer(), name: nullable(Type.String()) })
 
 export const AuditEvent = Type.Object({
   event_id: Type.Integer({ description: 'Counts up by one in the order in which rows were written' }),
@@ -126,4 +126,8 @@ export const exportAuditEvents = endpoint({
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then a line an event; UTF-8 with its mark' }),
+  examples: {
+    answer:
+      '\uFEFFEvent,At,Kind,Done by,"Done by, id"\r\n418,2026-03-01T14:00:00.250Z,role-changed,Ana Ortiz,1\r\n',
+  },
 })

@@ -5,7 +5,7 @@ import { nullable } from './fields.ts'
 const number = nullable(Type.Number())
 const day = (description: string) => Type.String({ format: 'date', description })
 
-const Quality = Type.Object({
+export const Quality = Type.Object({
   auc: {
     ...number,
     description: 'The chance that the won one of two quotes had the higher forecast; .5 is a coin',
@@ -19,7 +19,7 @@ const Quality = Type.Object({
   calibration_error: Type.Number({ description: 'Mean distance between forecast and outcome, ten groups' }),
 })
 
-const Dollars = Type.Object({
+export const BacktestDollars = Type.Object({
   quotes: Type.Integer({ description: 'Tested quotes with a known cost that could be priced' }),
   lanes: Type.Integer(),
   expected_margin_quoted: Type.Number({ description: 'Expected margin at the rates quoted' }),
@@ -39,7 +39,7 @@ const Dollars = Type.Object({
   caveat: Type.String(),
 })
 
-const BacktestDone = Type.Object({
+export const BacktestDone = Type.Object({
   enough: Type.Literal(true),
   window_days: Type.Integer({ description: 'Quotes of the last so many days were tested' }),
   outcome_delay_days: Type.Integer({
@@ -70,7 +70,7 @@ const BacktestDone = Type.Object({
     }),
     { description: 'Ten groups of the tested quotes, by forecast, lowest first' },
   ),
-  dollars: nullable(Dollars),
+  dollars: nullable(BacktestDollars),
   not_priced: Type.Object({
     without_cost: Type.Integer({ description: 'Neither a truck cost nor an estimate of it is known' }),
     without_best_rate: Type.Integer({ description: 'No cost could be expected that morning' }),
@@ -81,7 +81,7 @@ const BacktestDone = Type.Object({
   sentence: Type.String({ description: 'What was found, in plain English' }),
 })
 
-const BacktestTooFew = Type.Object({
+export const BacktestTooFew = Type.Object({
   enough: Type.Literal(false),
   why: Type.Enum(['too_few_decided', 'too_few_tested']),
   decided: Type.Integer(),

@@ -60,14 +60,16 @@ export interface Endpoint<
   readonly answer: Answer
   /** `json` (the default) or a CSV file, sent as it is made. */
   readonly answerKind?: 'json' | 'csv'
-  /** Response headers beside those every answer has. */
+  /** For how long the caller may keep the answer; absent: not at all. */
   readonly cacheSeconds?: number
+  /** The answer begins or ends the session of the browser, with a cookie. */
+  readonly setsSession?: boolean
   /** Problems of its own, beside those that follow from `who`, `query` and `body`. */
   readonly problems?: readonly ProblemCode[]
   readonly examples?: {
     readonly query?: Readonly<Record<string, unknown>>
     readonly body?: unknown
-    readonly answer?: Readonly<Record<string, unknown>>
+    readonly answer?: unknown
   }
 }
 

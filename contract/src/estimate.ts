@@ -7,7 +7,7 @@ export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence'] as cons
 export type MarkupExtra = (typeof markupExtras)[number]
 
 const number = nullable(Type.Number())
-const Interval = Type.Object({ low: Type.Number(), high: Type.Number() })
+export const Interval = Type.Object({ low: Type.Number(), high: Type.Number() })
 
 const ExpectedCost = Type.Object({
   amount: Type.Number(),

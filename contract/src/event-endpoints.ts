@@ -58,11 +58,29 @@ const typesField = Type.Array(oneOf('A type of event', [...eventTypes]), {
   'x-expected': `a list of one or more of ${eventTypes.join(', ')}, each once`,
 })
 
-const WithSecret = Type.Object({
+export const EventEndpointWithSecret = Type.Object({
   endpoint: EventEndpoint,
   secret: Type.String({ description: 'whsec_ and 32 random bytes in base64' }),
   warning: Type.String(),
 })
+
+const exampleEndpoint = {
+  id: 1,
+  url: 'https://hooks.example.com/lanewise',
+  description: 'Data warehouse',
+  event_types: ['lane.booked', 'lane.outcome_changed'],
+  state: 'active',
+  disabled_reason: null,
+  created_at: '2026-03-01T14:00:00.000Z',
+  waiting: 0,
+  dead: 0,
+  secrets: [{ id: 1, created_at: '2026-03-01T14:00:00.000Z', expires_at: null }],
+}
+const exampleWithSecret = {
+  endpoint: exampleEndpoint,
+  secret: 'whsec_...',
+  warning: 'This secret is shown once. Store it now; it cannot be shown again.',
+}
 
 export const addEventEndpoint = endpoint({
   name: 'add-event-endpoint',
@@ -78,7 +96,7 @@ export const addEventEndpoint = endpoint({
     event_types: Type.Optional(typesField),
   }),
   status: 201,
-  answer: WithSecret,
+  answer: EventEndpointWithSecret,
   problems: ['url-not-allowed', 'too-many-event-endpoints', 'events-off'],
   examples: {
     body: {
@@ -86,6 +104,7 @@ export const addEventEndpoint = endpoint({
       description: 'Data warehouse',
       event_types: ['lane.booked', 'lane.outcome_changed'],
     },
+    answer: exampleWithSecret,
   },
 })
 
@@ -104,6 +123,7 @@ export const listEventEndpoints = endpoint({
     }),
     endpoints: Type.Array(EventEndpoint),
   }),
+  examples: { answer: { events_on: true, endpoints: [exampleEndpoint] } },
 })
 
 export const changeEventEndpoint = endpoint({
@@ -125,7 +145,7 @@ export const changeEventEndpoint = endpoint({
   status: 200,
   answer: EventEndpoint,
   problems: ['not-found', 'url-not-allowed'],
-  examples: { body: { state: 'paused' } },
+  examples: { body: { state: 'paused' }, answer: { ...exampleEndpoint, state: 'paused' } },
 })
 
 export const removeEventEndpoint = endpoint({
@@ -140,6 +160,7 @@ export const removeEventEndpoint = endpoint({
   status: 200,
   answer: Type.Object({ id: Type.Integer() }),
   problems: ['not-found'],
+  examples: { answer: { id: 1 } },
 })
 
 export const rotateEventSecret = endpoint({
@@ -162,9 +183,21 @@ export const rotateEventSecret = endpoint({
     ),
   }),
   status: 201,
-  answer: WithSecret,
+  answer: EventEndpointWithSecret,
   problems: ['not-found'],
-  examples: { body: { overlap_hours: 24 } },
+  examples: {
+    body: { overlap_hours: 24 },
+    answer: {
+      ...exampleWithSecret,
+      endpoint: {
+        ...exampleEndpoint,
+        secrets: [
+          { id: 2, created_at: '2026-03-02T09:00:00.000Z', expires_at: null },
+          { id: 1, created_at: '2026-03-01T14:00:00.000Z', expires_at: '2026-03-03T09:00:00.000Z' },
+        ],
+      },
+    },
+  },
 })
 
 export const testEventEndpoint = endpoint({
@@ -179,6 +212,7 @@ export const testEventEndpoint = endpoint({
   status: 202,
   answer: Type.Object({ event_id: Type.String({ description: 'The webhook-id it is sent with' }) }),
   problems: ['not-found', 'state-conflict', 'events-off'],
+  examples: { answer: { event_id: '0b0c2a54-3a0e-4b57-9a2e-6f3d1b1f8c11' } },
 })
 
 export const replayEvents = endpoint({
@@ -204,7 +238,7 @@ export const replayEvents = endpoint({
   status: 202,
   answer: Type.Object({ replayed: Type.Integer({ description: 'Events that are now sent again' }) }),
   problems: ['not-found', 'state-conflict', 'events-off'],
-  examples: { body: { since: '2026-03-01T14:00:00Z', only_dead: true } },
+  examples: { body: { since: '2026-03-01T14:00:00Z', only_dead: true }, answer: { replayed: 12 } },
 })
 
 export const EventDelivery = Type.Object({

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
-import { changeSources, Lane, outcomeReasons, outcomes } from './lane.ts'
+import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
 
 const source = Type.Enum([...changeSources], {
   description: 'Where the change came from: the dashboard, a signed update of the TMS, or a file',
@@ -54,53 +54,6 @@ function body<Name extends string, Data extends TSchema>(type: Name, data: Data)
   })
 }
 
-const exampleLane: Static<typeof Lane> = {
-  lane_ref: '48211093754-1-1',
-  lane_id: 52840917233,
-  request_id: 48211093754,
-  origin: 'Dallas, TX',
-  destination: 'Atlanta, GA',
-  equipment: 'V',
-  customer_name: 'Harvest Table Foods',
-  quoted_customer_name: 'Harvest Table Foods',
-  reference: 'PO-7781',
-  quoted_by: { user_id: 3, name: 'Dana Reyes' },
-  quoted_rate: 2150,
-  customer_rate: 2150,
-  estimated_cost: 1820,
-  expected_cost: { amount: 1805, low: 1640, high: 1990 },
-  truck_cost: 1790.5,
-  truck_cost_source: 'tms',
-  margin: 359.5,
-  margin_pct: 16.7,
-  carrier_name: 'Blue Mesa Trucking',
-  carrier_notes: 'MC-481920',
-  market_rate: null,
-  miles: 781,
-  pickup_date: '2026-03-04',
-  outcome: 'won',
-  outcome_reason: null,
-  outcome_source: 'tms',
-  decided_at: '2026-03-01T14:00:00.000Z',
-  booked_at: '2026-03-01T14:00:00.000Z',
-  created_at: '2026-02-27T16:12:09.000Z',
-  updated_at: '2026-03-01T14:00:00.000Z',
-}
-const openLane: Static<typeof Lane> = {
-  ...exampleLane,
-  customer_rate: null,
-  truck_cost: null,
-  truck_cost_source: null,
-  margin: null,
-  margin_pct: null,
-  carrier_name: null,
-  carrier_notes: null,
-  outcome: 'pending',
-  outcome_source: null,
-  decided_at: null,
-  booked_at: null,
-  updated_at: exampleLane.created_at,
-}
 const at = '2026-03-01T14:00:00.127Z'
 
 /** Every event that is sent: what it says, when it is sent, and an example. */

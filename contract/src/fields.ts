@@ -9,6 +9,11 @@ import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
 declare module 'typebox' {
   interface TSchemaOptions {
     'x-expected'?: string
+    /**
+     * The document's `multipleOf`. The service checks cents by itself: by division 9,999,999.99 is no multiple of 0.01,
+     * because neither number is exact in binary.
+     */
+    'x-multiple-of'?: number
   }
 }
 
@@ -17,6 +22,9 @@ declare module 'typebox' {
  * logs, or cannot be stored as UTF-8 at all. (Tab, line feed and carriage return are control characters too.)
  */
 const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]|\p{Noncharacter_Code_Point}/u
+
+/** The same as a pattern that other languages read, too; of a whole text, which may be empty. */
+export const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$'
 
 /** True when a text can be stored and shown as it is. @example isDisplayText('Café') // true */
 export function isDisplayText(text: string): boolean {
@@ -31,12 +39,6 @@ export function isVisible(text: string): boolean {
   return visible.test(text)
 }
 
-function codePoints(text: string): number {
-  let count = 0
-  for (const _ of text) count++
-  return count
-}
-
 /** True when `dollars` is an exact amount of cents from 0 to the largest we keep. -0, NaN and Infinity are not. */
 export function isDollars(dollars: number): boolean {
   return (
@@ -48,15 +50,17 @@ export function isDollars(dollars: number): boolean {
   )
 }
 
-/** Text that people read: 1 to `max` code points, no control characters, not only what nobody sees. */
+/** Text that people read: 1 to `max` code points, no control characters, at least one character that can be seen. */
 export function text(description: string, max: number = nameLengthMax) {
   return Type.Refine(
     Type.String({
       description,
       minLength: 1,
+      maxLength: max,
+      pattern: printable,
       'x-expected': `text of 1 to ${max} characters without control characters`,
     }),
-    (value) => codePoints(value) <= max && isVisible(value) && isDisplayText(value),
+    (value) => isVisible(value) && isDisplayText(value),
     () => 'text',
   )
 }
@@ -73,6 +77,7 @@ export function dollars(description: string) {
       description,
       minimum: 0,
       maximum: dollarsMax,
+      'x-multiple-of': 0.01,
       'x-expected': 'a number of dollars from 0 to 9,999,999.99 with at most two decimals',
     }),
     (value) => isDollars(value),
@@ -87,12 +92,20 @@ export function positiveDollars(description: string) {
       description,
       exclusiveMinimum: 0,
       maximum: dollarsMax,
+      'x-multiple-of': 0.01,
       'x-expected': 'a number of dollars greater than 0 and up to 9,999,999.99 with at most two decimals',
     }),
     (value) => isDollars(value) && value > 0,
     () => 'dollars',
   )
 }
+
+/** The lane_ref of a lane, in an answer. */
+export const laneRef = Type.String({
+  description: 'REQUESTID-LANENUM-COUNT, unique, assigned by the service',
+  pattern: '^[0-9]+-[0-9]+-[0-9]+$',
+  examples: ['48211093754-1-1'],
+})
 
 const isoTime =
   /^(\d{4})-(\d{2})-(\d{2})(?:T((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
@@ -129,7 +142,8 @@ export function isDay(value: string): boolean {
 export function time(description: string) {
   return Type.Refine(
     Type.String({
-      description,
+      description: `${description}. A time without a zone, or a day, is read as UTC`,
+      pattern: isoTime.source,
       examples: ['2026-03-01T14:00:00Z'],
       'x-expected': 'a time in ISO 8601, such as 2026-03-01T14:00:00Z',
     }),
@@ -163,21 +177,35 @@ export function oneOf<const Values extends string[]>(
   return Type.Enum<Values>(values, { description, 'x-expected': `one of ${values.join(', ')}` })
 }
 
+/** The extras of an answer that are asked for, as a comma list. */
+export function includeOf(extras: readonly string[], example: string) {
+  const extra = `\\s*(${extras.join('|')})\\s*`
+  return Type.String({
+    description: `Extras as a comma list: ${extras.join(', ')}`,
+    pattern: `^${extra}(,${extra})*$`,
+    examples: [example],
+    'x-expected': `a comma list of ${extras.join(', ')}`,
+  })
+}
+
 const emailForm = /^[^\s@<>()[\]\\,;:"]+@[^\s@.<>()[\]\\,;:"]+(\.[^\s@.<>()[\]\\,;:"]+)+$/
 
 export function email(description: string) {
   return Type.Refine(
     Type.String({
       description,
+      maxLength: 254,
+      pattern: emailForm.source,
       'x-expected': 'an e-mail address of at most 254 characters, such as ana@example.com',
     }),
-    (value) => value.length <= 254 && emailForm.test(value) && isDisplayText(value),
+    (value) => isDisplayText(value),
     () => 'email',
   )
 }
 
 /** The id of a record of the tenant's own, in an address. No id is larger, so a larger one is never looked for. */
 export const recordId = Type.Integer({
+  format: 'int64',
   minimum: 1,
   maximum: 2_147_483_647,
   'x-expected': 'the id of a record, a whole number from 1 to 2,147,483,647',
@@ -191,13 +219,21 @@ export function sentLaneRef(description: string) {
   return Type.Refine(
     Type.String({
       description,
+      maxLength: nameLengthMax,
+      pattern: printable,
       examples: ['48211093754-1-1'],
       'x-expected': `text of at most ${nameLengthMax} characters without control characters`,
     }),
-    (value) => codePoints(value) <= nameLengthMax && isDisplayText(value),
+    (value) => isDisplayText(value),
     () => 'text',
   )
 }
+
+/** A comma, and no control characters but white space. */
+const placeForm = (() => {
+  const hidden = '\\u0000-\\u0008\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
+  return `^[^,${hidden}]*,[^${hidden}]*$`
+})()
 
 /**
  * A pickup or delivery place as it travels: `City, ST`. The server reads it; see the geography of the lane. White space
@@ -207,24 +243,23 @@ export function place(description: string) {
   return Type.Refine(
     Type.String({
       description,
+      maxLength: 100,
+      pattern: placeForm,
       examples: ['Dallas, TX'],
       'x-expected': 'a city and state such as "Dallas, TX", of at most 100 characters',
     }),
-    (value) => codePoints(value) <= 100 && value.includes(',') && isDisplayText(value.replaceAll(/\s/g, ' ')),
+    (value) => isDisplayText(value.replaceAll(/\s/g, ' ')),
     () => 'place',
   )
 }
 
 export function equipment(description: string) {
-  return Type.Refine(
-    Type.String({
-      description,
-      examples: ['V'],
-      'x-expected': 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F',
-    }),
-    (value) => /^[A-Za-z0-9_-]{1,20}$/.test(value) || /^[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?$/.test(value),
-    () => 'equipment',
-  )
+  return Type.String({
+    description,
+    pattern: '^([A-Za-z0-9_-]{1,20}|[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?)$',
+    examples: ['V'],
+    'x-expected': 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F',
+  })
 }
 
 /** Nullable in answers: absent is null there. */

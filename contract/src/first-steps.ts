@@ -20,4 +20,16 @@ export const firstSteps = endpoint({
     first_read: Type.Boolean({ description: 'A service token was used' }),
     booking: Type.Boolean({ description: 'A signed update was taken in' }),
   }),
+  examples: {
+    answer: {
+      quotes: true,
+      outcomes: true,
+      imports: false,
+      team: false,
+      token: true,
+      secret: true,
+      first_read: true,
+      booking: false,
+    },
+  },
 })

@@ -49,6 +49,38 @@ const columnMap = Type.Optional(
 
 const importId = Type.Object({ import_id: recordId })
 
+const exampleImport = {
+  import_id: 7,
+  file_name: 'loads.csv',
+  dry_run: false,
+  status: 'done',
+  columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
+  ignored_columns: ['Notes'],
+  rows_read: 12_254,
+  rows_added: 12_250,
+  rows_updated: 0,
+  rows_repeated: 3,
+  rows_refused: 1,
+  errors: [{ row: 18, column: 'Rate', detail: 'Rate must be an amount of dollars; it is "call".' }],
+  bytes_read: 1_470_480,
+  bytes_total: 1_470_480,
+  created_at: '2026-03-01T14:00:00.000Z',
+  created_by: { user_id: 3, name: 'Dana Reyes' },
+  finished_at: '2026-03-01T14:00:04.000Z',
+  failure: null,
+}
+const runningImport = {
+  ...exampleImport,
+  status: 'running',
+  rows_read: 4_000,
+  rows_added: 3_998,
+  rows_repeated: 2,
+  rows_refused: 0,
+  errors: [],
+  bytes_read: 480_000,
+  finished_at: null,
+}
+
 export const createImport = endpoint({
   name: 'create-import',
   method: 'POST',
@@ -71,6 +103,10 @@ export const createImport = endpoint({
   status: 202,
   answer: Import,
   problems: ['state-conflict'],
+  examples: {
+    body: 'Ship From,Ship To,Equip,Rate,Quote Date\n"Dallas, TX","Atlanta, GA",V,2150,2026-02-27\n',
+    answer: runningImport,
+  },
 })
 
 const field = Type.String({ description: 'A field of ours, such as quoted_rate' })
@@ -136,6 +172,14 @@ export const matchImportColumns = endpoint({
       headers: ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date'],
       map: 'quoted_rate=#4',
     },
+    answer: {
+      columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
+      positions: { origin: 1, destination: 2, equipment: 3, quoted_rate: 4 },
+      ignored_columns: ['Notes'],
+      problems: [],
+      fields: [{ field: 'quoted_rate', description: 'the rate quoted', required: true, may_be: [4] }],
+      needs: [{ what: 'the place of pickup', any_of: [['origin']], is_met: true }],
+    },
   },
 })
 
@@ -149,6 +193,7 @@ export const listImports = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({ imports: Type.Array(Import) }),
+  examples: { answer: { imports: [{ ...exampleImport, errors: [] }] } },
 })
 
 export const getImport = endpoint({
@@ -163,6 +208,7 @@ export const getImport = endpoint({
   status: 200,
   answer: Import,
   problems: ['not-found'],
+  examples: { answer: exampleImport },
 })
 
 export const stopImport = endpoint({
@@ -177,6 +223,7 @@ export const stopImport = endpoint({
   status: 200,
   answer: Import,
   problems: ['not-found'],
+  examples: { answer: { ...runningImport, status: 'stopped', finished_at: '2026-03-01T14:00:02.000Z' } },
 })
 
 export const undoImport = endpoint({
@@ -197,4 +244,12 @@ export const undoImport = endpoint({
     bookings_rolled_back: Type.Integer(),
   }),
   problems: ['not-found', 'state-conflict'],
+  examples: {
+    answer: {
+      import: { ...exampleImport, status: 'undone' },
+      lanes_removed: 12_248,
+      lanes_kept: 2,
+      bookings_rolled_back: 0,
+    },
+  },
 })

@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { equipment, nullable, place } from './fields.ts'
+import { equipment, includeOf, nullable, place } from './fields.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
 
-const query = Type.Object({
+export const InsightQuery = Type.Object({
   origin: Type.String(),
   destination: Type.String(),
   equipment: nullable(Type.String()),
@@ -23,23 +23,14 @@ export const laneInsight = endpoint({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
     equipment: Type.Optional(equipment('Equipment code; corridor-wide over all types when absent')),
-    include: Type.Optional(
-      Type.Refine(
-        Type.String({
-          description: 'Extras as a comma list: evidence',
-          'x-expected': 'a comma list of evidence',
-        }),
-        (value) => value.split(',').every((part) => part.trim() === 'evidence'),
-        () => 'include',
-      ),
-    ),
+    include: Type.Optional(includeOf(['evidence'], 'evidence')),
   }),
   status: 200,
   cacheSeconds: 900,
   answer: Type.Union([
     Type.Object({
       found: Type.Literal(true),
-      query,
+      query: InsightQuery,
       scope: Type.Enum([...laneScopes]),
       history: Type.Object({
         total_quotes: Type.Integer(),
@@ -66,7 +57,7 @@ export const laneInsight = endpoint({
         Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
       ),
     }),
-    Type.Object({ found: Type.Literal(false), query }),
+    Type.Object({ found: Type.Literal(false), query: InsightQuery }),
   ]),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },

@@ -11,7 +11,7 @@ const counts = {
   pending: Type.Integer(),
 }
 
-const End = Type.Object({
+export const LaneEnd = Type.Object({
   place: Type.String({ description: 'The known place, as Dallas, TX; as sent where it is not known' }),
   latitude: { ...nullable(Type.Number()), description: 'Degrees north; null where the place is not known' },
   longitude: { ...nullable(Type.Number()), description: 'Degrees east; null where the place is not known' },
@@ -33,8 +33,8 @@ export const laneRecord = endpoint({
   }),
   status: 200,
   answer: Type.Object({
-    origin: End,
-    destination: End,
+    origin: LaneEnd,
+    destination: LaneEnd,
     miles: { ...nullable(Type.Number()), description: 'Our own estimate of the road miles' },
     equipment: Type.Array(Type.Object({ equipment: Type.String(), ...counts }), {
       description: 'Every type quoted on the city pair, whichever was asked for, most quoted first',

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { nullable } from './fields.ts'
+import { laneRef, nullable } from './fields.ts'
 
 export const outcomes = ['won', 'lost', 'pending'] as const
 export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
@@ -8,9 +8,12 @@ export const changeSources = ['dashboard', 'tms', 'import'] as const
 const money = nullable(Type.Number())
 const moment = nullable(Type.String({ format: 'date-time' }))
 
+/** A person of the brokerage, as a record names them. */
+export const UserSummary = Type.Object({ user_id: Type.Integer(), name: Type.String() })
+
 /** A lane: one priced origin-destination-equipment line of a quote request, with its booking once there is one. */
 export const Lane = Type.Object({
-  lane_ref: Type.String({ description: 'REQUESTID-LANENUM-COUNT, unique, assigned by the service' }),
+  lane_ref: laneRef,
   lane_id: Type.Integer(),
   request_id: Type.Integer(),
   origin: Type.String(),
@@ -22,7 +25,7 @@ export const Lane = Type.Object({
   quoted_customer_name: Type.String({ description: 'The customer named on the quote' }),
   reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
   quoted_by: {
-    ...nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
+    ...nullable(UserSummary),
     description: 'The rep who quoted it; null for an imported lane',
   },
   quoted_rate: Type.Number({ description: 'What was quoted, in dollars' }),
@@ -54,3 +57,53 @@ export const Lane = Type.Object({
   updated_at: Type.String({ format: 'date-time' }),
 })
 export type Lane = Type.Static<typeof Lane>
+
+/** A lane that was booked, for the examples of the document. */
+export const exampleLane: Lane = {
+  lane_ref: '48211093754-1-1',
+  lane_id: 52840917233,
+  request_id: 48211093754,
+  origin: 'Dallas, TX',
+  destination: 'Atlanta, GA',
+  equipment: 'V',
+  customer_name: 'Harvest Table Foods',
+  quoted_customer_name: 'Harvest Table Foods',
+  reference: 'PO-7781',
+  quoted_by: { user_id: 3, name: 'Dana Reyes' },
+  quoted_rate: 2150,
+  customer_rate: 2150,
+  estimated_cost: 1820,
+  expected_cost: { amount: 1805, low: 1640, high: 1990 },
+  truck_cost: 1790.5,
+  truck_cost_source: 'tms',
+  margin: 359.5,
+  margin_pct: 16.7,
+  carrier_name: 'Blue Mesa Trucking',
+  carrier_notes: 'MC-481920',
+  market_rate: null,
+  miles: 781,
+  pickup_date: '2026-03-04',
+  outcome: 'won',
+  outcome_reason: null,
+  outcome_source: 'tms',
+  decided_at: '2026-03-01T14:00:00.000Z',
+  booked_at: '2026-03-01T14:00:00.000Z',
+  created_at: '2026-02-27T16:12:09.000Z',
+  updated_at: '2026-03-01T14:00:00.000Z',
+}
+/** The same lane before it was decided. */
+export const openLane: Lane = {
+  ...exampleLane,
+  customer_rate: null,
+  truck_cost: null,
+  truck_cost_source: null,
+  margin: null,
+  margin_pct: null,
+  carrier_name: null,
+  carrier_notes: null,
+  outcome: 'pending',
+  outcome_source: null,
+  decided_at: null,
+  booked_at: null,
+  updated_at: exampleLane.created_at,
+}

@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
-import { equipment, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
+import { equipment, includeOf, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -9,7 +9,7 @@ export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as c
 
 const number = nullable(Type.Number())
 
-const query = {
+const echo = {
   origin: Type.String(),
   destination: Type.String(),
   equipment: nullable(Type.String()),
@@ -17,43 +17,46 @@ const query = {
   market_rate: number,
 }
 
+/** The counts and the quotes behind the numbers. */
+export const MarkupEvidence = Type.Object(
+  { quotes: Type.Array(EvidenceQuote), quotes_page: Type.Integer(), quotes_pages: Type.Integer() },
+  {
+    additionalProperties: true,
+    description: 'With include=evidence: the counts and the quotes behind each number',
+  },
+)
+
+export const RateBand = Type.Object({ floor: number, median: number, ceiling: number })
+
 const extras = {
   estimate: Type.Optional(Estimate),
   curve: Type.Optional(Type.Array(CurvePoint, { description: 'With include=curve, cheapest first' })),
   optimum: Type.Optional(nullable(Optimum)),
-  evidence: Type.Optional(
-    Type.Object(
-      { quotes: Type.Array(EvidenceQuote), quotes_page: Type.Integer(), quotes_pages: Type.Integer() },
-      {
-        additionalProperties: true,
-        description: 'With include=evidence: the counts and the quotes behind each number',
-      },
-    ),
-  ),
+  evidence: Type.Optional(MarkupEvidence),
 }
 
 /** The answer, with the echo of its query. */
-function answerOf<Query extends TObject>(echo: Query) {
+function answerOf<Query extends TObject>(query: Query) {
   return Type.Union([
     Type.Object({
       found: Type.Literal(true),
-      query: echo,
+      query,
       win_probability: number,
       confidence: Type.Enum([...confidences]),
       markup_pct: number,
       suggested_rate: number,
-      rate_band: Type.Object({ floor: number, median: number, ceiling: number }),
+      rate_band: RateBand,
       verdict: Type.String(),
       ...extras,
     }),
-    Type.Object({ found: Type.Literal(false), query: echo, confidence: Type.Literal('none'), ...extras }),
+    Type.Object({ found: Type.Literal(false), query, confidence: Type.Literal('none'), ...extras }),
   ])
 }
 
 /** The answer for a lane of a batch, which needs no proposed rate: null where none was sent and none can be suggested. */
 export const markupOfBatch = answerOf(
   Type.Object({
-    ...query,
+    ...echo,
     proposed_rate: nullable(Type.Number({ description: 'As sent, or else as suggested' })),
   }),
 )
@@ -77,18 +80,7 @@ export const markup = endpoint({
     market_rate: Type.Optional(
       positiveDollars('External market rate; the reference of markup_pct when given'),
     ),
-    include: Type.Optional(
-      Type.Refine(
-        Type.String({
-          description: `Extras as a comma list: ${markupExtras.join(', ')}`,
-          examples: ['estimate,optimum'],
-          'x-expected': `a comma list of ${markupExtras.join(', ')}`,
-        }),
-        (value) =>
-          value.split(',').every((part) => (markupExtras as readonly string[]).includes(part.trim())),
-        () => 'include',
-      ),
-    ),
+    include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),
     evidence_limit: Type.Optional(
       wholeNumber(`Quotes a page of evidence; ${pageSizeDefault} when absent`, 1, pageSizeMax),
@@ -96,7 +88,7 @@ export const markup = endpoint({
   }),
   status: 200,
   cacheSeconds: 300,
-  answer: answerOf(Type.Object(query)),
+  answer: answerOf(Type.Object(echo)),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', proposed_rate: 2150 },
     answer: {

@@ -1,10 +1,10 @@
-import type { TSchema } from 'typebox'
 import { allEndpoints } from './all-endpoints.ts'
 import { type Endpoint, underTenantLimit } from './endpoint.ts'
 import { type ProblemCode, problemContentType, problems, problemType } from './errors.ts'
 import { eventBodies } from './events.ts'
-
-type Json = Record<string, unknown>
+import { signatureToleranceSeconds, tenantRequestsPerWindowMax, tenantWindowSeconds } from './limits.ts'
+import { type DocumentSchemas, documentSchemas, type Json } from './openapi-schemas.ts'
+import { signatureForm, timestampForm } from './signature.ts'
 
 /**
  * The OpenAPI 3.1 document of the whole API, made from the endpoints: nothing in it is said a second time.
@@ -12,10 +12,17 @@ type Json = Record<string, unknown>
  * @example openApiDocument('0.1.0').paths['/api/integrations/insights/markup'].get.operationId // 'markup'
  */
 export function openApiDocument(version: string): Json {
+  const named = documentSchemas()
   const paths: Record<string, Json> = {}
   for (const endpoint of allEndpoints as readonly Endpoint[]) {
-    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation(endpoint) }
+    paths[endpoint.path] = {
+      ...paths[endpoint.path],
+      [endpoint.method.toLowerCase()]: operation(endpoint, named),
+    }
   }
+  const webhooks = Object.fromEntries(
+    Object.entries(eventBodies).map(([type, event]) => [type, { post: webhook(type, event, named) }]),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -29,9 +36,7 @@ export function openApiDocument(version: string): Json {
     servers: [{ url: '/', description: 'This service' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths,
-    webhooks: Object.fromEntries(
-      Object.entries(eventBodies).map(([type, event]) => [type, { post: webhook(type, event) }]),
-    ),
+    webhooks,
     components: {
       securitySchemes: {
         dashboard: {
@@ -49,18 +54,25 @@ export function openApiDocument(version: string): Json {
         signature: {
           type: 'apiKey',
           in: 'header',
-          name: 'X-Service-Signature',
+          name: signatureName,
           description:
             'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key.',
         },
         timestamp: {
           type: 'apiKey',
           in: 'header',
-          name: 'X-Service-Timestamp',
+          name: timestampName,
           description: 'Unix time in seconds, within 5 minutes of the server clock.',
         },
       },
-      schemas: { Problem: problemSchema },
+      schemas: { ...named.schemas, ...problemSchemas },
+      parameters: requestHeaders,
+      headers: responseHeaders,
+      examples: Object.fromEntries(
+        (allEndpoints as readonly Endpoint[])
+          .flatMap(problemsOf)
+          .map((code) => [code, { summary: problems[code].title, value: problemExample(code) }]),
+      ),
     },
   }
 }
@@ -78,28 +90,173 @@ const tags: Readonly<Record<Endpoint['tag'], string>> = {
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 
-const problemSchema = {
-  type: 'object',
-  description: 'RFC 9457',
-  required: ['type', 'title', 'status', 'detail', 'request_id'],
-  properties: {
-    type: { type: 'string', format: 'uri-reference' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    request_id: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['code', 'detail'],
-        properties: {
-          pointer: { type: 'string' },
-          parameter: { type: 'string' },
-          code: { type: 'string' },
-          detail: { type: 'string' },
-          suggestions: { type: 'array', items: { type: 'string' } },
-        },
+/** Names of headers as they are written; HTTP reads them in any case. */
+const timestampName = 'X-Service-Timestamp'
+const signatureName = 'X-Service-Signature'
+
+const requestHeaders = {
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description:
+      'handling=strict refuses fields and parameters that are not known with the problem unknown-field. Without it they are ignored, and named in Ignored-Fields.',
+    schema: { type: 'string' },
+    example: 'handling=strict',
+  },
+  ServiceTimestamp: {
+    name: timestampName,
+    in: 'header',
+    required: true,
+    description: `Unix time in seconds as decimal digits, within ${signatureToleranceSeconds} seconds of the server clock`,
+    schema: { type: 'string', pattern: timestampForm.source },
+    example: '1772373600',
+  },
+  ServiceSignature: {
+    name: signatureName,
+    in: 'header',
+    required: true,
+    description:
+      'sha256= and the lowercase hex HMAC-SHA256 of "<timestamp>.<body>" over the exact bytes of the body, with the whole signing secret as key',
+    schema: { type: 'string', pattern: signatureForm.source },
+    example: 'sha256=ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b',
+  },
+} as const
+
+const header = (description: string, example: string | number) => ({
+  description,
+  schema: { type: typeof example === 'number' ? 'integer' : 'string' },
+  example,
+})
+
+const responseHeaders = {
+  RequestId: header(
+    'The id of this request, which is also in the log of the service',
+    '5f0c1c7e-8f0f-4c39-9a2e-6f3d1b1f8c11',
+  ),
+  CacheControl: header(
+    'For how long, and by whom, the answer may be kept: no-store where it may not be kept',
+    'no-store',
+  ),
+  IgnoredFields: header(
+    'Fields and parameters that were sent, are not known and had no effect, separated by commas. A member inside another is named by its path, such as lanes/0/quotedRate. In a long list a star stands for the number of an item. Each name is percent-encoded.',
+    'lanes/0/quotedRate',
+  ),
+  IgnoredFieldsMore: header('How many further entries Ignored-Fields would have, where not all fit', 3),
+  RateLimit: header(
+    'What is left of the limit of the brokerage: r requests, and t seconds until there are more',
+    '"tenant";r=7;t=1',
+  ),
+  RateLimitPolicy: header(
+    'The limit of the brokerage: q requests in any w seconds',
+    `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
+  ),
+  XRateLimitLimit: header('The limit of the brokerage, in the older form', tenantRequestsPerWindowMax),
+  XRateLimitRemaining: header('What is left of it, in the older form', 7),
+  XRateLimitReset: header('Seconds until there are more, in the older form', 1),
+  RetryAfter: header('Seconds to wait before the same request is sent again', 1),
+  IdempotentReplayed: header(
+    'true: the same signed request was answered before; this is that answer, and nothing was done',
+    'true',
+  ),
+  WwwAuthenticate: header('How to authenticate', 'Bearer realm="integrations"'),
+  AcceptPost: header('The content type that the address takes', 'application/json'),
+  AcceptEncoding: header('The content encoding that the address takes', 'identity'),
+  ContentDisposition: header('The name of the file', 'attachment; filename="lanes.csv"'),
+  SetCookie: header('The session, for the pages of the dashboard', '__Host-lanewise=...; Path=/; HttpOnly'),
+} as const
+
+/** The headers of an answer, by their names. */
+function headersOf(names: Readonly<Record<string, keyof typeof responseHeaders>>): Json {
+  return Object.fromEntries(
+    Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+  )
+}
+
+const everyAnswer = { 'Request-Id': 'RequestId', 'Cache-Control': 'CacheControl' } as const
+
+const limitHeaders = {
+  'RateLimit-Policy': 'RateLimitPolicy',
+  RateLimit: 'RateLimit',
+  'X-RateLimit-Limit': 'XRateLimitLimit',
+  'X-RateLimit-Remaining': 'XRateLimitRemaining',
+  'X-RateLimit-Reset': 'XRateLimitReset',
+} as const
+
+const namesOfIgnored = {
+  'Ignored-Fields': 'IgnoredFields',
+  'Ignored-Fields-More': 'IgnoredFieldsMore',
+} as const
+
+/** The headers that an answer has because of what the endpoint does. */
+function ownHeaders({ who, answerKind, setsSession }: Endpoint) {
+  return {
+    ...(who.kind === 'service' && who.signed ? { 'Idempotent-Replayed': 'IdempotentReplayed' as const } : {}),
+    ...(answerKind === 'csv' ? { 'Content-Disposition': 'ContentDisposition' as const } : {}),
+    ...(setsSession === true ? { 'Set-Cookie': 'SetCookie' as const } : {}),
+  }
+}
+
+/** The headers that a refusal of some status may have. */
+const refusalHeaders: Readonly<Record<number, Readonly<Record<string, keyof typeof responseHeaders>>>> = {
+  401: { 'WWW-Authenticate': 'WwwAuthenticate' },
+  403: { 'WWW-Authenticate': 'WwwAuthenticate' },
+  409: { 'Retry-After': 'RetryAfter' },
+  415: { 'Accept-Post': 'AcceptPost', 'Accept-Encoding': 'AcceptEncoding' },
+  429: { 'Retry-After': 'RetryAfter' },
+  503: { 'Retry-After': 'RetryAfter' },
+}
+
+/** The words of a name as generators of code write types. @example pascalCase('lane.outcome_changed') // 'LaneOutcomeChanged' */
+function pascalCase(name: string): string {
+  return name.replaceAll(/(?:^|[-._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+const problemSchemas = {
+  Problem: {
+    type: 'object',
+    description: 'Any refusal or failure, as RFC 9457 has it. Some have members of their own beside these.',
+    required: ['type', 'code', 'title', 'status', 'detail', 'request_id'],
+    properties: {
+      type: { type: 'string', format: 'uri-reference', description: 'Ends with the code' },
+      code: {
+        type: 'string',
+        pattern: '^[a-z]+(-[a-z]+)*$',
+        description: 'What to tell problems apart by; each has a page under /problems. New ones may come.',
+      },
+      title: { type: 'string', description: 'The problem in a few words, for people' },
+      status: { type: 'integer', minimum: 400, maximum: 599 },
+      detail: { type: 'string', description: 'What was wrong with this request, for people' },
+      request_id: { type: 'string', description: 'The same as in the header Request-Id' },
+      errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' } },
+      server_time: {
+        type: 'integer',
+        description: 'With timestamp-out-of-window: the clock of the server in Unix seconds, to set yours by',
+      },
+      max_skew_seconds: {
+        type: 'integer',
+        description: 'With timestamp-out-of-window: how far the two may be apart',
+      },
+      'violated-policies': {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'With quota-exceeded: which limit was reached',
+      },
+    },
+    additionalProperties: true,
+  },
+  FieldError: {
+    type: 'object',
+    description: 'One field that was wrong: pointer into the body, or the parameter of the address',
+    required: ['code', 'detail'],
+    properties: {
+      pointer: { type: 'string', format: 'json-pointer' },
+      parameter: { type: 'string' },
+      code: { type: 'string' },
+      detail: { type: 'string', description: 'What was sent and what would be right' },
+      suggestions: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'What may have been meant, best first, each to be sent as it is',
       },
     },
   },
@@ -160,23 +317,28 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   return [...new Set(codes)]
 }
 
-function operation(endpoint: Endpoint): Json {
+function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   const byStatus = Map.groupBy(problemsOf(endpoint), (code) => problems[code].status)
+  const limit = underTenantLimit(endpoint) ? limitHeaders : {}
+  const isCsv = endpoint.answerKind === 'csv'
+  const answer = isCsv
+    ? named.part(endpoint.answer, 'answer')
+    : named.named(`${pascalCase(endpoint.name)}Answer`, endpoint.answer, 'answer')
   return {
     operationId: endpoint.name,
     summary: endpoint.summary,
     description: endpoint.description,
     tags: [endpoint.tag],
     security: securityOf(endpoint),
-    ...parametersOf(endpoint),
-    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, endpoint.body) }),
+    parameters: parametersOf(endpoint, named),
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint, named) }),
     responses: {
       [endpoint.status]: {
         description: endpoint.summary,
-        headers: { 'Request-Id': { schema: { type: 'string' } }, ...limitHeaders(endpoint) },
+        headers: headersOf({ ...everyAnswer, ...namesOfIgnored, ...limit, ...ownHeaders(endpoint) }),
         content: {
-          [endpoint.answerKind === 'csv' ? 'text/csv' : 'application/json']: {
-            schema: endpoint.answer,
+          [isCsv ? 'text/csv' : 'application/json']: {
+            schema: answer,
             ...(endpoint.examples?.answer === undefined ? {} : { example: endpoint.examples.answer }),
           },
         },
@@ -186,10 +348,13 @@ function operation(endpoint: Endpoint): Json {
           status,
           {
             description: codes.map((code) => `${code}: ${problems[code].title}.`).join(' '),
+            headers: headersOf({ ...everyAnswer, ...limit, ...refusalHeaders[status] }),
             content: {
               [problemContentType]: {
                 schema: { $ref: '#/components/schemas/Problem' },
-                examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
+                examples: Object.fromEntries(
+                  codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+                ),
               },
             },
           },
@@ -200,7 +365,11 @@ function operation(endpoint: Endpoint): Json {
 }
 
 /** An event, as the request that a receiver gets. */
-function webhook(type: string, event: (typeof eventBodies)[keyof typeof eventBodies]): Json {
+function webhook(
+  type: string,
+  event: (typeof eventBodies)[keyof typeof eventBodies],
+  named: DocumentSchemas,
+): Json {
   const header = (name: string, description: string, example: string) => ({
     name,
     in: 'header',
@@ -230,7 +399,12 @@ function webhook(type: string, event: (typeof eventBodies)[keyof typeof eventBod
     ],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: event.schema, example: event.example } },
+      content: {
+        'application/json': {
+          schema: named.named(`${pascalCase(type)}Event`, event.schema, 'answer'),
+          example: event.example,
+        },
+      },
     },
     responses: {
       '2XX': { description: 'Taken. The body of the answer does not matter.' },
@@ -244,19 +418,48 @@ function problemExample(code: ProblemCode): Json {
   const { title, status, remedy } = problems[code]
   return {
     type: problemType(code),
+    code,
     title,
     status,
     detail: remedy,
     request_id: '5f0c1c7e-8f0f-4c39-9a2e-6f3d1b1f8c11',
+    ...ownMembers[code],
   }
 }
 
-function limitHeaders(endpoint: Endpoint): Json {
-  if (!underTenantLimit(endpoint)) return {}
-  return {
-    'RateLimit-Policy': { schema: { type: 'string' } },
-    RateLimit: { schema: { type: 'string' } },
-  }
+/** What the examples of some problems hold beside what every problem has. */
+const ownMembers: { readonly [Code in ProblemCode]?: Json } = {
+  'validation-failed': {
+    detail:
+      'customer_rate must be a number of dollars from 0 to 9,999,999.99 with at most two decimals; it is -5.',
+    errors: [
+      {
+        pointer: '/customer_rate',
+        code: 'invalid',
+        detail:
+          'customer_rate must be a number of dollars from 0 to 9,999,999.99 with at most two decimals; it is -5.',
+      },
+    ],
+  },
+  'unknown-field': {
+    detail: '"lanes[0].quotedRate" is not a field of this request.',
+    errors: [
+      {
+        pointer: '/lanes/0/quotedRate',
+        code: 'unknown',
+        detail: '"lanes[0].quotedRate" is not a field of this request.',
+      },
+    ],
+  },
+  'quota-exceeded': {
+    detail: 'Your brokerage has made 10 requests within a second; wait and send this one again.',
+    'violated-policies': ['tenant'],
+  },
+  'timestamp-out-of-window': {
+    detail: 'X-Service-Timestamp is 412 seconds behind the server clock; at most 300 are allowed.',
+    server_time: 1_772_373_600,
+    max_skew_seconds: signatureToleranceSeconds,
+  },
 }
 
 function securityOf(endpoint: Endpoint): Json[] {
@@ -270,69 +473,41 @@ function securityOf(endpoint: Endpoint): Json[] {
   }
 }
 
-interface PropertySchema extends Json {
-  readonly description?: string
+interface ParametersSchema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>
+  readonly required?: readonly string[]
 }
 
-function parametersOf(endpoint: Endpoint): Json {
-  const list = (where: 'path' | 'query', schema: TSchema | undefined) => {
-    const { properties = {}, required = [] } = (schema ?? {}) as {
-      properties?: Record<string, PropertySchema>
-      required?: readonly string[]
-    }
-    return Object.entries(properties).map(([name, property]) => ({
+function parametersOf(endpoint: Endpoint, named: DocumentSchemas): Json[] {
+  const list = (where: 'path' | 'query', schema: ParametersSchema = {}) =>
+    Object.entries(schema.properties ?? {}).map(([name, property]) => ({
       name,
       in: where,
-      required: where === 'path' || required.includes(name),
+      required: where === 'path' || schema.required?.includes(name) === true,
       ...(property.description === undefined ? {} : { description: property.description }),
-      schema: property,
+      schema: named.part({ ...property, description: undefined }, 'answer', name),
       ...(endpoint.examples?.query?.[name] === undefined ? {} : { example: endpoint.examples.query[name] }),
     }))
-  }
-  const parameters = [...list('path', endpoint.params), ...list('query', endpoint.query)]
-  return parameters.length === 0 ? {} : { parameters }
+  const isSigned = endpoint.who.kind === 'service' && endpoint.who.signed
+  const headers = [
+    ...(isSigned ? (['ServiceTimestamp', 'ServiceSignature'] as const) : []),
+    'Prefer',
+  ] as const
+  return [
+    ...list('path', endpoint.params),
+    ...list('query', endpoint.query),
+    ...headers.map((name) => ({
+      $ref: `#/components/parameters/${name satisfies keyof typeof requestHeaders}`,
+    })),
+  ]
 }
 
-function requestBody(endpoint: Endpoint, body: TSchema): Json {
-  if (endpoint.bodyKind === 'csv') {
-    return { required: true, content: { 'text/csv': { schema: body } } }
+function requestBody({ name, body, bodyKind, examples }: Endpoint, named: DocumentSchemas): Json {
+  const example = examples?.body === undefined ? {} : { example: examples.body }
+  if (bodyKind === 'csv') {
+    return { required: true, content: { 'text/csv': { schema: named.part(body, 'body'), ...example } } }
   }
   const needed = (body as { required?: readonly string[] }).required ?? []
-  return {
-    required: needed.length > 0,
-    content: {
-      'application/json': {
-        schema: withNulls(body as unknown as Json),
-        ...(endpoint.examples?.body === undefined ? {} : { example: endpoint.examples.body }),
-      },
-    },
-  }
-}
-
-/** In a body null is the same as absent, so an optional field may be null. */
-function withNulls(schema: Json): Json {
-  const { properties, required, items } = schema as {
-    properties?: Record<string, Json>
-    required?: readonly string[]
-    items?: Json
-  }
-  return {
-    ...schema,
-    ...(items === undefined ? {} : { items: withNulls(items) }),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, property]) => {
-              const inner = withNulls(property)
-              return [name, required?.includes(name) === true ? inner : orNull(inner)]
-            }),
-          ),
-        }),
-  }
-}
-
-function orNull(schema: Json): Json {
-  if (typeof schema.type === 'string') return { ...schema, type: [schema.type, 'null'] }
-  return Array.isArray(schema.enum) ? { ...schema, enum: [...schema.enum, null] } : schema
+  const schema = named.named(`${pascalCase(name)}Body`, body, 'body')
+  return { required: needed.length > 0, content: { 'application/json': { schema, ...example } } }
 }

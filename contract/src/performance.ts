@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { equipment, nullable, oneOf, text, time, wholeNumber } from './fields.ts'
-import { Lane } from './lane.ts'
+import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
+import { exampleLane, Lane } from './lane.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'equipment', 'month'] as const
@@ -13,7 +13,7 @@ const selection = {
   to: Type.Optional(time('Only lanes quoted before this time')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   customer: Type.Optional(text('Only lanes of this customer, any case')),
-  quoted_by: Type.Optional(wholeNumber('Only lanes that this user quoted', 1, 2_147_483_647)),
+  quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
 }
 
 const page = {
@@ -34,6 +34,8 @@ const period = {
 
 const money = nullable(Type.Number())
 
+export const WinRateInterval = Type.Object({ low_pct: Type.Number(), high_pct: Type.Number() })
+
 /** What is counted and summed, for a row and for all of them. */
 const figures = {
   quotes: Type.Integer(),
@@ -43,7 +45,7 @@ const figures = {
   decided: Type.Integer({ description: 'won plus lost' }),
   win_rate_pct: { ...money, description: 'won / decided x 100, one decimal; null while none is decided' },
   win_rate_interval: {
-    ...nullable(Type.Object({ low_pct: Type.Number(), high_pct: Type.Number() })),
+    ...nullable(WinRateInterval),
     description: 'Where the win rate would lie 4 times in 5 with this many decided quotes (Wilson)',
   },
   shipments: Type.Integer({ description: 'Lanes whose booked AR and AP are both known' }),
@@ -64,15 +66,40 @@ const figures = {
   },
 }
 
-const PerformanceRow = Type.Object({
+/** What makes a lane one lane. */
+export const LaneKey = Type.Object({
+  origin: Type.String(),
+  destination: Type.String(),
+  equipment: Type.String(),
+})
+
+export const PerformanceRow = Type.Object({
   key: Type.String({ description: 'The row among those of the same `by`; for a rep the user id' }),
   label: Type.String({ description: 'The row as people call it' }),
   lane: {
-    ...nullable(Type.Object({ origin: Type.String(), destination: Type.String(), equipment: Type.String() })),
+    ...nullable(LaneKey),
     description: 'The lane, with by=lane',
   },
   ...figures,
 })
+
+const exampleFigures = {
+  quotes: 34,
+  won: 17,
+  lost: 9,
+  pending: 8,
+  decided: 26,
+  win_rate_pct: 65.4,
+  win_rate_interval: { low_pct: 52.9, high_pct: 76 },
+  shipments: 1,
+  customer_rate: 2150,
+  truck_cost: 1790.5,
+  margin: 359.5,
+  margin_pct: 16.7,
+  comparable_shipments: 1,
+  quoted_margin: 345,
+  landed_vs_quoted: 14.5,
+}
 
 export const getPerformance = endpoint({
   name: 'get-performance',
@@ -103,10 +130,28 @@ export const getPerformance = endpoint({
     next_cursor: nullable(Type.String()),
     totals: Type.Object(figures),
   }),
-  examples: { query: { by: 'lane' } },
+  examples: {
+    query: { by: 'lane' },
+    answer: {
+      by: 'lane',
+      from: null,
+      to: null,
+      rows: [
+        {
+          key: 'Dallas, TX>Atlanta, GA>V',
+          label: 'Dallas, TX to Atlanta, GA, V',
+          lane: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },
+          ...exampleFigures,
+        },
+      ],
+      rows_total: 1,
+      next_cursor: null,
+      totals: exampleFigures,
+    },
+  },
 })
 
-const MarginGap = Type.Object({
+export const MarginGap = Type.Object({
   lane: Lane,
   quoted_margin: Type.Number({ description: 'Quoted rate minus the cost expected when it was quoted' }),
   margin: Type.Number({ description: 'What landed: AR minus AP' }),
@@ -136,4 +181,21 @@ export const listMarginGaps = endpoint({
       shortfall: Type.Number({ description: 'Over those that landed below' }),
     }),
   }),
+  examples: {
+    answer: {
+      from: null,
+      to: null,
+      gaps: [
+        {
+          lane: { ...exampleLane, truck_cost: 1900, margin: 250, margin_pct: 11.6 },
+          quoted_margin: 345,
+          margin: 250,
+          shortfall: 95,
+          because: 'cost',
+        },
+      ],
+      next_cursor: null,
+      totals: { shipments_compared: 1, below: 1, shortfall: 95 },
+    },
+  },
 })

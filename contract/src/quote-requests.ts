@@ -8,11 +8,12 @@ import {
   oneOf,
   place,
   positiveDollars,
+  recordId,
   text,
   time,
   wholeNumber,
 } from './fields.ts'
-import { changeSources, Lane, outcomeReasons, outcomes } from './lane.ts'
+import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
 import {
   cursorLengthMax,
   lanesPerRequestMax,
@@ -22,7 +23,7 @@ import {
   quoteRequestKeysMax,
 } from './limits.ts'
 
-const QuoteRequest = Type.Object({
+export const QuoteRequest = Type.Object({
   request_id: Type.Integer(),
   customer_name: Type.String(),
   reference: nullable(Type.String()),
@@ -31,6 +32,14 @@ const QuoteRequest = Type.Object({
 })
 
 const laneRef = Type.Object({ lane_ref: Type.String() })
+
+const exampleRequest = {
+  request_id: openLane.request_id,
+  customer_name: openLane.customer_name,
+  reference: openLane.reference,
+  created_at: openLane.created_at,
+  lanes: [openLane],
+}
 
 export const createQuoteRequest = endpoint({
   name: 'create-quote-request',
@@ -100,6 +109,7 @@ export const createQuoteRequest = endpoint({
         },
       ],
     },
+    answer: exampleRequest,
   },
 })
 
@@ -117,6 +127,7 @@ export const getQuoteRequest = endpoint({
   status: 200,
   answer: QuoteRequest,
   problems: ['not-found'],
+  examples: { answer: exampleRequest },
 })
 
 const laneSorts = [
@@ -150,7 +161,7 @@ const laneFilters = {
   destination: Type.Optional(place('Only lanes to this place')),
   equipment: Type.Optional(equipment('Only lanes of this equipment')),
   customer: Type.Optional(text('Only lanes of this customer, any case')),
-  quoted_by: Type.Optional(wholeNumber('Only lanes that this user quoted', 1, 2_147_483_647)),
+  quoted_by: Type.Optional({ ...recordId, description: 'Only lanes that this user quoted' }),
   reason: Type.Optional(oneOf('Only lanes lost for this reason', outcomeReasons)),
   q: Type.Optional(text('Words found in lane_ref, customer, carrier, origin or destination')),
   from: Type.Optional(time('Only lanes quoted at or after this time')),
@@ -184,6 +195,7 @@ export const listLanes = endpoint({
   }),
   status: 200,
   answer: Type.Object(lanePage),
+  examples: { answer: { lanes: [openLane], next_cursor: null, total: 1 } },
 })
 
 export const exportLanes = endpoint({
@@ -199,6 +211,10 @@ export const exportLanes = endpoint({
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then a line a lane; UTF-8 with its mark' }),
+  examples: {
+    answer:
+      '\uFEFFQuote ID,Quoted at,Customer,Origin,Destination,Equipment,Quoted rate,Outcome\r\n48211093754-1-1,2026-02-27T16:12:09.000Z,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,2150.00,pending\r\n',
+  },
 })
 
 export const getLane = endpoint({
@@ -213,6 +229,7 @@ export const getLane = endpoint({
   status: 200,
   answer: Lane,
   problems: ['lane-not-found'],
+  examples: { answer: exampleLane },
 })
 
 export const listShipments = endpoint({
@@ -251,6 +268,25 @@ export const listShipments = endpoint({
       }),
     }),
   }),
+  examples: {
+    answer: {
+      lanes: [exampleLane],
+      next_cursor: null,
+      total: 1,
+      totals: {
+        shipments: 1,
+        customer_rate: 2150,
+        truck_cost: 1790.5,
+        margin: 359.5,
+        margin_pct: 16.7,
+        shipments_with_margin: 1,
+        quoted_margin: 345,
+        shipments_with_quoted_margin: 1,
+        landed_vs_quoted: 14.5,
+        comparable_shipments: 1,
+      },
+    },
+  },
 })
 
 /** Shipments for a service token: what was pushed can be read back by who pushed it. */
@@ -276,6 +312,10 @@ export const exportShipments = endpoint({
   status: 200,
   answerKind: 'csv',
   answer: Type.String({ description: 'A header line, then a line a shipment; UTF-8 with its mark' }),
+  examples: {
+    answer:
+      '\uFEFFQuote ID,Customer,Origin,Destination,Equipment,Customer rate,Truck cost,Margin\r\n48211093754-1-1,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,2150.00,1790.50,359.50\r\n',
+  },
 })
 
 export const requote = endpoint({
@@ -296,7 +336,10 @@ export const requote = endpoint({
   status: 201,
   answer: Lane,
   problems: ['lane-not-found'],
-  examples: { body: { quoted_rate: 2075 } },
+  examples: {
+    body: { quoted_rate: 2075 },
+    answer: { ...openLane, lane_ref: '48211093754-1-2', lane_id: 52840917234, quoted_rate: 2075 },
+  },
 })
 
 export const setOutcome = endpoint({
@@ -315,15 +358,25 @@ export const setOutcome = endpoint({
   status: 200,
   answer: Lane,
   problems: ['lane-not-found'],
-  examples: { body: { outcome: 'lost', reason: 'price' } },
+  examples: {
+    body: { outcome: 'lost', reason: 'price' },
+    answer: {
+      ...openLane,
+      outcome: 'lost',
+      outcome_reason: 'price',
+      outcome_source: 'dashboard',
+      decided_at: '2026-03-01T14:00:00.000Z',
+      updated_at: '2026-03-01T14:00:00.000Z',
+    },
+  },
 })
 
 const values = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]))
 
-const Change = Type.Object({
+export const Change = Type.Object({
   change_id: Type.Integer({ description: 'Number of the change on its lane, from 1' }),
   source: Type.Enum([...changeSources]),
-  changed_by: nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
+  changed_by: nullable(UserSummary),
   changed_at: Type.String({ format: 'date-time' }),
   before: values,
   after: values,
@@ -342,6 +395,21 @@ export const listChanges = endpoint({
   status: 200,
   answer: Type.Object({ changes: Type.Array(Change) }),
   problems: ['lane-not-found'],
+  examples: {
+    answer: {
+      changes: [
+        {
+          change_id: 1,
+          source: 'tms',
+          changed_by: null,
+          changed_at: '2026-03-01T14:00:00.000Z',
+          before: { customer_rate: null, truck_cost: null, outcome: 'pending' },
+          after: { customer_rate: 2150, truck_cost: 1790.5, outcome: 'won' },
+          rolled_back_change_id: null,
+        },
+      ],
+    },
+  },
 })
 
 export const rollback = endpoint({
@@ -357,5 +425,5 @@ export const rollback = endpoint({
   status: 200,
   answer: Lane,
   problems: ['lane-not-found', 'not-found'],
-  examples: { body: { change_id: 1 } },
+  examples: { body: { change_id: 1 }, answer: openLane },
 })

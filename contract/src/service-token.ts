@@ -18,6 +18,17 @@ export const ServiceToken = Type.Object({
   revoked_at: nullable(Type.String({ format: 'date-time' })),
 })
 
+const exampleToken = {
+  id: 3,
+  name: 'McLeod production',
+  scope: integrationsScope,
+  created_at: '2026-03-01T14:00:00.000Z',
+  expires_at: '2027-03-01T14:00:00.000Z',
+  last_used_at: '2026-03-01T14:05:00.000Z',
+  last_used_from: '192.0.2.7',
+  revoked_at: null,
+}
+
 export const createServiceToken = endpoint({
   name: 'create-service-token',
   method: 'POST',
@@ -37,7 +48,17 @@ export const createServiceToken = endpoint({
     token: Type.String(),
     warning: Type.String(),
   }),
-  examples: { body: { name: 'McLeod production' } },
+  examples: {
+    body: { name: 'McLeod production' },
+    answer: {
+      id: 3,
+      name: 'McLeod production',
+      scope: integrationsScope,
+      expires_at: '2027-03-01T14:00:00.000Z',
+      token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6InN2Yytqd3QifQ...',
+      warning: 'This token is shown once. Store it now; it cannot be shown again.',
+    },
+  },
 })
 
 export const listServiceTokens = endpoint({
@@ -50,6 +71,7 @@ export const listServiceTokens = endpoint({
   who: admin,
   status: 200,
   answer: Type.Object({ tokens: Type.Array(ServiceToken) }),
+  examples: { answer: { tokens: [exampleToken] } },
 })
 
 export const revokeServiceToken = endpoint({
@@ -64,4 +86,5 @@ export const revokeServiceToken = endpoint({
   status: 200,
   answer: ServiceToken,
   problems: ['not-found'],
+  examples: { answer: { ...exampleToken, revoked_at: '2026-03-02T09:00:00.000Z' } },
 })

@@ -25,7 +25,10 @@ export const shipmentUpdate = endpoint({
   answer: Type.Object({
     status: Type.Literal('ok'),
     lane_id: Type.Integer(),
-    updated: Type.Boolean(),
+    updated: Type.Boolean({
+      description:
+        'true when the lane now holds the values of this update, also when an equal one had set them before. false when there was nothing to apply (the body held only lane_ref) or when newer signed values stand.',
+    }),
   }),
   problems: ['lane-not-found', 'request-in-progress'],
   examples: {

@@ -10,12 +10,11 @@ function newPassword(description: string) {
     Type.String({
       description,
       writeOnly: true,
+      minLength: passwordLengthMin,
+      maxLength: passwordLengthMax,
       'x-expected': `${passwordLengthMin} to ${passwordLengthMax} characters long`,
     }),
-    (value) => {
-      const length = [...value].length
-      return length >= passwordLengthMin && length <= passwordLengthMax && value.isWellFormed()
-    },
+    (value) => value.isWellFormed(),
     () => 'password',
   )
 }
@@ -51,12 +50,35 @@ export const Tenant = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-const Session = Type.Object({
+export const Session = Type.Object({
   token: Type.String({ description: 'The dashboard JWT, valid for 12 hours' }),
   expires_at: Type.String({ format: 'date-time' }),
   user: User,
   tenant: Tenant,
 })
+
+const exampleUser = {
+  id: 1,
+  name: 'Ana Ortiz',
+  email: 'ana@example.com',
+  role: 'owner',
+  status: 'active',
+  created_at: '2026-03-01T14:00:00.000Z',
+}
+const exampleMember = { ...exampleUser, id: 4, name: 'Sam Reyes', email: 'sam@example.com', role: 'member' }
+const exampleTenant = {
+  id: 1204877211,
+  name: 'Blue Mesa Logistics',
+  win_probability_method: 'at_or_below',
+  floors: { margin_pct: 8, margin: null, rate_per_mile: null },
+  created_at: '2026-03-01T14:00:00.000Z',
+}
+const exampleSession = {
+  token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6ImRhc2gifQ...',
+  expires_at: '2026-03-02T02:00:00.000Z',
+  user: exampleUser,
+  tenant: exampleTenant,
+}
 
 export const signUp = endpoint({
   name: 'sign-up',
@@ -75,6 +97,7 @@ export const signUp = endpoint({
   }),
   status: 201,
   answer: Session,
+  setsSession: true,
   problems: ['email-taken', 'sign-up-disabled', 'too-many-attempts'],
   examples: {
     body: {
@@ -83,6 +106,7 @@ export const signUp = endpoint({
       email: 'ana@example.com',
       password: 'correct horse battery staple',
     },
+    answer: exampleSession,
   },
 })
 
@@ -97,8 +121,12 @@ export const signIn = endpoint({
   body: Type.Object({ email: email('Your e-mail address'), password: triedPassword }),
   status: 200,
   answer: Session,
+  setsSession: true,
   problems: ['sign-in-failed', 'too-many-attempts'],
-  examples: { body: { email: 'ana@example.com', password: 'correct horse battery staple' } },
+  examples: {
+    body: { email: 'ana@example.com', password: 'correct horse battery staple' },
+    answer: exampleSession,
+  },
 })
 
 export const acceptInvitation = endpoint({
@@ -120,12 +148,14 @@ export const acceptInvitation = endpoint({
   }),
   status: 200,
   answer: Session,
+  setsSession: true,
   problems: ['token-invalid', 'token-expired', 'too-many-attempts'],
   examples: {
     body: {
       invitation: 'lwinv_1204877211_2_q3Zt0hWcV9Jx7sLd2mKfYbRn8uAe5gPo',
       password: 'seven quiet trucks at dawn',
     },
+    answer: { ...exampleSession, user: exampleMember },
   },
 })
 
@@ -146,7 +176,8 @@ export const signOut = endpoint({
   }),
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
-  examples: { body: { everywhere: true } },
+  setsSession: true,
+  examples: { body: { everywhere: true }, answer: { status: 'ok' } },
 })
 
 export const sessionToken = endpoint({
@@ -164,7 +195,7 @@ export const sessionToken = endpoint({
     token: Type.String({ description: 'The dashboard JWT; keep it in memory only' }),
     expires_at: Type.String({ format: 'date-time' }),
   }),
-  examples: { body: {} },
+  examples: { body: {}, answer: { token: exampleSession.token, expires_at: '2026-03-01T14:05:00.000Z' } },
 })
 
 export const me = endpoint({
@@ -177,6 +208,7 @@ export const me = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({ user: User, tenant: Tenant, expires_at: Type.String({ format: 'date-time' }) }),
+  examples: { answer: { user: exampleUser, tenant: exampleTenant, expires_at: exampleSession.expires_at } },
 })
 
 export const changePassword = endpoint({
@@ -196,6 +228,7 @@ export const changePassword = endpoint({
       current_password: 'correct horse battery staple',
       new_password: 'seven quiet trucks at dawn',
     },
+    answer: { status: 'ok' },
   },
 })
 
@@ -230,7 +263,10 @@ export const updateTenant = endpoint({
   }),
   status: 200,
   answer: Tenant,
-  examples: { body: { win_probability_method: 'at_or_below', floors: { margin_pct: 8 } } },
+  examples: {
+    body: { win_probability_method: 'at_or_below', floors: { margin_pct: 8 } },
+    answer: exampleTenant,
+  },
 })
 
 export const listUsers = endpoint({
@@ -243,6 +279,7 @@ export const listUsers = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({ users: Type.Array(User) }),
+  examples: { answer: { users: [exampleUser, exampleMember] } },
 })
 
 export const inviteUser = endpoint({
@@ -268,7 +305,14 @@ export const inviteUser = endpoint({
     expires_at: Type.String({ format: 'date-time' }),
   }),
   problems: ['email-taken'],
-  examples: { body: { name: 'Sam Reyes', email: 'sam@example.com', role: 'member' } },
+  examples: {
+    body: { name: 'Sam Reyes', email: 'sam@example.com', role: 'member' },
+    answer: {
+      user: { ...exampleMember, status: 'invited' },
+      invitation: 'lwinv_1204877211_4_...',
+      expires_at: '2026-03-08T14:00:00.000Z',
+    },
+  },
 })
 
 export const updateUser = endpoint({
@@ -287,7 +331,7 @@ export const updateUser = endpoint({
   status: 200,
   answer: User,
   problems: ['not-found', 'last-owner'],
-  examples: { body: { role: 'admin' } },
+  examples: { body: { role: 'admin' }, answer: { ...exampleMember, role: 'admin' } },
 })
 
 export const removeUser = endpoint({
@@ -306,4 +350,5 @@ export const removeUser = endpoint({
   status: 200,
   answer: User,
   problems: ['not-found', 'last-owner', 'tokens-to-hand-over'],
+  examples: { answer: { ...exampleMember, status: 'removed' } },
 })

@@ -24,6 +24,7 @@ export const checkSignature = endpoint({
     body: Type.Refine(
       Type.String({
         description: `The body exactly as sent, at most ${bodyBytesMax.toLocaleString('en-US')} bytes`,
+        maxLength: bodyBytesMax,
         'x-expected': `text of at most ${bodyBytesMax.toLocaleString('en-US')} bytes`,
       }),
       (value) => value.length <= bodyBytesMax && encoder.encode(value).length <= bodyBytesMax,

@@ -17,12 +17,28 @@ export const SigningSecret = Type.Object({
   revoked_at: nullable(Type.String({ format: 'date-time' })),
 })
 
-const CreatedSecret = Type.Object({
+export const CreatedSecret = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   secret: Type.String(),
   warning: Type.String(),
 })
+
+const exampleSecret = {
+  id: 1,
+  name: 'tms',
+  created_at: '2026-03-01T14:00:00.000Z',
+  expires_at: null,
+  last_used_at: '2026-03-01T14:05:00.000Z',
+  revoked_at: null,
+}
+
+const exampleCreated = {
+  id: 1,
+  name: 'tms',
+  secret: 'lwsec_...',
+  warning: 'This secret is shown once. Store it now; it cannot be shown again.',
+}
 
 export const createSigningSecret = endpoint({
   name: 'create-signing-secret',
@@ -37,7 +53,7 @@ export const createSigningSecret = endpoint({
   status: 201,
   answer: CreatedSecret,
   problems: ['too-many-live-secrets'],
-  examples: { body: { name: 'tms' } },
+  examples: { body: { name: 'tms' }, answer: exampleCreated },
 })
 
 export const listSigningSecrets = endpoint({
@@ -50,6 +66,7 @@ export const listSigningSecrets = endpoint({
   who: admin,
   status: 200,
   answer: Type.Object({ secrets: Type.Array(SigningSecret) }),
+  examples: { answer: { secrets: [exampleSecret] } },
 })
 
 export const rotateSigningSecret = endpoint({
@@ -73,7 +90,7 @@ export const rotateSigningSecret = endpoint({
   status: 201,
   answer: CreatedSecret,
   problems: ['not-found', 'too-many-live-secrets', 'state-conflict'],
-  examples: { body: { overlap_hours: 24 } },
+  examples: { body: { overlap_hours: 24 }, answer: { ...exampleCreated, id: 2 } },
 })
 
 export const revokeSigningSecret = endpoint({
@@ -88,4 +105,5 @@ export const revokeSigningSecret = endpoint({
   status: 200,
   answer: SigningSecret,
   problems: ['not-found'],
+  examples: { answer: { ...exampleSecret, revoked_at: '2026-03-02T09:00:00.000Z' } },
 })

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { isDisplayText, wholeNumber } from './fields.ts'
+import { isDisplayText, printable, wholeNumber } from './fields.ts'
 import { labelLengthMax, suggestionsDefault, suggestionsMax } from './limits.ts'
 
 /** What somebody has typed so far: it may be nothing yet. */
@@ -9,6 +9,7 @@ function typed(description: string) {
     Type.String({
       description,
       maxLength: labelLengthMax,
+      pattern: printable,
       'x-expected': `text of at most ${labelLengthMax} characters without control characters`,
     }),
     (value) => isDisplayText(value),

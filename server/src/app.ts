@@ -150,8 +150,12 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
       throw problem('malformed-request', 'The header Host is missing.', { headers: { Connection: 'close' } })
     }
     refuseDoubtfulFraming(request.raw)
-    if (Buffer.byteLength(request.raw.url ?? '') > uriBytesMax) {
+    const url = request.raw.url ?? ''
+    if (Buffer.byteLength(url) > uriBytesMax) {
       throw problem('uri-too-long', `The address must be at most ${uriBytesMax} bytes.`)
+    }
+    if (!url.startsWith('/')) {
+      throw problem('malformed-request', 'The address must be a path such as /api/lanes, or a whole URL.')
     }
     // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
     if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
@@ -212,11 +216,10 @@ function refuseDoubtfulFraming({ httpVersion, headers }: IncomingMessage): void 
   }
 }
 
-/** An absolute address (as proxies are sent) is routed by its path alone. */
+/** An absolute address (as proxies are sent) is routed by its path alone. One that cannot be read is left as it is. */
 function pathOf(url: string): string {
-  if (!/^https?:\/\//i.test(url)) return url
-  const parsed = URL.parse(url)
-  return parsed === null ? '/' : `${parsed.pathname}${parsed.search}`
+  const parsed = /^https?:\/\//i.test(url) ? URL.parse(url) : null
+  return parsed === null ? url : `${parsed.pathname}${parsed.search}`
 }
 
 const readPaths = [...operationPaths, ...Object.values(pagePaths)]

@@ -122,6 +122,35 @@ describe('an address in another form is not there', () => {
   })
 })
 
+describe('an address that cannot be read is refused, with nothing of the inside shown', () => {
+  test.each([
+    '/%',
+    '/\x00',
+    '/\xe9',
+    'http://[',
+    'http://',
+    'http://x:99999/healthz',
+    'https://%zz/',
+    'ftp://x/',
+    '*',
+    '?a=b',
+    'healthz',
+    `/${'a'.repeat(9_000)}`,
+    `/docs/static/${'a'.repeat(20_000)}`,
+  ])('%j', async (target) => {
+    const answer = await ask('GET', target, 'text/html')
+    const code = answer.status === 414 ? 'uri-too-long' : answer.status === 431 ? 'headers-too-large' : null
+    expect(answer.headers['content-type']).toContain('application/problem+json')
+    expect(answer.body).toMatchObject({ status: answer.status, code: code ?? 'malformed-request' })
+    expect(answer.body.type).toBe(`/problems/${answer.body.code}`)
+    expect(answer.text).not.toMatch(/\.[jt]s:\d|node_modules|\n? {2,}at /)
+  })
+
+  test('a whole URL is read by its path', async () => {
+    expect((await ask('GET', 'http://elsewhere.example/healthz')).body).toEqual({ status: 'ok' })
+  })
+})
+
 describe('a page is read and nothing else', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])('%s', async (method) => {
     for (const path of pages) {

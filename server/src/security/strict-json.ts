@@ -49,7 +49,7 @@ const notJson: readonly (readonly [form: RegExp, detail: (found: string) => stri
 ]
 
 /** A string of JSON, also one that does not end. It is matched in one pass, however long it is. */
-const jsonString = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)/g
+const jsonString = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)/g
 
 /** Why a text is not JSON, where that is a usual mistake. */
 function whyNotJson(text: string): string {
