@@ -53,6 +53,8 @@ const kept: Readonly<Record<string, readonly [variable: string, path: string]>> 
 /** Values of a body that are variables of the collection, not those of the example. */
 const variableMembers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sign-in': { email: '{{email}}', password: '{{password}}' },
+  // A new name at every run: a brokerage can have two live secrets of one name, not three.
+  'create-signing-secret': { name: 'Postman {{$timestamp}}' },
   'shipment-update': { lane_ref: '{{lane_ref}}' },
 }
 

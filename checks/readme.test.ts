@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '#server/config.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
@@ -41,25 +40,25 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   })
   afterAll(() => app.close())
 
-  test('works as written, from sign-up to the first booked margin', async () => {
+  test('works as written, from sign-up to the first booked margin, and a second time', async () => {
     const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))
     expect(commands.length).toBe(7)
-    const here = commands
-      .join('')
-      .replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
-      .replace('EMAIL=ana@example.com', `EMAIL=ana-${randomUUID()}@example.com`)
-    app.now = Date.now()
-    const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })
-    expect(complaint).toBe('')
-    expect(code).toBe(0)
-    const [update, lane, markup, insight] = output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-    expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
-    expect(readme).toContain(`$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`)
-    expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
-    expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })
+    const here = commands.join('').replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
+    // Nothing else is changed: the commands must work as they stand, and again.
+    for (const _ of ['once', 'again']) {
+      app.now = Date.now()
+      const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })
+      expect(complaint).toBe('')
+      expect(code).toBe(0)
+      const [update, lane, markup, insight] = output
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+      expect(lane).toMatchObject({ customer_rate: 2100, truck_cost: 1790, margin: 310, outcome: 'won' })
+      expect(readme).toContain(`$${lane.margin.toFixed(2)}, ${lane.margin_pct} % of the customer rate`)
+      expect(markup).toMatchObject({ found: true, confidence: 'low', suggested_rate: 2100 })
+      expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { wins: 1, losses: 0 } })
+    }
   })
 })

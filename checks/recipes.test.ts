@@ -95,21 +95,24 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
     }
   })
 
-  test.skipIf(!has(...needs))('goes from a sign-in to a booked margin', async () => {
+  test.skipIf(!has(...needs))('goes from a sign-in to a booked margin, as often as it is run', async () => {
     const [program, ...args] = command
     const lane = await makeLane(app, integration.tenant)
     const { email, password } = integration.tenant
     const env = { LANEWISE_URL: app.url, LANEWISE_EMAIL: email, LANEWISE_PASSWORD: password }
-    app.now = Date.now()
-    const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
-    expect(ran.complaint).toBe('')
-    const [update, markup, insight] = ran.output
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
-    expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2150, equipment: 'V' } })
-    expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { avg_rate_usd: 2150 } })
+    // A brokerage can have two live secrets of one name: a third run finds what a second does not.
+    for (const _ of ['once', 'again', 'a third time']) {
+      app.now = Date.now()
+      const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
+      expect(ran.complaint).toBe('')
+      const [update, markup, insight] = ran.output
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      expect(update).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
+      expect(markup).toMatchObject({ found: true, query: { proposed_rate: 2150, equipment: 'V' } })
+      expect(insight).toMatchObject({ found: true, scope: 'equipment', history: { avg_rate_usd: 2150 } })
+    }
 
     const refused = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: '1-1-1' } })
     expect(refused.code).not.toBe(0)
@@ -144,36 +147,39 @@ describe('the Postman collection', () => {
     expect(JSON.parse(textOf(postmanFile))).toEqual(JSON.parse(JSON.stringify(postmanCollection(version))))
   })
 
-  test('runs from a sign-in to a booked margin, signing by itself', async () => {
+  test('runs from a sign-in to a booked margin, signing by itself, as often as it is run', async () => {
     const newman = fetched('newman', '6.2.2')
     if (typeof newman !== 'string') {
       process.stderr.write(`NOT TESTED: the Postman collection was not run: ${newman.missing}\n`)
       return
     }
-    app.now = Date.now()
-    const { email, password } = integration.tenant
-    const values = { base_url: app.url, email, password }
-    const ran = await run(process.execPath, [
-      '--no-deprecation',
-      join(newman, 'bin/newman.js'),
-      'run',
-      join(root, postmanFile),
-      '--folder',
-      postmanWalk,
-      ...Object.entries(values).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]),
-      '--reporters',
-      'json',
-      '--reporter-json-export',
-      join(folder, 'newman.json'),
-    ])
-    const { run: report } = JSON.parse(readFileSync(join(folder, 'newman.json'), 'utf8'))
-    expect(
-      report.failures.map(
-        ({ error, source }: { error: { message: string }; source: { name: string } }) =>
-          `${source.name}: ${error.message}`,
-      ),
-    ).toEqual([])
-    expect(report.stats.requests).toMatchObject({ total: 8, failed: 0 })
-    expect(ran.code).toBe(0)
+    // A brokerage can have two live secrets of one name: a third run finds what a second does not.
+    for (const _ of ['once', 'again', 'a third time']) {
+      app.now = Date.now()
+      const { email, password } = integration.tenant
+      const values = { base_url: app.url, email, password }
+      const ran = await run(process.execPath, [
+        '--no-deprecation',
+        join(newman, 'bin/newman.js'),
+        'run',
+        join(root, postmanFile),
+        '--folder',
+        postmanWalk,
+        ...Object.entries(values).flatMap(([name, value]) => ['--env-var', `${name}=${value}`]),
+        '--reporters',
+        'json',
+        '--reporter-json-export',
+        join(folder, 'newman.json'),
+      ])
+      const { run: report } = JSON.parse(readFileSync(join(folder, 'newman.json'), 'utf8'))
+      expect(
+        report.failures.map(
+          ({ error, source }: { error: { message: string }; source: { name: string } }) =>
+            `${source.name}: ${error.message}`,
+        ),
+      ).toEqual([])
+      expect(report.stats.requests).toMatchObject({ total: 8, failed: 0 })
+      expect(ran.code).toBe(0)
+    }
   })
 })

@@ -37,7 +37,8 @@ public class Lanewise {
     // 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
     String who = "{\"email\":" + quoted(env("LANEWISE_EMAIL")) + ",\"password\":" + quoted(env("LANEWISE_PASSWORD")) + "}";
     String session = member(send(post("/api/auth/sign-in", null, who.getBytes(StandardCharsets.UTF_8))), "token");
-    byte[] name = "{\"name\":\"Java recipe\"}".getBytes(StandardCharsets.UTF_8);
+    // The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
+    byte[] name = ("{\"name\":\"Java recipe " + Instant.now().getEpochSecond() + "\"}").getBytes(StandardCharsets.UTF_8);
     String token = member(send(post("/api/integrations/tokens", session, name)), "token");
     String secret = member(send(post("/api/integrations/secrets", session, name)), "secret");
 

@@ -56,7 +56,8 @@ def main():
     # 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
     who = {"email": os.environ["LANEWISE_EMAIL"], "password": os.environ["LANEWISE_PASSWORD"]}
     session = call("POST", "/api/auth/sign-in", body=json.dumps(who).encode())["token"]
-    name = json.dumps({"name": "Python recipe"}).encode()
+    # The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
+    name = json.dumps({"name": f"Python recipe {time.time():.0f}"}).encode()
     token = call("POST", "/api/integrations/tokens", session, name)["token"]
     secret = call("POST", "/api/integrations/secrets", session, name)["secret"]
 

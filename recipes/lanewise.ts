@@ -16,8 +16,10 @@ async function main(): Promise<void> {
     body: { email: LANEWISE_EMAIL, password: LANEWISE_PASSWORD },
   })
   const admin = new Lanewise({ baseUrl: LANEWISE_URL, token: session })
-  const { token } = await admin.createServiceToken({ name: 'TypeScript recipe' })
-  const { secret } = await admin.createSigningSecret({ name: 'TypeScript recipe' })
+  // The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
+  const name = `TypeScript recipe ${Date.now()}`
+  const { token } = await admin.createServiceToken({ name })
+  const { secret } = await admin.createSigningSecret({ name })
 
   // Make one client and keep it: it signs, tries again, remembers answers and sets its clock right.
   const lanewise = new Lanewise({ baseUrl: LANEWISE_URL, token, secret })

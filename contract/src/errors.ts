@@ -174,7 +174,12 @@ export const problems = {
     title: 'Not possible in the present state',
     remedy: 'Read the resource again and decide anew.',
   },
-  'body-too-large': { status: 413, title: 'Body is too large', remedy: 'Send a smaller body.' },
+  'body-too-large': {
+    status: 413,
+    title: 'Body is too large',
+    remedy:
+      'Send a smaller body. JSON is sent uncompressed, so its size is that of the plain bytes; a CSV file may be sent as gzip, and its limit holds for the unpacked file as well.',
+  },
   'uri-too-long': { status: 414, title: 'Address is too long', remedy: 'Send at most 8 KiB of address.' },
   'unsupported-media-type': {
     status: 415,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { deliveryStates, eventTypes } from './event-types.ts'
-import { nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
+import { changeOf, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
 import {
   deliveryAnswerKeptMax,
   eventEndpointsMax,
@@ -132,11 +132,11 @@ export const changeEventEndpoint = endpoint({
   path: '/api/event-endpoints/{id}',
   summary: 'Change an address, pause it or switch it on again',
   description:
-    'Changes what is given. state active also switches an address on again that the service had disabled.',
+    'Changes the members that are given, at least one, and answers the whole address as it is then. A member that is absent or null stays as it is. state active also switches an address on again that the service had disabled.',
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
-  body: Type.Object({
+  body: changeOf({
     url: Type.Optional(urlField),
     description: Type.Optional(descriptionField),
     event_types: Type.Optional(typesField),

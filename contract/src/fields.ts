@@ -1,4 +1,4 @@
-import Type, { type TEnum, type TSchema } from 'typebox'
+import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
 import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
 
 /**
@@ -159,6 +159,14 @@ export function day(description: string) {
     (value) => isDay(value),
     () => 'day',
   )
+}
+
+/** The body of a partial change: what is given is changed, and something must be given. */
+export function changeOf<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, {
+    minProperties: 1,
+    'x-expected': `a JSON object with at least one of ${Object.keys(properties).join(', ')}`,
+  })
 }
 
 export function wholeNumber(description: string, minimum: number, maximum: number) {

@@ -87,7 +87,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Takes a CSV file (text/csv, UTF-8). Column names are matched by alias, or by map. Good rows are kept, nothing of a bad row is; the same row again adds nothing. The work goes on after the answer: read the import for its progress.',
+    'Takes a CSV file (text/csv, UTF-8), plain or as gzip, of at most 128 MiB both as it is sent and unpacked. Column names are matched by alias, or by map. Good rows are kept, nothing of a bad row is; the same row again adds nothing. The work goes on after the answer: read the import for its progress.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -97,7 +97,7 @@ export const createImport = endpoint({
     dry_run: Type.Optional(oneOf('true checks the file and keeps nothing', ['true', 'false'])),
     map: columnMap,
   }),
-  body: Type.String({ description: 'The CSV file' }),
+  body: Type.String({ description: 'The CSV file, plain or as gzip' }),
   bodyKind: 'csv',
   bodyBytesMax: importBytesMax,
   status: 202,

@@ -7,11 +7,11 @@ export const tenantWindowSeconds = 1
 /** The interface's replay window: how far a signed timestamp may be from the server clock, on either side. */
 export const signatureToleranceSeconds = 300
 
-/** A JSON body. Real shipment updates are under 1 KiB; 64 KiB leaves room and bounds the work before the HMAC. */
+/** A JSON body, which is sent uncompressed. Real shipment updates are under 1 KiB; 64 KiB leaves room and bounds the work before the HMAC. */
 export const bodyBytesMax = 64 * 1024
 /** A quote request may hold 100 lanes; each is under 2 KiB. */
 export const quoteRequestBytesMax = 256 * 1024
-/** A CSV of past quotes: a million rows of about 120 bytes. */
+/** A CSV of past quotes: a million rows of about 120 bytes. It holds for the file as it is sent, and for the unpacked file. */
 export const importBytesMax = 128 * 1024 * 1024
 /** The first part of an imported file, in which its header must end. */
 export const importHeadBytesMax = 256 * 1024

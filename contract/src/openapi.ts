@@ -198,6 +198,7 @@ function ownHeaders({ who, answerKind, setsSession }: Endpoint) {
 
 /** The headers that a refusal of some status may have. */
 const refusalHeaders: Readonly<Record<number, Readonly<Record<string, keyof typeof responseHeaders>>>> = {
+  422: namesOfIgnored,
   401: { 'WWW-Authenticate': 'WwwAuthenticate' },
   403: { 'WWW-Authenticate': 'WwwAuthenticate' },
   409: { 'Retry-After': 'RetryAfter' },

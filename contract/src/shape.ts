@@ -146,7 +146,8 @@ function shown(value: unknown): string {
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
   if (typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return `a list of ${value.length}`
-  return value === null ? 'null' : 'an object'
+  if (value === null) return 'null'
+  return Object.keys(value ?? {}).length === 0 ? 'an empty object' : 'an object'
 }
 
 /** Plain decimal notation. Up to 15 digits before the point are exact as a number: ids have 11. */

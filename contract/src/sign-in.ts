@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { dollars, email, label, nullable, oneOf, recordId } from './fields.ts'
+import { changeOf, dollars, email, label, nullable, oneOf, recordId } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
@@ -237,10 +237,11 @@ export const updateTenant = endpoint({
   method: 'PATCH',
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
-  description: 'Its name, how win_probability is counted, and the floors that recommended rates keep.',
+  description:
+    'Its name, how win_probability is counted, and the floors that recommended rates keep: the members that are given, at least one. Answers the brokerage as it is then.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
-  body: Type.Object({
+  body: changeOf({
     name: Type.Optional(label('Name of the brokerage')),
     win_probability_method: Type.Optional(oneOf('How win_probability is counted', winProbabilityMethods)),
     floors: Type.Optional(
@@ -320,11 +321,12 @@ export const updateUser = endpoint({
   method: 'PATCH',
   path: '/api/users/{id}',
   summary: 'Change a person',
-  description: 'Name or role. The change is in force with their next request. The last owner keeps the role.',
+  description:
+    'Name or role, at least one; answers the person as they are then. The change is in force with their next request. The last owner keeps the role.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   params: Type.Object({ id: recordId }),
-  body: Type.Object({
+  body: changeOf({
     name: Type.Optional(label('Their name')),
     role: Type.Optional(oneOf('What they may do', roles)),
   }),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { tenantRequestsPerWindowMax } from '#contract/limits.ts'
 import { openApiDocument } from '#contract/openapi.ts'
@@ -39,11 +39,16 @@ const ofEveryAnswer = new Set([
 
 let app: TestApp
 let acme: Integration
+/** The clock of the limit: it stands still while a test makes its requests. */
+let clock = 0
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({ monotonic: () => clock })
   acme = await makeIntegration(app)
 })
 afterAll(() => app.close())
+beforeEach(() => {
+  clock += 2_000
+})
 
 function documented(name: string, status: number): ReadonlySet<string> {
   const endpoint = allEndpoints.find((one) => one.name === name)
@@ -111,11 +116,9 @@ describe('headers that an answer has are documented', () => {
     expect(await headersOf('create-quote-request', '/api/quote-requests', 415, wrongType)).toContain(
       'accept-post',
     )
-    app.now += 2_000
-    const flood = Array.from({ length: tenantRequestsPerWindowMax * 3 }, () =>
-      fetch(`${app.url}${markupPath}`, { headers: bearer(acme.token) }),
-    )
-    expect((await Promise.all(flood)).some(({ status }) => status === 429)).toBe(true)
+    for (let call = 0; call < tenantRequestsPerWindowMax; call++) {
+      await headersOf('markup', markupPath, 200, { headers: bearer(acme.token) })
+    }
     expect(await headersOf('markup', markupPath, 429, { headers: bearer(acme.token) })).toContain(
       'retry-after',
     )

@@ -114,7 +114,7 @@ export function serveEndpoint(
         query: readQuery(request.raw.url ?? '', ignored.query),
         body: (endpoint.bodyKind === 'csv'
           ? bodyBytes
-          : readBody(endpoint, shapes.body, bodyBytes, ignored.body)) as never,
+          : readBody(endpoint, shapes.body, bodyBytes, ignored.body, reply)) as never,
         signed: signed as never,
         now,
         network,
@@ -328,9 +328,13 @@ function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytes
 }
 
 export function tooLarge(bytesMax: number): Problem {
-  return problem('body-too-large', `The body must be at most ${bytesMax.toLocaleString('en-US')} bytes.`, {
-    headers: { Connection: 'close' },
-  })
+  return problem(
+    'body-too-large',
+    `The body must be at most ${bytesMax.toLocaleString('en-US')} bytes as it is sent.`,
+    {
+      headers: { Connection: 'close' },
+    },
+  )
 }
 
 /** `Expect: 100-continue`: who asks first is told to send, now that nothing known without the body is wrong. */
@@ -385,7 +389,13 @@ function bodyShape({ body, itemsOf }: Endpoint): Shape {
   return shape({ ...whole, properties: { ...properties, [itemsOf]: list } } as TObject, 'body')
 }
 
-function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ignored: BodyPath[]): unknown {
+function readBody(
+  endpoint: Endpoint,
+  check: Shape | null,
+  bodyBytes: Buffer,
+  ignored: BodyPath[],
+  reply: FastifyReply,
+): unknown {
   if (check === null || endpoint.body === undefined) return undefined
   const needed = (endpoint.body as { required?: readonly string[] }).required ?? []
   const sent =
@@ -394,7 +404,11 @@ function readBody(endpoint: Endpoint, check: Shape | null, bodyBytes: Buffer, ig
       : readJsonObject(bodyBytes, { depthMax: jsonDepthMax, keysMax: endpoint.bodyKeysMax ?? jsonKeysMax })
   const known = knownMembers(endpoint.body, sent, ignored)
   const errors = check.errors(known)
-  if (errors.length > 0) throw invalid(errors)
+  if (errors.length > 0) {
+    // A member that is missing may be there under a name that is not known.
+    if (ignored.length > 0) reply.headers(ignoredHeaders({ query: [], body: ignored }))
+    throw invalid(errors)
+  }
   return known
 }
 

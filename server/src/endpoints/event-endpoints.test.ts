@@ -54,6 +54,27 @@ describe('201 and 200', () => {
     expect((await as(tenant, 'DELETE', '/api/event-endpoints/1')).status).toBe(404)
   })
 
+  test('a change is in part: what is given changes, and the answer is the whole address', async () => {
+    const tenant = await makeTenant(app)
+    const made = await as(tenant, 'POST', '/api/event-endpoints', { url, description: 'Data warehouse' })
+    const one = '/api/event-endpoints/1'
+    const paused = { ...made.body.endpoint, state: 'paused' }
+    expect((await as(tenant, 'PATCH', one, { state: 'paused', description: null })).body).toEqual(paused)
+    const named = { ...paused, description: 'Billing' }
+    expect((await as(tenant, 'PATCH', one, { description: 'Billing' })).body).toEqual(named)
+    // Nothing to change is a mistake: a misspelled name, or a value that is null.
+    for (const body of [{}, { description: null }, { status: 'active' }]) {
+      const refused = await as(tenant, 'PATCH', one, body)
+      expect({ status: refused.status, code: refused.body.code }).toEqual({
+        status: 422,
+        code: 'validation-failed',
+      })
+      expect(refused.body.detail).toContain('at least one of url, description, event_types, state')
+      expect(refused.headers.get('Ignored-Fields')).toBe('status' in body ? 'status' : null)
+    }
+    expect((await as(tenant, 'GET', '/api/event-endpoints')).body.endpoints).toEqual([named])
+  })
+
   test('what became of events is listed newest first, by address and state, page by page', async () => {
     const tenant = await makeTenant(app)
     receiver.answer = answerWith(202, 'queued')

@@ -202,10 +202,17 @@ describe('422', () => {
       call(app, 'PATCH', '/api/tenant', { token: people.admin.token, body })
     expect((await set({ win_probability_method: 'magic' })).status).toBe(422)
     expect((await set({ name: '' })).status).toBe(422)
-    expect((await set({})).status).toBe(200)
-    expect((await set({ status: 'suspended', tenant_id: other.id })).headers.get('Ignored-Fields')).toBe(
+    const foreign = { status: 'suspended', tenant_id: other.id }
+    expect((await set({ name: 'Same Brokers', ...foreign })).headers.get('Ignored-Fields')).toBe(
       'status, tenant_id',
     )
+    // A change of nothing is a mistake, such as a misspelled name.
+    for (const body of [{}, { name: null }, foreign]) expect((await set(body)).status).toBe(422)
+    expect((await set(foreign)).headers.get('Ignored-Fields')).toBe('status, tenant_id')
+    expect((await set({})).body.detail).toBe(
+      'The body must be a JSON object with at least one of name, win_probability_method, floors; it is an empty object.',
+    )
+    expect((await change(acme.owner, people.member.id, {})).status).toBe(422)
     expect(
       (await call(app, 'PATCH', '/api/tenant', { token: people.member.token, body: { name: 'Mine' } }))
         .status,

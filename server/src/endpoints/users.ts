@@ -89,7 +89,6 @@ export const userEndpoints: ServedEndpoint[] = [
         refuseAboveOwnRole(caller, { role: body.role })
         refuseLastOwner(user, owners)
       }
-      if (body.name === undefined && body.role === undefined) return userAnswer(user)
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
       // A new role starts with a new session, so that no old one is kept alive across it.
       if (updated.role !== user.role && user.user_id !== caller.userId) {
