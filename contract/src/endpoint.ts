@@ -86,7 +86,10 @@ export function endpoint<const E extends Endpoint>(declaration: E): E {
   return declaration
 }
 
-/** True for the endpoints under the interface's rate limit of ten requests a second for each tenant. */
-export function underTenantLimit(declaration: Pick<Endpoint, 'path'>): boolean {
-  return declaration.path.startsWith('/api/integrations/')
+/** Where agents call, in the messages of the Model Context Protocol. It is no operation of the API. */
+export const agentPath = '/mcp'
+
+/** True for what is under the interface's rate limit of ten requests a second for each tenant. */
+export function underTenantLimit({ path }: Pick<Endpoint, 'path'>): boolean {
+  return path.startsWith('/api/integrations/') || path === agentPath
 }

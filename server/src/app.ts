@@ -11,6 +11,7 @@ import fastify, {
   LogController,
 } from 'fastify'
 import { allEndpoints } from '#contract/all-endpoints.ts'
+import { agentPath } from '#contract/endpoint.ts'
 import { type Problem, problem, problemContentType } from '#contract/errors.ts'
 import {
   answerStallSecondsMax,
@@ -24,7 +25,7 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { agentPath, agentRoute } from './agents/agent-route.ts'
+import { agentRoute } from './agents/agent-route.ts'
 import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { callers } from './callers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
@@ -54,7 +55,7 @@ import { type Begun, endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
-import { serveEndpoint, tooLarge } from './serve-endpoint.ts'
+import { hasBody, limitArrival, serveEndpoint, tooLarge } from './serve-endpoint.ts'
 import { recordProblem, recordRequests } from './watching/request-record.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [
@@ -157,8 +158,13 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     if (!url.startsWith('/')) {
       throw problem('malformed-request', 'The address must be a path such as /api/lanes, or a whole URL.')
     }
-    // The router takes nothing for a name, too: /quotes/ is not the page of a quote.
-    if (Object.values(request.params as Record<string, string>).includes('')) reply.callNotFound()
+    limitArrival(request, reply, parts)
+    // The router takes nothing for a name, too: /quotes/ is not the page of a quote. The framework would read the body of a
+    // request that nothing serves before it says so.
+    if (request.is404 || Object.values(request.params as Record<string, string>).includes('')) {
+      await answerNotFound(request, reply)
+      return reply
+    }
   })
   // From here to its end an answer waits for its reader, who may never read. Node's own time-outs are for what arrives.
   app.addHook('onSend', async ({ raw }) => {
@@ -168,11 +174,12 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     answerProblem(fromFramework(error, request.routeOptions.bodyLimit ?? bodyBytesMax), request, reply, parts)
   })
   const dashboard = builtDashboard()
-  app.setNotFoundHandler((request, reply) => {
-    // Who mistypes the address of a page is told by a page.
+  function answerNotFound(request: FastifyRequest, reply: FastifyReply) {
+    // A person who mistypes the address of a page gets a page.
     if (dashboard !== null && asksForPage(request)) return dashboard.sendPage(reply.code(404))
-    answerProblem(notFound(request), request, reply, parts)
-  })
+    return answerProblem(notFound(request), request, reply, parts)
+  }
+  app.setNotFoundHandler(answerNotFound)
 
   const gates = {
     refusedLimit: slidingWindow(refusedPerAddressPerSecondMax, 1000),
@@ -188,7 +195,7 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     ({ name }) => !servedEndpoints.some(({ endpoint }) => endpoint.name === name),
   )
   if (unserved.length > 0) throw new Error(`No code serves ${unserved.map(({ name }) => name).join(', ')}.`)
-  agentRoute(app, parts, gates)
+  agentRoute(app, servedEndpoints, parts, gates)
   await app.register(operationRoutes(parts))
   if (dashboard === null) app.get('/', async (_request, reply) => reply.redirect('/docs/'))
   else await app.register(dashboard.routes)
@@ -274,29 +281,36 @@ function fromFramework(error: FastifyError, bytesMax: number): Problem {
   }
 }
 
-function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
   parts.calls.refuse(request, answer)
   parts.refusals.refuse(request, answer, { network: callerNetwork(request.ip), requestId: request.id })
   recordProblem(request, answer, parts)
-  reply
+  return reply
     .code(answer.status)
     .headers({
       ...standardHeaders,
       'Request-Id': request.id,
       ...answer.headers,
-      ...(leavesMuchUnread(request) ? { Connection: 'close' } : {}),
+      ...(isLeftUnread(request) ? { Connection: 'close' } : {}),
     })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
 }
 
 /**
- * A body that is refused before it is read would still have to be taken off its connection. A small one is there
- * already; of one that is large, or does not say how large it is, the connection ends instead.
+ * Whether the connection ends behind a refusal, because its body was not read and would have to be taken off the connection.
+ * At an address of ours a small body is nearly always there already, and the caller keeps the connection. It ends where the
+ * body is large, or does not say how large it is, or where no address of ours was asked.
  */
-function leavesMuchUnread({ raw, headers }: FastifyRequest): boolean {
+function isLeftUnread(request: FastifyRequest): boolean {
+  const { raw, headers, routeOptions } = request
+  if (raw.complete || !hasBody(request)) return false
   const isOpenEnded = headers['transfer-encoding'] !== undefined
-  return !raw.complete && (isOpenEnded || Number(headers['content-length'] ?? 0) > bodyBytesMax)
+  return (
+    routeOptions.config?.endpoint === undefined ||
+    isOpenEnded ||
+    Number(headers['content-length'] ?? 0) > bodyBytesMax
+  )
 }
 
 /** What never became a request (bad framing, slow headers) is answered on the socket, and the socket is closed. */

@@ -74,7 +74,7 @@ export function callLog({
   clock,
   log,
 }: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog & { counts(): CallLogCounts } {
-  const begun = new WeakMap<object, { readonly call: BegunCall; problem: Problem | null }>()
+  const begun = new WeakMap<object, { call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
   /** When old calls were last deleted, the brokerage of longest ago first, and how many have been written since. */
   const pruned = new Map<TenantId, { readonly at: number; since: number }>()
@@ -208,6 +208,10 @@ export function callLog({
     begin(request, call) {
       begun.set(request, { call, problem: null })
     },
+    asks(request, query) {
+      const entry = begun.get(request)
+      if (entry !== undefined) entry.call = { ...entry.call, url: `?${query}` }
+    },
     refuse(request, why) {
       const entry = begun.get(request)
       if (entry !== undefined) entry.problem = why
@@ -238,7 +242,8 @@ function keptCall({ call, problem, answer, notKept }: Draft): KeptCall {
     method: call.method,
     path: keptPath(call.endpoint, call.url),
     query: keptQuery(call.url),
-    status: answered ? status : goneStatus,
+    // An agent is refused inside an answer of status 200.
+    status: answered ? Math.max(status, problem?.status ?? 0) : goneStatus,
     problem: problem?.code ?? null,
     detail: why === null ? null : keptText(why).slice(0, detailLengthMax),
     requestId: call.requestId,
@@ -272,6 +277,7 @@ function keptPath(endpoint: Endpoint, url: string): string {
 
 /** The parameters that say what was asked for. Anything else in a query may be anybody's secret. */
 const keptParameters = new Set([
+  'tool',
   'origin',
   'destination',
   'equipment',

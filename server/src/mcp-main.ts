@@ -15,9 +15,10 @@ if (URL.parse(url) === null || token === '') {
 const timeoutMs = 10_000
 
 const running = serveStdio(() =>
-  agentServer(async (path) => {
-    const answer = await fetch(new URL(path, url), {
-      headers: { Authorization: `Bearer ${token}` },
+  agentServer(async ({ path }, query) => {
+    const answer = await fetch(new URL(`${path}?${query}`, url), {
+      // A misspelled argument that is ignored would be an answer to another question.
+      headers: { Authorization: `Bearer ${token}`, Prefer: 'handling=strict' },
       signal: AbortSignal.timeout(timeoutMs),
     })
     return { status: answer.status, body: await answer.json() }

@@ -30,7 +30,7 @@ import { asProblem } from './error-answer.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
-import type { Admission, RateLimit } from './security/rate-limit.ts'
+import type { Admission as Place, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
 import { sendCsv } from './send-csv.ts'
@@ -44,7 +44,7 @@ export interface Gates {
 }
 
 /** What the first hook found out, for the handler: nothing of it is read from the request again. */
-interface Admitted {
+export interface Admitted {
   readonly caller: PersonCaller | ServiceCaller | { readonly kind: 'anyone' }
   readonly now: number
   readonly network: string
@@ -52,32 +52,30 @@ interface Admitted {
   readonly patience: Patience
 }
 
+/** The checks of one route that need no body, and what they found out for its handler. */
+export interface Admission {
+  /** The route's first hook. Throws the Problem of the first check that fails, before anything of the body is read. */
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
+  admitted(request: FastifyRequest): Admitted
+  /** Work for a request draws on its patience, and is a part of its trace. */
+  asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T>
+}
+
 /**
- * Turns an endpoint's contract into a route: who may call, the tenant's limit, the signature over the exact bytes, the
- * shape, the answer and the error. The checks come in one order, and the first that fails answers:
- * caller, tenant limit, scope or role, encoding and type, size, signature, window, JSON, fields.
+ * Every route that has an endpoint begins with these checks, in this order: duplicate headers, caller, tenant limit, scope
+ * or role, what `refuse` says of this route alone, encoding, type and declared size of the body.
  */
-export function serveEndpoint(
-  app: FastifyInstance,
-  served: ServedEndpoint,
+export function admission(
+  endpoint: Endpoint,
   parts: Parts,
   gates: Gates,
-): void {
-  const { endpoint } = served
-  const admitted = new WeakMap<FastifyRequest, Admitted>()
-  const shapes = {
-    params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
-    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : bodyShape(endpoint),
-  }
-  const readQuery = queryReader(endpoint.query)
-  const bytesMax = endpoint.body === undefined ? bodyBytesMax : (endpoint.bodyBytesMax ?? bodyBytesMax)
+  refuse: (request: FastifyRequest) => void = () => {},
+): Admission {
+  const known = new WeakMap<FastifyRequest, Admitted>()
+  const bytesMax = bodyBytesMaxOf(endpoint)
 
-  app.route({
-    method: endpoint.method,
-    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bytesMax,
-    config: { endpoint: endpoint.name },
-    onRequest: async (request, reply) => {
+  return {
+    async admit(request, reply) {
       const network = callerNetwork(request.ip)
       const now = parts.clock()
       refuseEmptyPart(request)
@@ -91,15 +89,96 @@ export function serveEndpoint(
         sayLimit(await asAsked(request, patience, () => parts.tenantLimit.admit(tenant)), reply)
       }
       refuseTooLittleRight(endpoint, caller)
+      refuse(request)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
-      if (endpoint.bodyKind !== 'csv') limitArrival(request, reply, parts)
       askForBody(request, reply)
-      admitted.set(request, { caller, now, network, patience })
+      known.set(request, { caller, now, network, patience })
     },
+    admitted(request) {
+      const found = known.get(request)
+      if (found === undefined) throw new Error('The request was not admitted.')
+      return found
+    },
+    asAsked,
+  }
+
+  function asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T> {
+    return parts.traces.within(request.record?.span ?? null, () => withPatience(patience, work))
+  }
+
+  async function callerOf(
+    of: Endpoint,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { now, network }: { now: number; network: string },
+  ) {
+    if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
+    const limited = underTenantLimit(of)
+    const { id: requestId, method } = request
+    const watch: CallerWatch = {
+      signedBy(tenant, { jti, user_id: userId }) {
+        if (request.record) request.record.tenant = tenant
+        parts.refusals.signedBy(request, { tenant, userId, jti })
+        if (!limited) return
+        const url = request.raw.url ?? ''
+        parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
+        // Of an answer that its caller did not wait for nothing is told but the end of the connection.
+        reply.raw.once('close', () => {
+          const { statusCode: status, headersSent: answered } = reply.raw
+          parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
+        })
+      },
+      refuseSpent(tenant) {
+        const refusal = limited ? parts.tenantLimit.refusedNow(tenant) : null
+        if (refusal !== null) sayLimit(refusal, reply)
+      },
+    }
+    try {
+      return of.who.kind === 'service'
+        ? await gates.callers.service(request.headers.authorization, now, network, watch)
+        : await gates.callers.person(request, now, !limited, watch)
+    } catch (error) {
+      throw countedRefusal(error, network, gates, parts)
+    }
+  }
+
+  function sayLimit(place: Place, reply: FastifyReply): void {
+    reply.headers(limitHeaders(place))
+    if (!place.admitted) throw quotaExceeded(place)
+  }
+}
+
+/** The bytes that the body of a route may have. */
+export function bodyBytesMaxOf({ body, bodyBytesMax: ownMax }: Endpoint): number {
+  return body === undefined ? bodyBytesMax : (ownMax ?? bodyBytesMax)
+}
+
+/**
+ * Turns an endpoint's contract into a route. The checks come in one order, and the first that fails answers: those of
+ * `admission`, then the size, the signature over the exact bytes, its time, JSON, fields.
+ */
+export function serveEndpoint(
+  app: FastifyInstance,
+  served: ServedEndpoint,
+  parts: Parts,
+  gates: Gates,
+): void {
+  const { endpoint } = served
+  const { admit, admitted, asAsked } = admission(endpoint, parts, gates)
+  const shapes = {
+    params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
+    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : bodyShape(endpoint),
+  }
+  const readQuery = queryReader(endpoint.query)
+
+  app.route({
+    method: endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    bodyLimit: bodyBytesMaxOf(endpoint),
+    config: { endpoint: endpoint.name, isUpload: endpoint.bodyKind === 'csv' },
+    onRequest: admit,
     handler: async (request, reply) => {
-      const known = admitted.get(request)
-      if (known === undefined) throw new Error('The request was not admitted.')
-      const { caller, now, network, patience } = known
+      const { caller, now, network, patience } = admitted(request)
       const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const signed =
         caller.kind === 'service'
@@ -146,53 +225,6 @@ export function serveEndpoint(
     },
   })
 
-  /** What is done for a request draws on its patience, and is a part of its trace. */
-  function asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T> {
-    return parts.traces.within(request.record?.span ?? null, () => withPatience(patience, work))
-  }
-
-  async function callerOf(
-    of: Endpoint,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { now, network }: { now: number; network: string },
-  ) {
-    if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
-    const limited = underTenantLimit(of)
-    const { id: requestId, method } = request
-    const watch: CallerWatch = {
-      signedBy(tenant, { jti, user_id: userId }) {
-        if (request.record) request.record.tenant = tenant
-        parts.refusals.signedBy(request, { tenant, userId, jti })
-        if (!limited) return
-        const url = request.raw.url ?? ''
-        parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
-        // Of an answer that its caller did not wait for nothing is told but the end of the connection.
-        reply.raw.once('close', () => {
-          const { statusCode: status, headersSent: answered } = reply.raw
-          parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
-        })
-      },
-      refuseSpent(tenant) {
-        const refusal = limited ? parts.tenantLimit.refusedNow(tenant) : null
-        if (refusal !== null) sayLimit(refusal, reply)
-      },
-    }
-    try {
-      return of.who.kind === 'service'
-        ? await gates.callers.service(request.headers.authorization, now, network, watch)
-        : await gates.callers.person(request, now, !limited, watch)
-    } catch (error) {
-      throw countedRefusal(error, network, gates, parts)
-    }
-  }
-
-  function sayLimit(admission: Admission, reply: FastifyReply): void {
-    const headers = limitHeaders(admission)
-    reply.headers(headers)
-    if (!admission.admitted) throw quotaExceeded(admission)
-  }
-
   async function verifySigned(
     of: Endpoint,
     request: FastifyRequest,
@@ -216,7 +248,7 @@ export function serveEndpoint(
 }
 
 /** A refused credential costs its network a place. The right token is never refused for what others at its address did. */
-export function countedRefusal(
+function countedRefusal(
   error: unknown,
   network: string,
   { refusedLimit }: Pick<Gates, 'refusedLimit'>,
@@ -230,7 +262,7 @@ export function countedRefusal(
 }
 
 /** What an answer says of the tenant's limit, in the words of the standard to be and in the older ones. */
-export function limitHeaders({ remaining, retryAfterMs }: Pick<Admission, 'remaining' | 'retryAfterMs'>) {
+export function limitHeaders({ remaining, retryAfterMs }: Pick<Place, 'remaining' | 'retryAfterMs'>) {
   const wait = String(retryAfterSeconds(retryAfterMs))
   return {
     'RateLimit-Policy': `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
@@ -286,7 +318,7 @@ function refuseTooLittleRight(endpoint: Endpoint, caller: Admitted['caller'] & {
   }
 }
 
-function hasBody(request: FastifyRequest): boolean {
+export function hasBody(request: FastifyRequest): boolean {
   const length = request.headers['content-length']
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
 }
@@ -343,10 +375,21 @@ function askForBody(request: FastifyRequest, reply: FastifyReply): void {
   if (httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
 }
 
-/** A body that trickles in byte by byte holds a socket; after a while it is answered and closed. */
-function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+/**
+ * Bounds how long a body may take to arrive, at any address and whatever it is answered: one that trickles in byte by byte
+ * holds a socket. Before the answer it is refused with 408; after the answer the connection ends. An upload that is being
+ * read has the longer time-out of the server itself.
+ */
+export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  if (!hasBody(request)) return
+  const { raw } = request
   const timer = setTimeout(() => {
-    if (request.raw.complete || reply.sent) return
+    if (raw.complete || raw.socket.destroyed) return
+    if (reply.sent) {
+      raw.socket.destroy()
+      return
+    }
+    if (request.routeOptions.config.isUpload === true) return
     const late = problem('request-timeout', 'The body took too long to arrive.')
     parts.calls.refuse(request, late)
     recordProblem(request, late, parts)
@@ -361,10 +404,13 @@ function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts
       'Content-Length': Buffer.byteLength(body),
       Connection: 'close',
     })
-    reply.raw.end(body, () => request.raw.destroy())
+    reply.raw.end(body, () => raw.destroy())
   }, bodyArrivalSecondsMax * 1000)
   timer.unref()
-  reply.raw.once('close', () => clearTimeout(timer))
+  // Nearly every body is there before its answer. One that is not is still waited for, and no longer than this.
+  reply.raw.once('close', () => {
+    if (raw.complete) clearTimeout(timer)
+  })
 }
 
 /** A header's one value; two of them stay joined, and then fit no form. */

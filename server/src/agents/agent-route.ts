@@ -1,81 +1,132 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { problem } from '#contract/errors.ts'
-import { bodyBytesMax, jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
-import { Patience, withPatience } from '../database/patience.ts'
-import type { Parts } from '../endpoints/call.ts'
-import { callerNetwork } from '../security/caller-network.ts'
+import Type from 'typebox'
+import { agentPath, endpoint } from '#contract/endpoint.ts'
+import { type Problem, problem } from '#contract/errors.ts'
+import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
+import { type Parts, Reply, type ServedEndpoint } from '../endpoints/call.ts'
+import { asProblem } from '../error-answer.ts'
+import { unknownFields } from '../ignored-fields.ts'
+import { queryReader } from '../query-parameters.ts'
 import { readJsonObject } from '../security/strict-json.ts'
-import { countedRefusal, type Gates } from '../serve-endpoint.ts'
-import { quotaExceeded } from '../tenant-limit.ts'
-import { agentServer } from './tools.ts'
+import { admission, bodyBytesMaxOf, type Gates } from '../serve-endpoint.ts'
+import { recordProblem } from '../watching/request-record.ts'
+import { type AskService, agentReads, agentServer } from './tools.ts'
 
-export const agentPath = '/mcp'
+/** One message, as the checks of every endpoint see it. It is no operation of the API: the protocol says what is in it. */
+const message = endpoint({
+  name: 'mcp',
+  method: 'POST',
+  path: agentPath,
+  summary: 'A message of the Model Context Protocol',
+  description: 'One JSON-RPC message of an agent, without a session.',
+  tag: 'Integration',
+  who: { kind: 'service', signed: false },
+  body: Type.Object({}),
+  status: 200,
+  answer: Type.Unknown(),
+})
 
 /**
- * The Model Context Protocol over HTTP, without sessions: each request is a whole one. A tool's call becomes the read that it
- * stands for, through every check of the ordinary way with the caller's own token; all else takes a place of the tenant's
- * limit here.
+ * The Model Context Protocol over HTTP, without sessions: each request is a whole one. It passes the checks of every other
+ * endpoint before its body is read, so each message is authenticated, counted and logged once, whatever it holds. A tool's
+ * call then runs the code of its operation with the caller that was found.
  */
-export function agentRoute(app: FastifyInstance, parts: Parts, gates: Gates): void {
-  const handler = createMcpHandler(
-    ({ authInfo }) =>
-      agentServer(async (path) => {
-        const { statusCode, body } = await app.inject({
-          method: 'GET',
-          url: path,
-          headers: { authorization: `Bearer ${authInfo?.token ?? ''}`, host: 'localhost' },
-          remoteAddress: String(authInfo?.extra?.address ?? ''),
-        })
-        return { status: statusCode, body: JSON.parse(body) as unknown }
-      }),
-    // Nothing ever changes in the list of tools: nobody need hold a connection to hear of it.
-    { maxSubscriptions: 0, onerror: (error) => parts.log.info({ err: error }, 'mcp') },
+export function agentRoute(
+  app: FastifyInstance,
+  served: readonly ServedEndpoint[],
+  parts: Parts,
+  gates: Gates,
+): void {
+  const { admit, admitted, asAsked } = admission(message, parts, gates, (request) => {
+    refuseForeignPage(request)
+    if (request.method !== message.method) {
+      throw problem(
+        'method-not-allowed',
+        'Send each message of the Model Context Protocol as a POST. There is no stream to open and no session to end.',
+        { headers: { Allow: message.method } },
+      )
+    }
+  })
+  const reads = new Map(
+    served
+      .filter((one) => agentReads.includes(one.endpoint))
+      .map((one) => [one.endpoint.name, { ...one, readQuery: queryReader(one.endpoint.query) }]),
   )
 
-  app.route({
-    method: 'POST',
-    url: agentPath,
-    bodyLimit: bodyBytesMax,
-    config: { endpoint: 'mcp' },
-    handler: async (request, reply) => {
-      refuseForeignPage(request)
-      const now = parts.clock()
-      const patience = new Patience()
-      const { authorization } = request.headers
-      const network = callerNetwork(request.ip)
-      const caller = await withPatience(patience, () =>
-        gates.callers.service(authorization, now, network, {
-          signedBy(tenant, { jti, user_id: userId }) {
-            if (request.record) request.record.tenant = tenant
-            parts.refusals.signedBy(request, { tenant, userId, jti })
-          },
-          refuseSpent(tenant) {
-            const refusal = parts.tenantLimit.refusedNow(tenant)
-            if (refusal !== null) throw quotaExceeded(refusal)
-          },
-        }),
-      ).catch((error: unknown) => {
-        throw countedRefusal(error, network, gates, parts)
-      })
-      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const message = readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
-      if (message.method !== 'tools/call') {
-        const admission = await withPatience(patience, () => parts.tenantLimit.admit(caller.tenant))
-        if (!admission.admitted) throw quotaExceeded(admission)
+  /** Notes what is refused inside an answer of the protocol: that answer is no error of HTTP. */
+  function noteRefusal(request: FastifyRequest, why: Problem): void {
+    parts.calls.refuse(request, why)
+    recordProblem(request, why, parts)
+  }
+
+  /** Runs the operations that one message asks for. */
+  function asker(request: FastifyRequest): AskService {
+    return async ({ name, status }, query) => {
+      parts.calls.asks(request, `tool=${name}&${query}`)
+      try {
+        const read = reads.get(name)
+        if (read === undefined) throw new Error(`No code serves ${name}.`)
+        const { caller, now, network, patience } = admitted(request)
+        const ignored: string[] = []
+        const call = {
+          caller,
+          params: {},
+          query: read.readQuery(`?${query}`, ignored),
+          body: {},
+          signed: undefined,
+          now,
+          network,
+          requestId: request.id,
+        }
+        // A misspelled argument that is ignored would be an answer to another question.
+        if (ignored.length > 0) throw unknownFields({ query: ignored, body: [] })
+        const answer = await asAsked(request, patience, () => read.handler(call as never, parts))
+        return { status, body: answer instanceof Reply ? answer.body : answer }
+      } catch (error) {
+        const why = asProblem(error)
+        noteRefusal(request, why)
+        return { status: why.status, body: why.body(request.id) }
       }
+    }
+  }
+
+  const handler = createMcpHandler(({ authInfo }) => agentServer(authInfo?.extra?.ask as AskService), {
+    // Nothing ever changes in the list of tools: nobody need hold a connection to hear of it.
+    maxSubscriptions: 0,
+    onerror: (error) => parts.log.info({ err: error }, 'mcp'),
+  })
+
+  app.route({
+    method: ['POST', 'GET', 'DELETE'],
+    url: agentPath,
+    bodyLimit: bodyBytesMaxOf(message),
+    config: { endpoint: message.name },
+    onRequest: admit,
+    handler: async (request, reply) => {
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+      if (/^\s*\[/.test(bytes.toString('latin1'))) {
+        throw problem(
+          'malformed-json',
+          'Send one JSON-RPC message at a time, as an object: batches are not taken.',
+        )
+      }
+      const parsedBody = readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
       const answer = await handler.fetch(asWebRequest(request, bytes), {
-        parsedBody: message,
+        parsedBody,
         authInfo: {
-          token: (authorization ?? '').replace(/^Bearer\s+/i, ''),
-          clientId: String(caller.tokenId),
+          token: '',
+          clientId: '',
           scopes: [],
-          extra: { address: request.ip },
+          extra: { ask: asker(request) },
         },
       })
+      const text = await answer.text()
+      const refusal = errorIn(text)
+      if (refusal !== null) noteRefusal(request, problem('malformed-request', refusal))
       const type = answer.headers.get('content-type')
       if (type !== null) reply.type(type)
-      return reply.code(answer.status).send(Buffer.from(await answer.arrayBuffer()))
+      return reply.code(answer.status).send(text)
     },
   })
   app.addHook('onClose', () => handler.close())
@@ -96,8 +147,15 @@ function asWebRequest({ headers, raw }: FastifyRequest, body: Buffer): Request {
       : [],
   )
   return new Request(`http://localhost${raw.url ?? agentPath}`, {
-    method: 'POST',
+    method: message.method,
     headers: sent,
     body: new Uint8Array(body),
   })
+}
+
+/** What a JSON-RPC error says, in an answer that is JSON or the one event of a stream; null where the answer is no error. */
+function errorIn(text: string): string | null {
+  const json = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? 'null')
+  const { error } = (JSON.parse(json) ?? {}) as { error?: { message?: unknown } }
+  return error === undefined ? null : String(error.message)
 }

@@ -1,13 +1,25 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import type { TSchema } from 'typebox'
+import { Check, Errors } from 'typebox/value'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makeServiceToken,
+  pushUpdate,
+} from '#testing/make.ts'
+import { head, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 let app: TestApp
 let acme: Integration
 let other: Integration
 let laneRef: string
+/** The lanes of acme that have a booking, oldest first. */
+const bookedRefs: string[] = []
 
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' }
 
@@ -17,6 +29,13 @@ beforeAll(async () => {
   await makeLane(app, acme.tenant, { rate: 1900, outcome: 'won' })
   laneRef = (await makeLane(app, acme.tenant, { rate: 2300, outcome: 'lost' })).lane_ref
   await pushUpdate(app, acme, { lane_ref: laneRef, customer_rate: 2100, truck_cost: 1700 })
+  bookedRefs.push(laneRef)
+  for (const rate of [2000, 2050]) {
+    app.now += 1_000
+    const { lane_ref } = await makeLane(app, acme.tenant, { rate, origin: 'Tulsa, OK' })
+    await pushUpdate(app, acme, { lane_ref, customer_rate: rate, truck_cost: rate - 100 })
+    bookedRefs.push(lane_ref)
+  }
 })
 afterAll(() => app.close())
 
@@ -45,10 +64,11 @@ describe.each([
   test('offers three tools, all of which only read', async () => {
     const { tools } = await agent.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['markup', 'lane_insight', 'shipments'])
-    for (const { annotations, description, inputSchema } of tools) {
+    for (const { annotations, description, inputSchema, outputSchema } of tools) {
       expect(annotations?.readOnlyHint).toBe(true)
       expect(description).toMatch(/\. Use it /)
-      expect(JSON.stringify(inputSchema)).not.toContain('x-expected')
+      expect(JSON.stringify([inputSchema, outputSchema])).not.toContain('x-expected')
+      expect(outputSchema?.type).toBe('object')
     }
     expect(tools[0]?.inputSchema.required).toEqual(['origin', 'destination', 'proposed_rate'])
   })
@@ -69,9 +89,49 @@ describe.each([
     )
     const booked = await agent.callTool({ name: 'shipments', arguments: { limit: 5 } })
     expect(booked.structuredContent).toMatchObject({
-      lanes: [{ lane_ref: laneRef }],
-      totals: { margin: 400 },
+      lanes: bookedRefs.toReversed().map((lane_ref) => ({ lane_ref })),
+      totals: { margin: 600 },
+      next_cursor: null,
     })
+  })
+
+  test.each([
+    ['markup', { ...lane, proposed_rate: 2000, include: 'estimate,evidence,curve,optimum' }],
+    ['markup', { ...lane, origin: 'Boise, ID', proposed_rate: 2000 }],
+    ['lane_insight', { ...lane, include: 'evidence' }],
+    ['shipments', {}],
+  ])('what %s answers fits the schema that the agent was given', async (name, asked) => {
+    const { tools } = await agent.listTools()
+    const schema = tools.find((tool) => tool.name === name)?.outputSchema as TSchema
+    // The client checks it, too, now that it has the list of tools.
+    const { structuredContent } = await agent.callTool({ name, arguments: asked })
+    expect(Errors(schema, structuredContent)).toEqual([])
+    expect(Check(schema, { ...structuredContent, query: 7, lanes: 7 })).toBe(false)
+  })
+
+  test('shipments come in pages: the cursor of one is asked for the next, until there is none', async () => {
+    const seen: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const { structuredContent } = await agent.callTool({
+        name: 'shipments',
+        arguments: { limit: 2, sort: 'oldest', ...(cursor === null ? {} : { cursor }) },
+      })
+      const page = structuredContent as { lanes: { lane_ref: string }[]; next_cursor: string | null }
+      expect(page.lanes.length).toBeLessThanOrEqual(2)
+      seen.push(...page.lanes.map((booked) => booked.lane_ref))
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    expect(seen).toEqual(bookedRefs)
+  })
+
+  test('a misspelled argument is refused by name, so that no other question is answered', async () => {
+    const { isError, content } = await agent.callTool({
+      name: 'lane_insight',
+      arguments: { ...lane, equipmnt: 'R' },
+    })
+    expect(isError).toBe(true)
+    expect((content[0] as { text: string }).text).toMatch(/^422 A field is not known: .*"equipmnt"/)
   })
 
   test('says what was wrong with a question in the words of the service', async () => {
@@ -142,41 +202,177 @@ describe('over HTTP', () => {
     }
   })
 
-  test('there is nothing to hold open: GET is 405', async () => {
-    const answer = await fetch(`${app.url}/mcp`, { headers: bearer(acme.token) })
+  test.each(['GET', 'DELETE'])('there is nothing to hold open or to end: %s is 405', async (method) => {
+    const answer = await fetch(`${app.url}/mcp`, { method, headers: bearer(acme.token) })
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(answer.headers.get('ratelimit')).toMatch(/"tenant";r=\d/)
+    const { detail } = (await answer.json()) as { detail: string }
+    expect(detail).toMatch(/as a POST/)
+    expect((await fetch(`${app.url}/mcp`, { method })).status).toBe(401)
   })
 
-  test('each message is one request of the limit, and a call of a tool no more than that', async () => {
+  test('a token is asked for before anything of the body is read', async () => {
+    const { hostname } = new URL(app.url)
+    const [answer] = await sendRaw(
+      app,
+      head('POST /mcp HTTP/1.1', [
+        ['Host', hostname],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', '100'],
+      ]),
+    )
+    expect(answer?.status).toBe(401)
+  })
+
+  test('the token sent twice is refused', async () => {
+    const [answer] = await sendRaw(
+      app,
+      head('POST /mcp HTTP/1.1', [
+        ['Host', 'localhost'],
+        ['Authorization', `Bearer ${acme.token}`],
+        ['Authorization', `Bearer ${other.token}`],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', '0'],
+      ]),
+    )
+    expect([answer?.status, answer?.body.type]).toEqual([400, '/problems/duplicate-header'])
+  })
+
+  const tool = (params: unknown) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const asked = tool({ name: 'lane_insight', arguments: lane })
+  /** Messages of every kind, and the status that one of them is answered with and logged with. */
+  const kinds: readonly {
+    what: string
+    method?: string
+    headers?: Record<string, string>
+    body?: unknown
+    answered: number
+    logged?: number
+  }[] = [
+    { what: 'the list of tools', body: message, answered: 200 },
+    { what: 'a call of a tool', body: asked, answered: 200 },
+    {
+      what: 'a call that the tool refuses',
+      body: tool({ name: 'markup', arguments: lane }),
+      answered: 200,
+      logged: 422,
+    },
+    { what: 'an unknown tool', body: tool({ name: 'burn' }), answered: 200, logged: 400 },
+    {
+      what: 'a call without params',
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      answered: 200,
+      logged: 400,
+    },
+    { what: 'an unknown method', body: { ...message, method: 'tools/burn' }, answered: 200, logged: 400 },
+    {
+      what: 'a message without id',
+      body: { jsonrpc: '2.0', method: 'notifications/initialized' },
+      answered: 202,
+    },
+    { what: 'a call without id', body: { ...asked, id: undefined }, answered: 202 },
+    { what: 'no JSON-RPC at all', body: { hello: 'there' }, answered: 400 },
+    { what: 'a batch', body: [asked, asked], answered: 400 },
+    { what: 'a body that is no JSON', body: '{', answered: 400 },
+    { what: 'an empty body', body: '', answered: 400 },
+    { what: 'the wrong Accept', headers: { Accept: 'text/html' }, body: asked, answered: 406 },
+    { what: 'the wrong type', headers: { 'Content-Type': 'text/plain' }, body: asked, answered: 415 },
+    { what: 'a coding', headers: { 'Content-Encoding': 'gzip' }, body: asked, answered: 415 },
+    {
+      what: 'a page of another site',
+      headers: { Origin: 'https://evil.example' },
+      body: asked,
+      answered: 403,
+    },
+    { what: 'a body that is too large', body: 'x'.repeat(70_000), answered: 413 },
+    { what: 'GET', method: 'GET', answered: 405 },
+    { what: 'DELETE', method: 'DELETE', answered: 405 },
+  ]
+
+  test('the log names the tool and the lane, and why a call was refused', async () => {
+    await post(bearer(other.token), asked)
+    await post(bearer(other.token), tool({ name: 'markup', arguments: lane }))
+    await post(bearer(other.token), tool({ name: 'burn' }))
+    await app.settle()
+    const log = await call(app, 'GET', '/api/integration-calls?operation=mcp&limit=3', {
+      token: other.tenant.owner,
+    })
+    expect(log.body.calls).toMatchObject([
+      { status: 400, problem: 'malformed-request', detail: expect.stringContaining('burn') },
+      {
+        status: 422,
+        problem: 'validation-failed',
+        query: expect.stringMatching(/^tool=markup&origin=Dallas/),
+        detail: expect.stringContaining('proposed_rate'),
+      },
+      { status: 200, problem: null, method: 'POST', path: '/mcp' },
+    ])
+    expect(log.body.calls[2].query).toBe(`tool=lane-insight&${new URLSearchParams(lane)}`)
+  })
+
+  describe('within one second', () => {
+    /** The clock of the limit, which moves between the tests only. */
     const clock = { now: 1 }
-    const limited = await testApp({ rateLimit: 'real', monotonic: () => clock.now })
-    try {
-      const ours = await makeIntegration(limited)
+    let limited: TestApp
+    let ours: Integration
+    beforeAll(async () => {
+      limited = await testApp({ rateLimit: 'real', monotonic: () => clock.now })
+    })
+    beforeEach(async () => {
       clock.now += 60_000
-      const ask = (body: unknown) =>
-        fetch(`${limited.url}/mcp`, {
-          method: 'POST',
-          headers: {
-            ...bearer(ours.token),
-            'Content-Type': 'application/json',
-            Accept: 'application/json, text/event-stream',
-          },
-          body: JSON.stringify(body),
+      ours = await makeIntegration(limited)
+      clock.now += 60_000
+    })
+    afterAll(() => limited.close())
+
+    test.each(kinds)('of $what thirty times, ten are admitted, and each is logged once', async (kind) => {
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, () =>
+          fetch(`${limited.url}/mcp`, {
+            method: kind.method ?? 'POST',
+            headers: {
+              'Content-Type': 'application/json',
+              Accept: 'application/json, text/event-stream',
+              ...bearer(ours.token),
+              ...kind.headers,
+            },
+            ...(kind.body === undefined
+              ? {}
+              : { body: typeof kind.body === 'string' ? kind.body : JSON.stringify(kind.body) }),
+          }),
+        ),
+      )
+      const refused = answers.filter(({ status }) => status === 429)
+      expect(refused.map(({ headers }) => headers.get('retry-after'))).toEqual(Array(20).fill('1'))
+      expect(answers.flatMap(({ status }) => (status === 429 ? [] : [status]))).toEqual(
+        Array(10).fill(kind.answered),
+      )
+      await Promise.all(answers.map((answer) => answer.text()))
+      await limited.settle()
+      const log = await call(limited, 'GET', '/api/integration-calls', { token: ours.tenant.owner })
+      const calls = log.body.calls as { operation: string; status: number; not_kept: number }[]
+      const times = (status: number) =>
+        calls
+          .filter((one) => one.operation === 'mcp' && one.status === status)
+          .reduce((sum, one) => sum + 1 + one.not_kept, 0)
+      expect([times(kind.logged ?? kind.answered), times(429)]).toEqual([10, 20])
+      // Nothing of it is logged under another name as well.
+      const others = calls.map(({ operation }) => operation).filter((operation) => operation !== 'mcp')
+      expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
+    })
+
+    test('another token and another method of the same brokerage have no limit of their own', async () => {
+      const tokens = [ours.token, await makeServiceToken(limited, ours.tenant.owner)]
+      clock.now += 60_000
+      const statuses: number[] = []
+      for (let nth = 0; nth < 24; nth++) {
+        const { status } = await fetch(`${limited.url}/mcp`, {
+          method: nth % 3 === 0 ? 'GET' : 'DELETE',
+          headers: bearer(tokens[nth % 2] ?? ''),
         })
-      const tool = {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'lane_insight', arguments: lane },
+        statuses.push(status)
       }
-      for (let nth = 0; nth < 5; nth++) {
-        expect((await ask(message)).status).toBe(200)
-        expect(await (await ask(tool)).text()).toContain('found')
-      }
-      expect((await ask(message)).status).toBe(429)
-      expect(await (await ask(tool)).text()).toContain('429 Too many requests')
-    } finally {
-      await limited.close()
-    }
+      expect(statuses).toEqual([...Array(10).fill(405), ...Array(14).fill(429)])
+    })
   })
 })

@@ -2,28 +2,38 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProblemBody } from '#contract/errors.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
+import { pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
 import { integrationShipments } from '#contract/quote-requests.ts'
 import { version } from '../endpoints/operations.ts'
 
-/** Asks the service for a path with its query, with the token of whoever the agent works for. */
-export type AskService = (path: string) => Promise<{ readonly status: number; readonly body: unknown }>
+/** Asks an operation of the service, with the token of whoever the agent works for. */
+export type AskService = (
+  operation: Endpoint,
+  query: URLSearchParams,
+) => Promise<{ readonly status: number; readonly body: unknown }>
+
+const places =
+  'Places are "City, ST", such as "Dallas, TX". The direction matters: Dallas to Atlanta is another lane than Atlanta to Dallas.'
 
 /** What an agent may use, by the names it knows them by. All of them read; none of them can write. */
-const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly hint: string }>> = {
+const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly description: string }>> = {
   markup: {
     endpoint: markup,
-    hint: 'Use it when somebody asks whether a rate will win, or what to quote.',
+    description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when somebody asks whether a rate will win, or what to quote. ${places} The answer has win_probability (the share won of the decided quotes at this rate or lower: it describes the past and is no forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence that can be shown as it is. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false where the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
   },
   lane_insight: {
     endpoint: laneInsight,
-    hint: 'Use it when somebody asks what is known about a lane.',
+    description: `Tells what this brokerage's own quotes say of a lane: how many were won and lost, the average rate, four scores, four signals (strength, trend, consistency, timing) and summary, one sentence that can be shown as it is. Use it when somebody asks what is known about a lane, and no rate is on the table; with a rate, use markup. ${places} Where the lane itself has too few quotes the answer comes from a wider area: scope says which (equipment is the lane itself, then corridor, market, state_pair, region, tenant), and the wider it is the less it says about this lane. found is false where there is nothing at all.`,
   },
   shipments: {
     endpoint: integrationShipments,
-    hint: 'Use it for what was booked: customer rate (AR), truck cost (AP) and margin. Ask for few at a time with limit.',
+    description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when somebody asks what was booked, for whom, with which carrier or with what margin. totals covers the whole selection, not the page: for a sum or a count ask with limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, stands on the first page only. Narrow the selection with the filters before you turn many pages.`,
   },
 }
+
+/** The operations that the tools read. */
+export const agentReads: readonly Endpoint[] = Object.values(tools).map(({ endpoint }) => endpoint)
 
 /** A schema without what only this project reads. */
 function plain(schema: unknown): object {
@@ -32,7 +42,7 @@ function plain(schema: unknown): object {
   )
 }
 
-/** What is sent is checked by the service, in its own words: a second checker would say it otherwise. */
+/** What is sent and answered is checked by the service, in its own words: a second checker would say it otherwise. */
 const leftToService = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,
@@ -58,13 +68,21 @@ export function agentServer(ask: AskService): McpServer {
         'Freight pricing of one brokerage. Places are "City, ST"; amounts are US dollars for the whole load. These tools read only: nothing can be booked or changed with them. Ten calls a second for the whole brokerage.',
     },
   )
-  for (const [name, { endpoint, hint }] of Object.entries(tools)) {
+  for (const [name, { endpoint, description }] of Object.entries(tools)) {
     server.registerTool(
       name,
       {
         title: endpoint.summary,
-        description: `${endpoint.description} ${hint}`,
-        inputSchema: fromJsonSchema<Record<string, unknown>>(plain(endpoint.query), leftToService),
+        description,
+        inputSchema: fromJsonSchema<Record<string, unknown>>(
+          { ...plain(endpoint.query), additionalProperties: false },
+          leftToService,
+        ),
+        outputSchema: fromJsonSchema(
+          // The protocol asks for an object at the root, where an answer is one of two objects.
+          { type: 'object', ...plain(endpoint.answer) },
+          leftToService,
+        ),
         annotations: {
           readOnlyHint: true,
           destructiveHint: false,
@@ -77,7 +95,7 @@ export function agentServer(ask: AskService): McpServer {
         const text = new URLSearchParams(
           Object.fromEntries(query.map(([key, value]) => [key, textOf(value)])),
         )
-        const { status, body } = await ask(`${endpoint.path}?${text}`)
+        const { status, body } = await ask(endpoint, text)
         if (status === 200) {
           return {
             content: [{ type: 'text', text: JSON.stringify(body) }],

@@ -144,7 +144,9 @@ export interface LastMinuteCounts {
 /** Keeps the last calls to the integration interface, behind the requests. A request is any object that stands for it. */
 export interface CallLog {
   begin(request: object, call: BegunCall): void
-  /** Notes why a begun call is refused; nothing for any other. */
+  /** Says what a begun call asks for, as a query, where that stands in its body. */
+  asks(request: object, query: string): void
+  /** Notes why a begun call is refused, also inside an answer of status 200; nothing for any other call. */
   refuse(request: object, why: Problem): void
   /** `answered` is false when the caller had gone before. */
   end(request: object, answer: { status: number; ms: number; answered: boolean }): void

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The name of the endpoint in the contract, where a route serves one. */
     endpoint?: string
+    /** A body that may take as long as a file does. */
+    isUpload?: boolean
   }
 }
 
