@@ -28,6 +28,7 @@ describe('README', () => {
     expect(defaults.get('LOG_LEVEL')).toBe(config.logLevel)
     expect(defaults.get('STALE_WRITES')).toBe(config.staleWrites)
     expect(defaults.get('ALLOW_SIGN_UP')).toBe(String(config.allowSignUp))
+    expect(defaults.get('SIGN_UPS_PER_HOUR')).toBe(String(config.signUpsPerHour))
     expect(defaults.get('SAMPLE_BROKERAGE')).toBe(String(config.sampleBrokerage))
   })
 })

@@ -41,6 +41,8 @@ export const labelLengthMax = 100
 export const dollarsMax = 9_999_999.99
 
 export const serviceTokenLifetimeDays = 365
+/** From so long before a service token's end on, its answers and the dashboard say when it ends. */
+export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
 /** The bearer that a page gets for a moment: long enough to work with a form, short enough to be worth little when leaked. */
 export const sessionTokenLifetimeSeconds = 300
@@ -122,7 +124,20 @@ export const signInWindowSeconds = 15 * 60
 /** After this many failures on one account each further one doubles the wait, up to the window. */
 export const signInFailuresBeforeDelay = 5
 
-/** How long a JSON body may take to arrive. A file upload has the server's longer request time-out. */
+/**
+ * Sign-ups that one network (an IPv4 address or an IPv6 /64) may try in an hour, and how many times that all networks
+ * together may: each that goes through computes a password hash and makes a brokerage.
+ */
+export const signUpsPerNetworkPerHour = 5
+export const signUpNetworksPerHour = 20
+
+/**
+ * Password hashes that wait for their turn in one thread; two are computed at once, in about 30 ms each. Whoever would be
+ * the next in line is asked to come back: they would wait for longer than a second and a half.
+ */
+export const passwordHashesWaitingMax = 100
+
+/** How long a body may take to arrive. A file upload has the server's longer request time-out. */
 export const bodyArrivalSecondsMax = 15
 export const headersArrivalSecondsMax = 10
 export const uploadArrivalSecondsMax = 300

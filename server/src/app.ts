@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate as immediate } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import fastify, {
   type FastifyBaseLogger,
@@ -162,6 +163,8 @@ export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise
     // The router takes nothing for a name, too: /quotes/ is not the page of a quote. The framework would read the body of a
     // request that nothing serves before it says so.
     if (request.is404 || Object.values(request.params as Record<string, string>).includes('')) {
+      // A body that came together with its head is there a moment later: then the caller keeps the connection.
+      if (hasBody(request)) await immediate()
       await answerNotFound(request, reply)
       return reply
     }
@@ -291,7 +294,7 @@ function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyR
       ...standardHeaders,
       'Request-Id': request.id,
       ...answer.headers,
-      ...(isLeftUnread(request) ? { Connection: 'close' } : {}),
+      ...(isLeftUnread(request, answer) ? { Connection: 'close' } : {}),
     })
     .type(problemContentType)
     .send(JSON.stringify(answer.body(request.id)))
@@ -299,15 +302,16 @@ function answerProblem(answer: Problem, request: FastifyRequest, reply: FastifyR
 
 /**
  * Whether the connection ends behind a refusal, because its body was not read and would have to be taken off the connection.
- * At an address of ours a small body is nearly always there already, and the caller keeps the connection. It ends where the
- * body is large, or does not say how large it is, or where no address of ours was asked.
+ * A small body that was sent to an endpoint is nearly always there a moment later, and its caller keeps the connection. It
+ * ends where the body is large, or does not say how large it is, or where nothing would ever have read it.
  */
-function isLeftUnread(request: FastifyRequest): boolean {
+function isLeftUnread(request: FastifyRequest, { code }: Problem): boolean {
   const { raw, headers, routeOptions } = request
   if (raw.complete || !hasBody(request)) return false
   const isOpenEnded = headers['transfer-encoding'] !== undefined
   return (
     routeOptions.config?.endpoint === undefined ||
+    code === 'method-not-allowed' ||
     isOpenEnded ||
     Number(headers['content-length'] ?? 0) > bodyBytesMax
   )

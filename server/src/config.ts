@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
 import { isNameOrNetwork } from './security/outbound-address.ts'
 import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
 import { isNetwork } from './security/trusted-proxies.ts'
@@ -20,6 +21,8 @@ export interface Config {
   /** Null with the embedded database only: made once and kept in the data folder. */
   readonly secretKeys: SecretKeys | null
   readonly allowSignUp: boolean
+  /** Sign-ups from one network in an hour. */
+  readonly signUpsPerHour: number
   /** Addresses or networks of proxies whose X-Forwarded-For is believed. */
   readonly trustProxy: readonly string[]
   readonly logLevel: LogLevel
@@ -115,6 +118,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     )
   }
 
+  const signUpsText = value('SIGN_UPS_PER_HOUR') ?? String(signUpsPerNetworkPerHour)
+  const signUpsPerHour = /^\d{1,4}$/.test(signUpsText) ? Number(signUpsText) : 0
+  if (signUpsPerHour < 1) {
+    problems.push(
+      `SIGN_UPS_PER_HOUR must be a number from 1 to 9999, of sign-ups from one network; it is "${signUpsText}".`,
+    )
+  }
+
   const threadsText = value('THREADS') ?? '1'
   const threads =
     threadsText === 'auto'
@@ -198,6 +209,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDirectory: value('DATA_DIR') ?? './data',
     secretKeys: keys,
     allowSignUp: yesOrNo('ALLOW_SIGN_UP', true),
+    signUpsPerHour,
     trustProxy,
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),

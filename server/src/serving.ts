@@ -17,6 +17,7 @@ import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
 import { signInAttempts } from './security/sign-in-back-off.ts'
+import { signUpLimit } from './security/sign-up-limit.ts'
 import { tokens } from './security/token.ts'
 import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './tenant-limit.ts'
 import { tenantMemory } from './tenant-memory.ts'
@@ -100,6 +101,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     }
     return {
       signInAttempts: signInAttempts(),
+      signUps: signUpLimit(config.signUpsPerHour),
       imports,
       backtests,
       async lastMinute(tenant, now) {
@@ -151,6 +153,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     tokens: tokens(...secretKeys),
     secretKeys,
     signInAttempts: desk.signInAttempts,
+    signUps: desk.signUps,
     models: tenantModels(),
     migrations,
     memory,

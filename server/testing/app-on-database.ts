@@ -19,6 +19,7 @@ import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
 import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
 import { signInAttempts } from '#server/security/sign-in-back-off.ts'
+import { signUpLimit } from '#server/security/sign-up-limit.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
 import { ownLimit } from '#server/tenant-limit.ts'
@@ -29,6 +30,7 @@ import type { SharedVersions } from '#server/threads/shared-tenants.ts'
 import { noMetrics, noTraces } from '#server/watching/no-watching.ts'
 import type { Watching } from '#server/watching/start-watching.ts'
 import type { TestDatabase } from './cloned-database.ts'
+import { manySignUps } from './running-service.ts'
 
 /** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
 export interface TestApp {
@@ -83,7 +85,7 @@ export interface TestAppOptions {
 
 /**
  * Starts a service on a database. By default the tenant limit never bites: its clock moves on by a second with every
- * look. `rateLimit: 'real'` gives it the real one. Closing it leaves the database there.
+ * look. `rateLimit: 'real'` gives it the real one. Sign-ups have a limit that only their own test comes near. Closing it leaves the database there.
  */
 export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions = {}): Promise<TestApp> {
   const key = options.secretKeys?.[0] ?? secretKey(randomBytes(32).toString('base64'))
@@ -114,7 +116,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     close: async () => {},
   }
   const clock = () => app.now
-  const config = { ...readConfig({ EVENTS: 'on' }), ...options.config }
+  const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
   const watch = tenantWatch({
     database,
@@ -159,6 +161,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     tokens: app.tokens,
     secretKeys: keys,
     signInAttempts: signInAttempts(),
+    signUps: signUpLimit(config.signUpsPerHour),
     models: tenantModels(),
     migrations,
     memory,

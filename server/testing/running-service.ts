@@ -18,6 +18,8 @@ export interface RunningService {
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const patienceMs = 45_000
+/** A test makes more brokerages in an hour than one network may. */
+export const manySignUps = '9999'
 /** What `npm start` tells Node. */
 export const startOptions: readonly string[] = Array.from(
   packageJson.scripts.start.matchAll(/(?<=node (?:\S+ )*)--\S+(?= (?:\S+ )*server\/src\/main\.ts)/g),
@@ -50,6 +52,7 @@ export async function runService(
       DATA_DIR: dataDirectory,
       PORT: String(port),
       LOG_LEVEL: 'warn',
+      SIGN_UPS_PER_HOUR: manySignUps,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

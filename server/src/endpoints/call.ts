@@ -9,6 +9,7 @@ import type { LargeLanes } from '../large-lanes.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInAttempts } from '../security/sign-in-back-off.ts'
+import type { SignUps } from '../security/sign-up-limit.ts'
 import type { Tokens } from '../security/token.ts'
 import type { TenantLimit } from '../tenant-limit.ts'
 import type { TenantMemory } from '../tenant-memory.ts'
@@ -27,6 +28,7 @@ export interface Parts {
   /** The names of the migrations that this version was written for. */
   readonly migrations: readonly string[]
   readonly signInAttempts: SignInAttempts
+  readonly signUps: SignUps
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
   readonly models: TenantModels

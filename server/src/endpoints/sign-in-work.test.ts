@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { passwordHashesWaitingMax } from '#contract/limits.ts'
+import type { Database } from '#server/database/open-database.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -29,9 +31,26 @@ vi.mock('@node-rs/argon2', async (original) => {
   }
 })
 
+/** The transactions that requests have asked for. */
+const asked: { transactions: string[] } = { transactions: [] }
+
+function counting(database: Database): Database {
+  return {
+    ...database,
+    outsideTenants: (...given) => {
+      asked.transactions.push('outsideTenants')
+      return database.outsideTenants(...given)
+    },
+    inTenant: (...given) => {
+      asked.transactions.push('inTenant')
+      return database.inTenant(...given)
+    },
+  }
+}
+
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({ wrapDatabase: counting })
 })
 beforeEach(() => {
   app.now += 16 * 60_000
@@ -102,6 +121,89 @@ test('a hundred sign-ins at once from a hundred networks take two hashes at a ti
   }
 })
 
+test('more than can wait for a hash are asked to come back, and the others are looked at', async () => {
+  const behindProxy = await testApp({ config: { trustProxy: ['loopback'] }, now: app.now })
+  try {
+    await signIn('warm-up@example.com', password)
+    work.checks = 0
+    const answers = await Promise.all(
+      Array.from({ length: 250 }, (_, index) =>
+        call(behindProxy, 'POST', '/api/auth/sign-in', {
+          headers: { 'X-Forwarded-For': `198.51.100.${index}` },
+          body: { email: `ghost-${index}@example.com`, password },
+        }),
+      ),
+    )
+    const refused = answers.filter(({ status }) => status === 503)
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(work.checks)
+    expect(work.checks + refused.length).toBe(250)
+    // Two are computed and so many wait; meanwhile some are done, and others take their places.
+    expect(work.checks).toBeGreaterThanOrEqual(passwordHashesWaitingMax + 2)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.headers.get('retry-after')).toBe('2')
+    expect(refused[0]?.body.detail).toMatch(/Too many passwords/)
+    expect(work.mostAtOnce).toBeLessThanOrEqual(2)
+  } finally {
+    await behindProxy.close()
+  }
+})
+
+test('of forty sign-ups in a row from one network five are looked at, and compute a hash', async () => {
+  const own = await testApp({ config: { trustProxy: ['loopback'], signUpsPerHour: 5 }, now: app.now })
+  try {
+    const signUp = (network: string, more = {}) =>
+      call(own, 'POST', '/api/auth/sign-up', {
+        headers: { 'X-Forwarded-For': network },
+        body: {
+          company: 'X Freight',
+          name: 'Ana',
+          email: `${crypto.randomUUID()}@example.com`,
+          password,
+          ...more,
+        },
+      })
+    // What is refused for its form takes no place, and computes no hash.
+    expect((await signUp('192.0.2.7', { password: 'passwordpassword1' })).status).toBe(422)
+    const answers = []
+    for (let nth = 0; nth < 40; nth++) answers.push(await signUp('192.0.2.7'))
+    expect(answers.map(({ status }) => status)).toEqual([...Array(5).fill(201), ...Array(35).fill(429)])
+    expect(work.hashes).toBe(5)
+    expect(answers.at(-1)?.body).toMatchObject({ type: '/problems/too-many-attempts' })
+    expect(answers.at(-1)?.headers.get('retry-after')).toBe('3600')
+
+    // Another network has a limit of its own: one address of IPv4, and one /64 of IPv6.
+    const others = await Promise.all(
+      Array.from({ length: 8 }, (_, host) => signUp(`2001:db8:1:2::${host + 1}`)),
+    )
+    expect(others.filter(({ status }) => status === 201)).toHaveLength(5)
+    expect((await signUp('2001:db8:1:3::1')).status).toBe(201)
+    own.now += 3_600_000
+    expect((await signUp('192.0.2.7')).status).toBe(201)
+  } finally {
+    await own.close()
+  }
+})
+
+test('a false invitation costs no hash, and a right one costs one', async () => {
+  const tenant = await makeTenant(app)
+  const invited = await call(app, 'POST', '/api/users', {
+    token: tenant.owner,
+    body: { name: 'Sam', email: `sam-${crypto.randomUUID()}@example.com`, role: 'member' },
+  })
+  const right: string = invited.body.invitation
+  const accept = (invitation: string) =>
+    call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } })
+  work.hashes = 0
+  for (const wrong of [`${right.slice(0, -4)}AAAA`, right.replace(/_\d+_(?=\d)/, '_1_'), 'lwinv_x']) {
+    expect((await accept(wrong)).status).toBe(401)
+  }
+  expect(work.hashes).toBe(0)
+  expect((await accept(right)).status).toBe(200)
+  expect(work.hashes).toBe(1)
+  expect((await accept(right)).status).toBe(401)
+  expect(work.hashes).toBe(1)
+})
+
 test('a known and an unknown address, and one without a password yet, get the same answer for the same work', async () => {
   const tenant = await makeTenant(app)
   const removed = await makePerson(app, tenant, 'viewer')
@@ -115,8 +217,15 @@ test('a known and an unknown address, and one without a password yet, get the sa
   const seen = []
   for (const email of [tenant.email, `nobody-${crypto.randomUUID()}@example.com`, invited, removed.email]) {
     const before = work.checks + work.hashes
+    asked.transactions = []
     const { status, body } = await signIn(email, 'wrong password here')
-    seen.push({ status, body: { ...body, request_id: null }, hashes: work.checks + work.hashes - before })
+    seen.push({
+      status,
+      body: { ...body, request_id: null },
+      hashes: work.checks + work.hashes - before,
+      transactions: asked.transactions,
+    })
   }
-  for (const one of seen) expect(one).toEqual({ ...seen[0], status: 401, hashes: 1 })
+  const same = { status: 401, hashes: 1, transactions: ['outsideTenants', 'inTenant'] }
+  for (const one of seen) expect(one).toEqual({ ...seen[0], ...same })
 })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { invalid, problem } from '#contract/errors.ts'
+import { invalid, type Problem, problem } from '#contract/errors.ts'
 import { dashboardTokenLifetimeHours, sessionTokenLifetimeSeconds } from '#contract/limits.ts'
 import {
   acceptInvitation,
@@ -104,6 +104,13 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
   }
 }
 
+function tooManyAttempts(what: string, waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000)
+  return problem('too-many-attempts', `Too many ${what}. Wait ${seconds} seconds.`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
 /**
  * Looks at one attempt at a password or an invitation, unless too many before it failed. `isSignIn`: an account is the
  * address that somebody signs in with, and its brokerage is told of attempts that were not looked at.
@@ -118,10 +125,7 @@ async function attempt<T>(
   const { waitMs } = begun
   if (waitMs > 0) {
     if (from.isSignIn === true) parts.refusals.backedOff(account, from)
-    const seconds = Math.ceil(waitMs / 1000)
-    throw problem('too-many-attempts', `Too many failed attempts. Wait ${seconds} seconds.`, {
-      headers: { 'Retry-After': String(seconds) },
-    })
+    throw tooManyAttempts('failed attempts', waitMs)
   }
   try {
     return await work(begun)
@@ -129,6 +133,9 @@ async function attempt<T>(
     begun.end()
   }
 }
+
+/** Somebody of a brokerage that there is not: the numbers of brokerages begin far above it. */
+const nobody = { tenant: tenantId(1), userId: 1 }
 
 /** The digest under which an invitation is kept: the plaintext is shown once and stored nowhere. */
 function invitationHash(secret: string): Buffer {
@@ -158,6 +165,8 @@ export const signInEndpoints: ServedEndpoint[] = [
       throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
     const account = people.foldedEmail(body.email)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
+    const place = await parts.signUps.admit(network, now)
+    if (!place.admitted) throw tooManyAttempts('sign-ups', place.retryAfterMs)
     return attempt(parts, { account, network, requestId, now }, async (begun) => {
       const passwordHash = await hashPassword(body.password)
       const tenant = people.newTenantId()
@@ -187,13 +196,12 @@ export const signInEndpoints: ServedEndpoint[] = [
     const account = people.foldedEmail(body.email)
     return attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       const known = await people.signInOf(parts.database, body.email)
-      const user =
-        known === null
-          ? null
-          : await parts.database.inTenant(known.tenant, (transaction) =>
-              people.findUser(transaction, known.tenant, known.userId),
-            )
-      // The same work for an address nobody has: an answer's time tells nobody who is a customer.
+      // The same work for an address nobody has, in the database and for the hash: an answer's time tells nobody who is a
+      // customer.
+      const asked = known ?? nobody
+      const user = await parts.database.inTenant(asked.tenant, (transaction) =>
+        people.findUser(transaction, asked.tenant, asked.userId),
+      )
       const fits = await isPassword(user?.status === 'active' ? user.password_hash : null, body.password)
       if (known === null || user === null || !fits) {
         begun.failed()
@@ -224,9 +232,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       const invitation = readInvitation(body.invitation)
       if (invitation === null) throw refused()
       const { tenant } = invitation
-      const passwordHash = await hashPassword(body.password)
-      return parts.database.inTenant(tenant, async (transaction) => {
-        const user = await people.lockUser(transaction, tenant, invitation.userId)
+      const invited = (user: people.UserRow | null): people.UserRow => {
         if (user?.status !== 'invited' || user.invitation_hash?.equals(invitation.hash) !== true) {
           begun.failed()
           throw refused()
@@ -235,6 +241,17 @@ export const signInEndpoints: ServedEndpoint[] = [
           throw problem('token-expired', 'The invitation has expired. Ask for a new one.')
         }
         refuseGuessable(body.password, [user.name, user.email], '/password')
+        return user
+      }
+      // What is refused costs no hash, and no hash is computed while the row is held.
+      invited(
+        await parts.database.inTenant(tenant, (transaction) =>
+          people.findUser(transaction, tenant, invitation.userId),
+        ),
+      )
+      const passwordHash = await hashPassword(body.password)
+      return parts.database.inTenant(tenant, async (transaction) => {
+        const user = invited(await people.lockUser(transaction, tenant, invitation.userId))
         const active = await people.updateUser(transaction, tenant, user.user_id, {
           status: 'active',
           password_hash: passwordHash,

@@ -1,15 +1,33 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2'
-import { turns } from './turns.ts'
+import { problem } from '#contract/errors.ts'
+import { passwordHashesWaitingMax } from '#contract/limits.ts'
+import { TurnsTaken, turns } from './turns.ts'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. About 30 ms a hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Two at once: sign-ins may not take the cores that answer prices. */
 const hashesAtOnceMax = 2
-const inTurn = turns<'hash'>(hashesAtOnceMax)
+const turn = turns<'hash'>(hashesAtOnceMax, undefined, passwordHashesWaitingMax)
+
+/** @throws Problem unavailable, where too many hashes wait already */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await turn('hash', work)
+  } catch (error) {
+    if (!(error instanceof TurnsTaken)) throw error
+    throw problem(
+      'unavailable',
+      'Too many passwords are being checked at this moment. Try again in a moment.',
+      {
+        headers: { 'Retry-After': '2' },
+      },
+    )
+  }
+}
 
 export function hashPassword(password: string): Promise<string> {
-  return inTurn('hash', () => hash(password.normalize('NFC'), parameters))
+  return inTurn(() => hash(password.normalize('NFC'), parameters))
 }
 
 /** A hash of a password nobody has, so that an unknown address costs the same work as a known one. */
@@ -17,9 +35,13 @@ let noPassword: Promise<string> | undefined
 
 /** True when the password is the one that was hashed. `null` (no such person, no password yet) takes as long. */
 export async function isPassword(hashed: string | null, password: string): Promise<boolean> {
-  noPassword ??= hashPassword(crypto.randomUUID())
+  // One that found no place in the line is computed with the next attempt.
+  noPassword ??= hashPassword(crypto.randomUUID()).catch((error: unknown) => {
+    noPassword = undefined
+    throw error
+  })
   const against = hashed ?? (await noPassword)
-  const fits = await inTurn('hash', () => verify(against, password.normalize('NFC')))
+  const fits = await inTurn(() => verify(against, password.normalize('NFC')))
   return fits && hashed !== null
 }
 

@@ -6,23 +6,33 @@ export class TurnTooLate extends Error {
   }
 }
 
+/** Too many wait already. */
+export class TurnsTaken extends Error {
+  constructor() {
+    super('Too many wait for their turn.')
+    this.name = 'TurnsTaken'
+  }
+}
+
 /** Waits for a turn; how it waits may be watched, and bounded by the milliseconds given to `turn`. */
 export type WaitForTurn = (turn: (patienceMs: number) => Promise<void>) => Promise<void>
 
 /**
  * Lets at most `atOnceMax` pieces of work of one key run at once; the others wait in the order they came, by `waiting` if
- * it is given: it may bound the wait.
+ * it is given: it may bound the wait. Where `waitingMax` wait already, one more is refused with TurnsTaken.
  *
  * @example const inTurn = turns<string>(2); await inTurn('hash', () => hashPassword(text))
  */
 export function turns<Key>(
   atOnceMax: number,
   waiting: WaitForTurn = (turn) => turn(Number.POSITIVE_INFINITY),
+  waitingMax = Number.POSITIVE_INFINITY,
 ): <T>(key: Key, work: () => Promise<T>) => Promise<T> {
   const keys = new Map<Key, { running: number; readonly waiting: (() => void)[] }>()
   return async (key, work) => {
     const turn = keys.get(key) ?? { running: 0, waiting: [] }
     keys.set(key, turn)
+    if (turn.running >= atOnceMax && turn.waiting.length >= waitingMax) throw new TurnsTaken()
     if (turn.running >= atOnceMax) await waiting((patienceMs) => inLine(turn.waiting, patienceMs))
     else turn.running++
     try {

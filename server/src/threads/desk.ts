@@ -3,10 +3,10 @@ import type { SignInAttempt } from '../security/sign-in-back-off.ts'
 import type { Handlers, Other } from './talk.ts'
 
 /**
- * What one thread of a process keeps for all of them, because it must be one: the attempts at passwords, the imports and
- * backtests that are under way, the calls of the last minute. The first thread keeps it; the others ask.
+ * What one thread of a process keeps for all of them, because it must be one: the attempts at passwords, the sign-ups, the
+ * imports and backtests that are under way, the calls of the last minute. The first thread keeps it; the others ask.
  */
-export interface Desk extends Pick<Parts, 'signInAttempts' | 'imports' | 'backtests'> {
+export interface Desk extends Pick<Parts, 'signInAttempts' | 'signUps' | 'imports' | 'backtests'> {
   lastMinute: CallLog['lastMinute']
 }
 
@@ -18,6 +18,7 @@ interface Asked {
   failed(id: number): void
   succeeded(id: number): void
   end(id: number): void
+  signUp(...values: Parameters<Desk['signUps']['admit']>): Awaited<ReturnType<Desk['signUps']['admit']>>
   hasRoomFor(bytes: number): boolean
   startImport(...values: Parameters<Desk['imports']['start']>): void
   backtest(...values: Parameters<Desk['backtests']['look']>): ReturnType<Desk['backtests']['look']>
@@ -42,6 +43,7 @@ export function deskAnswers(desk: Desk): { readonly handlers: Handlers; gone(): 
     failed: (...[id]: Values<'failed'>) => attempts.get(id)?.failed(),
     succeeded: (...[id]: Values<'succeeded'>) => attempts.get(id)?.succeeded(),
     end: (...[id]: Values<'end'>) => end(id),
+    signUp: (...values: Values<'signUp'>) => desk.signUps.admit(...values),
     hasRoomFor: (...[bytes]: Values<'hasRoomFor'>) => desk.imports.hasRoomFor(bytes),
     // A buffer arrives as plain bytes.
     startImport: (...[tenant, importId, file, options]: Values<'startImport'>) =>
@@ -75,6 +77,7 @@ export function deskOf(first: Other): Desk {
         }
       },
     },
+    signUps: { admit: (...values) => ask('signUp', ...values) },
     imports: {
       hasRoomFor: (bytes) => ask('hasRoomFor', bytes),
       start: (...values) => tell('startImport', ...values),

@@ -4,6 +4,7 @@ import { readConfig } from '../config.ts'
 import { tenantId } from '../database/open-database.ts'
 import { secretKey } from '../security/sealed-secret.ts'
 import { signInAttempts } from '../security/sign-in-back-off.ts'
+import { signUpLimit } from '../security/sign-up-limit.ts'
 import type { Desk } from './desk.ts'
 import { startMoreThreads } from './more-threads.ts'
 import { sharedTenantMemory } from './shared-tenants.ts'
@@ -27,6 +28,7 @@ const logged = () => {
 }
 const desk = (more: Partial<Desk> = {}): Desk => ({
   signInAttempts: signInAttempts(),
+  signUps: signUpLimit(5),
   imports: { hasRoomFor: async () => true, start: () => {}, drain: async () => {} },
   backtests: { look: async () => ({ status: 'running', progress: 0 }), drain: async () => {} },
   lastMinute: async () => ({ requests: 0, refused: 0 }),
