@@ -87,6 +87,21 @@ describe('every file', () => {
     )
   })
 
+  test('leaves sign-up off, so that nobody makes a brokerage of their own where an operator did not ask for it', () => {
+    const ofPod = service.env?.find((one) => text(one.name) === 'ALLOW_SIGN_UP') as Part
+    const ofCompose = ours
+      .filter(([name]) => name !== 'migrate')
+      .map(([, one]) => text((one.environment as Part).ALLOW_SIGN_UP))
+    expect(text(ofPod.value)).toBe('false')
+    for (const value of ofCompose) expect(value).toContain('ALLOW_SIGN_UP:-false}')
+    expect(ofCompose).toHaveLength(2)
+    expect(textOf('deploy/compose/example.env')).toMatch(/^ALLOW_SIGN_UP=false$/m)
+    expect(setting('deploy/systemd/lanewise.service', 'Environment').join(' ').split(' ')).toContain(
+      'ALLOW_SIGN_UP=false',
+    )
+    expect(argumentsOf('ENV').join(' ').split(' ')).toContain('ALLOW_SIGN_UP=false')
+  })
+
   test('gives them values that the service takes', () => {
     const given = (service.env as Part).filter((one) => one.value !== undefined)
     const values = Object.fromEntries(given.map((one) => [text(one.name), text(one.value)]))

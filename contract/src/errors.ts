@@ -111,7 +111,8 @@ export const problems = {
   'sign-up-disabled': {
     status: 403,
     title: 'Sign-up is switched off',
-    remedy: 'Ask the operator for an invitation, or to set ALLOW_SIGN_UP=true.',
+    remedy:
+      'Ask the operator for a brokerage (npm run tenant -- create), or an owner or admin of one for an invitation.',
   },
   'route-not-found': {
     status: 404,

@@ -114,7 +114,9 @@ async function chooseTenant(
   const tenants = await listTenants(owner)
   const choices = tenants.map(({ tenant, name }) => `  ${name}  (${tenant})`).join('\n')
   if (tenants.length === 0) {
-    throw new CommandRefused('There is no brokerage yet. Start the service (npm start) and sign up first.')
+    throw new CommandRefused(
+      'There is no brokerage yet. Make one: npm run tenant -- create NAME --owner-email EMAIL',
+    )
   }
   const wanted = named?.trim().toLowerCase()
   const found =

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { readConfig } from './config.ts'
+import { makeTenant } from './create-tenant.ts'
 import { listTenants } from './database/operators.ts'
 import { eraseTenant } from './erase-tenant.ts'
 import { exportTenant } from './export-tenant.ts'
@@ -9,7 +10,9 @@ import { moveKeyOf, secretKeysOf } from './secret-key-file.ts'
 import type { SecretKey } from './security/sealed-secret.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
-const usage = `npm run tenant -- list
+const usage = `npm run tenant -- create NAME --owner-email EMAIL   makes a brokerage and its owner, and prints the owner's password, once
+           --owner-name NAME      what the owner is called; the first part of the address where it is left out
+npm run tenant -- list
 npm run tenant -- suspend NAME    nobody of the brokerage gets in any more, people or machines
 npm run tenant -- resume NAME     they do again
 npm run tenant -- export NAME FOLDER   writes all that is kept of it into a folder, to leave or to move with
@@ -23,6 +26,7 @@ npm run tenant -- erase NAME      counts what is kept of the brokerage; with --c
 
 /** Of each action: how many words go with it, and which options. */
 const actions: Readonly<Record<string, readonly [words: number, options: readonly string[]]>> = {
+  create: [1, ['owner-email', 'owner-name']],
   list: [0, []],
   suspend: [1, []],
   resume: [1, []],
@@ -44,6 +48,7 @@ async function main(): Promise<number> {
     config: readConfig(process.env),
     remark: (line: string) => process.stderr.write(`${line}\n`),
   }
+  if (action === 'create') return create(around, named, options)
   if (action === 'list') return list(around)
   if (action === 'erase') return erase(around, named, options.confirm)
   const keys = () => around.config.secretKeys ?? secretKeysOf(around.config.dataDirectory)
@@ -86,6 +91,8 @@ interface Asked {
   readonly options: {
     readonly 'key-file'?: string | undefined
     readonly confirm?: string | undefined
+    readonly 'owner-email'?: string | undefined
+    readonly 'owner-name'?: string | undefined
     readonly 'without-passwords'?: boolean | undefined
     readonly 'without-secrets'?: boolean | undefined
   }
@@ -100,6 +107,8 @@ function readArguments(args: string[]): Asked | null {
       options: {
         'key-file': { type: 'string' },
         confirm: { type: 'string' },
+        'owner-email': { type: 'string' },
+        'owner-name': { type: 'string' },
         'without-passwords': { type: 'boolean' },
         'without-secrets': { type: 'boolean' },
       },
@@ -138,6 +147,20 @@ async function erase(around: CommandDatabase, named: string, confirmed: string |
       : `Nothing was erased. To delete all of it for ever: npm run tenant -- erase ${JSON.stringify(name)} --confirm ${JSON.stringify(name)}\n`,
   )
   return erased ? 0 : 2
+}
+
+async function create(around: CommandDatabase, company: string, options: Asked['options']): Promise<number> {
+  const email = options['owner-email']
+  if (email === undefined) {
+    throw new CommandRefused('Give the address that its owner signs in with: --owner-email ana@example.com')
+  }
+  const name = options['owner-name'] ?? email.split('@')[0] ?? ''
+  const { tenant, password } = await makeTenant({ company, email, name }, around, Date.now())
+  process.stdout.write(`${password}\n`)
+  around.remark(
+    `The password of ${email}, owner of ${company} (${tenant}); shown once. Change it in the settings after the first sign-in.`,
+  )
+  return 0
 }
 
 async function list(around: CommandDatabase): Promise<number> {
