@@ -74,6 +74,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'credentials.liveTokensOf': shows(({ transaction, tenant, of, now }) =>
     credentials.liveTokensOf(transaction, tenant, of.owner, now),
   ),
+  'credentials.expiringTokens': shows(({ transaction, tenant, now }) =>
+    credentials.expiringTokens(transaction, tenant, now, new Date(now.getTime() + 366 * 86_400_000)),
+  ),
   'credentials.revokeTokensOf': alters(({ transaction, tenant, of, now }) =>
     credentials.revokeTokensOf(transaction, tenant, of.owner, now),
   ),

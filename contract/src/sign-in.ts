@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
 import { changeOf, dollars, email, label, nullable, oneOf, recordId } from './fields.ts'
-import { passwordLengthMax, passwordLengthMin } from './limits.ts'
+import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
 /** A password: length only, no composition rules (NIST SP 800-63B). The blocklist is checked by the server. */
@@ -207,8 +207,29 @@ export const me = endpoint({
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
-  answer: Type.Object({ user: User, tenant: Tenant, expires_at: Type.String({ format: 'date-time' }) }),
-  examples: { answer: { user: exampleUser, tenant: exampleTenant, expires_at: exampleSession.expires_at } },
+  answer: Type.Object({
+    user: User,
+    tenant: Tenant,
+    expires_at: Type.String({ format: 'date-time' }),
+    expiring_tokens: Type.Array(
+      Type.Object({
+        id: Type.Integer(),
+        name: Type.String(),
+        expires_at: Type.String({ format: 'date-time' }),
+      }),
+      {
+        description: `Service tokens that end within ${tokenExpiryNoticeDays} days, soonest first; for admins and owners, empty for others`,
+      },
+    ),
+  }),
+  examples: {
+    answer: {
+      user: exampleUser,
+      tenant: exampleTenant,
+      expires_at: exampleSession.expires_at,
+      expiring_tokens: [{ id: 12, name: 'TMS', expires_at: '2026-12-05T09:30:00.000Z' }],
+    },
+  },
 })
 
 export const changePassword = endpoint({

@@ -81,7 +81,12 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
           setPassword('')
           forgetSession()
           const { user: again, tenant, expires_at } = session
-          queries.setQueryData(sessionQuery.queryKey, { user: again, tenant, expires_at })
+          queries.setQueryData(sessionQuery.queryKey, {
+            user: again,
+            tenant,
+            expires_at,
+            expiring_tokens: [],
+          })
           setEnded(false)
           void queries.invalidateQueries()
         },

@@ -36,6 +36,7 @@ import { useEffect } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange } from './answers.ts'
 import { forgetSession } from './call.ts'
+import { ExpiringTokens } from './parts/expiring-tokens.tsx'
 import { useStartHidden } from './parts/first-steps-hidden.ts'
 import { useNotice } from './parts/notices.tsx'
 import { SessionKeeper, useMay, useSession } from './session.tsx'
@@ -106,6 +107,7 @@ function Frame() {
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: 'none' }}>
+        <ExpiringTokens />
         <Outlet />
       </AppShell.Main>
     </AppShell>

@@ -87,6 +87,32 @@ async function createSecret(page: Page): Promise<string> {
 const readWith = (token: string) =>
   call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
 
+test('a service token that ends soon is named on every page of an admin, and in the list of tokens', async () => {
+  app.now = Date.now() - 350 * 86_400_000
+  const { tenant } = await makeIntegration(app)
+  const member = await makePerson(app, tenant, 'member')
+  app.now = Date.now()
+  const { page, context } = await openIntegration(tenant)
+  const warning = page.getByRole('region', { name: 'Service tokens that end soon' })
+  await warning.getByText('A service token ends soon').waitFor()
+  await page
+    .getByRole('table', { name: 'Service tokens, newest first' })
+    .getByText(/^until /)
+    .waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await page.goto('/')
+  await warning.getByRole('link', { name: 'Make a new token' }).click()
+  await page.getByRole('button', { name: 'Revoke the token test' }).click()
+  await page.getByRole('button', { name: 'Revoke token' }).click()
+  await warning.waitFor({ state: 'detached' })
+  await context.close()
+  const theirs = await openWindow(browser, app.url, { person: member })
+  await theirs.page.goto('/')
+  await theirs.page.getByRole('heading', { level: 1 }).waitFor()
+  expect(await theirs.page.getByText('ends soon').count()).toBe(0)
+  await theirs.context.close()
+})
+
 describe('a service token', () => {
   test('is shown once, and is nowhere after that', async () => {
     const tenant = await makeTenant(app)

@@ -10,8 +10,9 @@ import { Patience, withPatience } from './database/patience.ts'
 import type { Parts, ServedEndpoint } from './endpoints/call.ts'
 import { queryReader, type ReadQuery, rightPartsMax } from './query-parameters.ts'
 import { callerNetwork } from './security/caller-network.ts'
+import type { TokenClaims } from './security/token.ts'
 import { callerAddress } from './security/trusted-proxies.ts'
-import { answerHeaders, limitHeaders } from './serve-endpoint.ts'
+import { answerHeaders, expiryHeaders, limitHeaders } from './serve-endpoint.ts'
 
 /**
  * Takes a read that may be answered before the framework sees it: everything that the answer needs is remembered (whose
@@ -47,7 +48,7 @@ interface Answer extends Waiting {
   readonly now: number
   readonly network: string
   readonly tenant: TenantId
-  readonly jti: string
+  readonly claims: TokenClaims
   readonly span: ReturnType<Parts['traces']['begin']>
 }
 
@@ -117,12 +118,12 @@ export function answerFromMemory(
     const known = callers.serviceFromMemory(request.headers.authorization, now, network)
     if (known === null) return null
     const ignored: string[] = []
-    const { caller, jti } = known
+    const { caller, claims } = known
     const query = read.readQuery(request.url ?? '', ignored)
     if (ignored.length > 0) return null
     const body = read.fromMemory({ caller, query, now } as never, parts)
     if (body === null) return null
-    return { ...waiting, text: JSON.stringify(body), now, network, tenant: caller.tenant, jti, span }
+    return { ...waiting, text: JSON.stringify(body), now, network, tenant: caller.tenant, claims, span }
   }
 
   /** Last, for it takes a place: who is admitted is answered. False where it is for the ordinary way. */
@@ -144,21 +145,34 @@ export function answerFromMemory(
   }
 
   function send(
-    { read, request, response, began, text, now, network, tenant, jti, span }: Answer,
+    { read, request, response, began, text, now, network, tenant, claims, span }: Answer,
     remaining: number,
   ): void {
     const { endpoint, heads, count } = read
     const requestId = randomUUID()
     const head = heads[remaining] ?? []
     const length = String(Buffer.byteLength(text))
-    response.writeHead(endpoint.status, head.concat('Request-Id', requestId, 'Content-Length', length))
+    const expiry = Object.entries(expiryHeaders(claims, now)).flat()
+    response.writeHead(
+      endpoint.status,
+      head.concat('Request-Id', requestId, 'Content-Length', length, expiry),
+    )
     response.end(text)
     const { name, status, path: route } = endpoint
     const tookMs = performance.now() - began
     const ms = Math.round(tookMs * 10) / 10
     count(tookMs / 1000)
     parts.calls.note(
-      { tenant, jti, endpoint, method: 'GET', url: request.url ?? '', requestId, network, at: now },
+      {
+        tenant,
+        jti: claims.jti,
+        endpoint,
+        method: 'GET',
+        url: request.url ?? '',
+        requestId,
+        network,
+        at: now,
+      },
       { status, ms, answered: true },
     )
     const line = { request_id: requestId, tenant_id: tenant, method: 'GET', route, status, ms, network }

@@ -53,7 +53,7 @@ export interface Callers {
     authorization: string | undefined,
     now: number,
     network: string,
-  ): { readonly caller: ServiceCaller; readonly jti: string } | null
+  ): { readonly caller: ServiceCaller; readonly claims: TokenClaims } | null
   person(
     request: FastifyRequest,
     now: number,
@@ -208,7 +208,7 @@ export function callers({
       const live = memory.peek<LiveToken>(tenant, name, now)
       if (live === undefined) return null
       noteUse(tenant, live, now, network)
-      return { caller: serviceCaller(tenant, live), jti: claims.jti }
+      return { caller: serviceCaller(tenant, live), claims }
     },
 
     async person(request, now, cookieAllowed, watch) {

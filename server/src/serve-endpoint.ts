@@ -10,6 +10,7 @@ import {
   jsonKeysMax,
   tenantRequestsPerWindowMax,
   tenantWindowSeconds,
+  tokenExpiryNoticeDays,
 } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
@@ -33,6 +34,7 @@ import { callerNetwork } from './security/caller-network.ts'
 import type { Admission as Place, RateLimit } from './security/rate-limit.ts'
 import { readSignatureHeaders, verifySignature } from './security/signature.ts'
 import { readJsonObject } from './security/strict-json.ts'
+import type { TokenClaims } from './security/token.ts'
 import { sendCsv } from './send-csv.ts'
 import { quotaExceeded, retryAfterSeconds } from './tenant-limit.ts'
 import { recordProblem } from './watching/request-record.ts'
@@ -116,9 +118,11 @@ export function admission(
     const limited = underTenantLimit(of)
     const { id: requestId, method } = request
     const watch: CallerWatch = {
-      signedBy(tenant, { jti, user_id: userId }) {
+      signedBy(tenant, claims) {
+        const { jti, user_id: userId } = claims
         if (request.record) request.record.tenant = tenant
         parts.refusals.signedBy(request, { tenant, userId, jti })
+        if (of.who.kind === 'service') reply.headers(expiryHeaders(claims, now))
         if (!limited) return
         const url = request.raw.url ?? ''
         parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
@@ -271,6 +275,19 @@ export function limitHeaders({ remaining, retryAfterMs }: Pick<Place, 'remaining
     'X-RateLimit-Remaining': String(remaining),
     'X-RateLimit-Reset': wait,
   }
+}
+
+const noticeMs = tokenExpiryNoticeDays * 86_400_000
+
+/** What an answer says of the end of the service token that it was asked with: from a month before on, when it is. */
+export function expiryHeaders(
+  { exp, scope }: Pick<TokenClaims, 'exp' | 'scope'>,
+  now: number,
+): Record<string, string> {
+  const endsAt = exp * 1000
+  // A person's token lasts half a day, and is refused where a machine's is asked for.
+  if (scope === 'dashboard' || endsAt - now > noticeMs) return {}
+  return { 'Token-Expires': new Date(endsAt).toISOString() }
 }
 
 /** What an answer of the endpoint says of itself. */

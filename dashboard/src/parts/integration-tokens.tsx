@@ -1,9 +1,10 @@
 import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { serviceTokenLifetimeDays } from '#contract/limits.ts'
+import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
 import { useAnswer, useChange } from '../answers.ts'
 import type { Answer } from '../call.ts'
+import { sessionQuery } from '../session.tsx'
 import type { Column } from './data-table.tsx'
 import { day, moment, since } from './formats.ts'
 import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
@@ -18,6 +19,10 @@ type Token = Answer<'list-service-tokens'>['tokens'][number]
 
 function isLive(token: Token): boolean {
   return token.revoked_at === null && Date.parse(token.expires_at) > Date.now()
+}
+
+function endsSoon(token: Token): boolean {
+  return Date.parse(token.expires_at) - Date.now() <= tokenExpiryNoticeDays * 86_400_000
 }
 
 /** The service tokens of the brokerage: made, listed with their last use, revoked. */
@@ -54,6 +59,8 @@ export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
           if (held.token?.id === token.id) setHeld((all) => ({ ...all, token: null }))
           setRevoking(null)
           listAgain()
+          // The warning on every page names the tokens that end soon.
+          void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
         }}
       />
     </IntegrationSection>
@@ -120,8 +127,12 @@ const tokenColumns = (revoke: (token: Token) => void): Column<Token>[] => [
     cell: (token) =>
       token.revoked_at !== null ? (
         <CredentialState state="revoked" detail={moment(token.revoked_at)} />
+      ) : !isLive(token) ? (
+        <CredentialState state="expired" />
+      ) : endsSoon(token) ? (
+        <CredentialState state="ending" detail={`until ${day(token.expires_at)}`} />
       ) : (
-        <CredentialState state={isLive(token) ? 'live' : 'expired'} />
+        <CredentialState state="live" />
       ),
   },
   { key: 'created', header: 'Created', cell: ({ created_at }) => day(created_at) },

@@ -100,6 +100,24 @@ export async function liveTokensOf(
     .execute()
 }
 
+/** The tokens that still work and end before `until`, soonest first. */
+export async function expiringTokens(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+  until: Date,
+): Promise<{ token_id: number; name: string; expires_at: Date }[]> {
+  return transaction
+    .selectFrom('service_tokens')
+    .select(['token_id', 'name', 'expires_at'])
+    .where('tenant_id', '=', tenant)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('expires_at', '<=', until)
+    .orderBy('expires_at')
+    .execute()
+}
+
 /** Revokes every token of a person that still works, and answers their ids. */
 export async function revokeTokensOf(
   transaction: TenantTransaction,

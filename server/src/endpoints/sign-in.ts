@@ -1,8 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
-import type { AnswerOf } from '#contract/endpoint.ts'
+import { type AnswerOf, roleAtLeast } from '#contract/endpoint.ts'
 import { invalid, type Problem, problem } from '#contract/errors.ts'
-import { dashboardTokenLifetimeHours, sessionTokenLifetimeSeconds } from '#contract/limits.ts'
+import {
+  dashboardTokenLifetimeHours,
+  sessionTokenLifetimeSeconds,
+  tokenExpiryNoticeDays,
+} from '#contract/limits.ts'
 import {
   acceptInvitation,
   changePassword,
@@ -17,7 +21,7 @@ import {
 } from '#contract/sign-in.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../callers.ts'
-import { revokeTokensOf } from '../database/credentials.ts'
+import { expiringTokens, revokeTokensOf } from '../database/credentials.ts'
 import { type TenantId, type TenantTransaction, tenantId } from '../database/open-database.ts'
 import * as people from '../database/people.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
@@ -335,16 +339,25 @@ export const signInEndpoints: ServedEndpoint[] = [
     return { status: 'ok' as const }
   }),
 
-  serve(me, async ({ caller }, parts) =>
+  serve(me, async ({ caller, now }, parts) =>
     parts.database.inTenant(caller.tenant, async (transaction) => {
       const user = await people.findUser(transaction, caller.tenant, caller.userId)
       const tenant = await people.findTenant(transaction, caller.tenant)
       if (user === null || tenant === null)
         throw problem('token-revoked', 'You are no longer a member of this brokerage.')
+      const until = new Date(now + tokenExpiryNoticeDays * 86_400_000)
+      const expiring = roleAtLeast(caller.role, 'admin')
+        ? await expiringTokens(transaction, caller.tenant, new Date(now), until)
+        : []
       return {
         user: userAnswer(user),
         tenant: tenantAnswer(tenant),
         expires_at: caller.sessionExpiresAt.toISOString(),
+        expiring_tokens: expiring.map(({ token_id, name, expires_at }) => ({
+          id: token_id,
+          name,
+          expires_at: expires_at.toISOString(),
+        })),
       }
     }),
   ),

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
+import { call, makeLane, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+const dayMs = 86_400_000
+const madeAt = Date.parse('2026-01-15T08:30:00Z')
+const endsAt = madeAt + serviceTokenLifetimeDays * dayMs
+const noticeAt = endsAt - tokenExpiryNoticeDays * dayMs
+
+let app: TestApp
+beforeAll(async () => {
+  app = await testApp({ now: madeAt })
+})
+afterAll(() => app.close())
+
+const lane = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
+
+test('from thirty days before its end on, each answer to a service token says when it ends', async () => {
+  app.now = madeAt
+  const tenant = await makeTenant(app)
+  await makeLane(app, tenant, { outcome: 'won' })
+  const token = await makeServiceToken(app, tenant.owner)
+  const headerOf = async (path: string, method = 'GET') => {
+    const { status, headers } = await fetch(`${app.url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${token}` },
+    })
+    return [status, headers.get('token-expires')]
+  }
+  const end = new Date(endsAt).toISOString()
+  app.now = noticeAt - 1_000
+  expect(await headerOf(lane)).toEqual([200, null])
+  app.now = noticeAt
+  expect(await headerOf(lane)).toEqual([200, end])
+  // Again, from memory: that is another way through the service.
+  const before = app.logLines.length
+  expect(await headerOf(lane)).toEqual([200, end])
+  expect(app.logLines.slice(before).join('')).not.toContain('error')
+  expect(await headerOf(`${lane}&equipment=%20`)).toEqual([422, end])
+  expect(await headerOf('/api/integrations/tms/shipment-update', 'POST')).toEqual([401, end])
+  expect(await headerOf('/mcp')).toEqual([405, end])
+  // It has ended, and the refusal says when.
+  app.now = endsAt + 60_000
+  expect(await headerOf(lane)).toEqual([401, end])
+})
+
+test('the token of a person is no service token, and says nothing of the kind', async () => {
+  const { owner } = await makeTenant(app)
+  const answer = await call(app, 'GET', lane, { token: owner })
+  expect([answer.status, answer.headers.get('token-expires')]).toEqual([401, null])
+})
+
+test('the dashboard of admins names the tokens that end soon, and nobody else is shown them', async () => {
+  app.now = madeAt
+  const tenant = await makeTenant(app)
+  const [admin, member] = await Promise.all([
+    makePerson(app, tenant, 'admin'),
+    makePerson(app, tenant, 'member'),
+  ])
+  await makeServiceToken(app, tenant.owner)
+  app.now += 1_000
+  await makeServiceToken(app, tenant.owner)
+  const expiring = async ({ email, password }: { email: string; password: string }) => {
+    const { token } = (await call(app, 'POST', '/api/auth/sign-in', { body: { email, password } })).body
+    const { body } = await call(app, 'GET', '/api/me', { token })
+    return body.expiring_tokens
+  }
+  app.now = noticeAt - 1_000
+  expect(await expiring(admin)).toEqual([])
+  app.now = noticeAt
+  expect(await expiring(admin)).toEqual([{ id: 1, name: 'test', expires_at: new Date(endsAt).toISOString() }])
+  app.now = noticeAt + 1_000
+  expect(await expiring(tenant)).toHaveLength(2)
+  expect(await expiring(member)).toEqual([])
+  const { token } = (
+    await call(app, 'POST', '/api/auth/sign-in', { body: { email: tenant.email, password: tenant.password } })
+  ).body
+  await call(app, 'DELETE', '/api/integrations/tokens/1', { token })
+  expect(await expiring(admin)).toMatchObject([{ id: 2 }])
+  app.now = endsAt + 60_000
+  expect(await expiring(admin)).toEqual([])
+})
