@@ -17,10 +17,13 @@ type Call = Answer<'list-integration-calls'>['calls'][number]
 
 const lookEveryMs = 2_000
 
-/** What the log can be asked for: the operations under the rate limit, by their names. */
-const loggedOperations = Object.entries(operations).flatMap(([name, { path }]) =>
-  path.startsWith('/api/integrations/') ? [name] : [],
-)
+/** What the log can be asked for: the operations under the rate limit, by their names, and the messages of agents. */
+const loggedOperations = [
+  ...Object.entries(operations).flatMap(([name, { path }]) =>
+    path.startsWith('/api/integrations/') ? [name] : [],
+  ),
+  'mcp',
+]
 
 /** The last calls to the integration interface, as they come in, with why some were refused. */
 export function IntegrationLog() {

@@ -20,7 +20,7 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
-import { asAccount, giveTo } from './embedded/account.ts'
+import { accountWarning, asAccount, giveTo } from './embedded/account.ts'
 import { type Binaries, postgresBinaries } from './embedded/binaries.ts'
 import { findPlace, makeFolderFor, makePlace, type Place } from './embedded/place.ts'
 import { clearLeftOvers, clusterName, readPostmaster, stopCluster } from './embedded/postmaster.ts'
@@ -91,6 +91,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     if (place.elsewhere)
       log(`PostgreSQL's account cannot enter ${directory}: the database is in ${place.folder}`)
+    const warning = accountWarning(place.account)
+    if (warning !== null) log(warning)
     return await startIn(place, lock, { ...options, log })
   } catch (error) {
     lock.release()
