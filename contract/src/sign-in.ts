@@ -213,7 +213,7 @@ export const me = endpoint({
     expires_at: Type.String({ format: 'date-time' }),
     expiring_tokens: Type.Array(
       Type.Object({
-        id: Type.Integer(),
+        id: recordId,
         name: Type.String(),
         expires_at: Type.String({ format: 'date-time' }),
       }),
