@@ -22,10 +22,10 @@ export function wireTypes(): string {
   const entries = (allEndpoints as readonly Endpoint[]).map(
     (endpoint) => `  /** ${comment(endpoint.description)} */
   readonly '${endpoint.name}': {
-    readonly params: ${objectType((endpoint.params ?? {}) as Schema, '    ')}
-    readonly query: ${objectType((endpoint.query ?? {}) as Schema, '    ')}
-    readonly body: ${endpoint.body === undefined ? 'never' : endpoint.bodyKind === 'csv' ? 'Blob' : typeOf(endpoint.body as Schema, '    ')}
-    readonly answer: ${typeOf(endpoint.answer as Schema, '    ')}
+    readonly params: ${objectType((endpoint.params ?? {}) as Schema, '    ', 'answered')}
+    readonly query: ${objectType((endpoint.query ?? {}) as Schema, '    ', 'sent')}
+    readonly body: ${endpoint.body === undefined ? 'never' : endpoint.bodyKind === 'csv' ? 'Blob' : typeOf(endpoint.body as Schema, '    ', 'sent')}
+    readonly answer: ${typeOf(endpoint.answer as Schema, '    ', 'answered')}
   }`,
   )
   return `/** What each operation of Lanewise takes and answers, by its name. Written from the service's contract. */
@@ -37,30 +37,47 @@ ${entries.join('\n')}
 
 const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'null'])
 
-function typeOf(schema: Schema, indent: string): string {
+/** Absent members of what is sent may also be null or undefined, which the service takes for absent. */
+type Direction = 'sent' | 'answered'
+
+function typeOf(schema: Schema, indent: string, direction: Direction): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
-  if (schema.anyOf !== undefined) return schema.anyOf.map((part) => typeOf(part, indent)).join(' | ')
+  if (schema.anyOf !== undefined)
+    return schema.anyOf.map((part) => typeOf(part, indent, direction)).join(' | ')
   if (Object.keys(schema).length === 0) return 'unknown'
   if (schema.type === 'integer') return 'number'
-  if (schema.type === 'array') return `(${typeOf(schema.items ?? {}, indent)})[]`
+  if (schema.type === 'array') {
+    return `${direction === 'sent' ? 'readonly ' : ''}(${typeOf(schema.items ?? {}, indent, direction)})[]`
+  }
   if (schema.type === 'object') {
-    return schema.patternProperties === undefined ? objectType(schema, indent) : recordType(schema, indent)
+    return schema.patternProperties === undefined
+      ? objectType(schema, indent, direction)
+      : recordType(schema, indent, direction)
   }
   if (schema.type !== undefined && plainTypes.has(schema.type)) return schema.type
   throw new Error(`A schema of the contract has the type ${schema.type}, which has no type here yet.`)
 }
 
-function recordType({ patternProperties = {} }: Schema, indent: string): string {
+function recordType({ patternProperties = {} }: Schema, indent: string, direction: Direction): string {
   const [values = {}] = Object.values(patternProperties)
-  return `Record<string, ${typeOf(values, indent)}>`
+  return `Record<string, ${typeOf(values, indent, direction)}>`
 }
 
-function objectType({ properties = {}, required = [] }: Schema, indent: string): string {
+function objectType(
+  { properties = {}, required = [] }: Schema,
+  indent: string,
+  direction: Direction,
+): string {
   const deeper = `${indent}  `
+  const isSent = direction === 'sent'
   const lines = Object.entries(properties).map(([name, schema]) => {
-    const said = schema.description === undefined ? '' : `${deeper}/** ${comment(schema.description)} */\n`
-    return `${said}${deeper}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, deeper)}`
+    const described =
+      schema.description === undefined ? '' : `${deeper}/** ${comment(schema.description)} */\n`
+    const type = typeOf(schema, deeper, direction)
+    const start = `${described}${deeper}${isSent ? 'readonly ' : ''}${name}`
+    if (required.includes(name)) return `${start}: ${type}`
+    return `${start}?: ${type}${isSent ? ' | null | undefined' : ''}`
   })
   return lines.length === 0 ? 'Record<never, never>' : `{\n${lines.join('\n')}\n${indent}}`
 }

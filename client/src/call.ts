@@ -1,4 +1,4 @@
-import { isProblemBody, NoAnswer, ServiceProblem, UnreadableAnswer } from './failures.ts'
+import { ClientError, isProblemBody, NoAnswer, ServiceProblem, UnreadableAnswer } from './failures.ts'
 
 /** An answer whose body has arrived. */
 export interface Received {
@@ -17,8 +17,8 @@ export interface Attempt {
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** A timer set to more goes off at once. */
-const timerMsMax = 2 ** 31 - 1
+/** The longest time that a timer takes: one that is set to more fires at once. */
+export const timerMsMax = 2 ** 31 - 1
 
 /**
  * Sends one request once and waits for the whole answer. The only fetch of the package, and of the dashboard.
@@ -53,9 +53,9 @@ export async function receive({ url, init, timeoutMs, signal, fetch }: Attempt):
   }
 }
 
-/** A call that its caller gave up; the cause is the reason that the signal was given. */
+/** A call that its caller aborted; the cause is the reason of the signal. */
 export function aborted(signal: AbortSignal): NoAnswer {
-  return new NoAnswer('aborted', 'The call was given up by its caller.', signal.reason)
+  return new NoAnswer('aborted', 'The caller aborted the call.', signal.reason)
 }
 
 /**
@@ -70,7 +70,7 @@ export function goodText({ status, headers, text }: Received, kind: 'json' | 'cs
   if (isGood && body !== undefined) return text
   const retryAfterSeconds = readRetryAfter(headers)
   if (!isGood && isProblemBody(body)) throw new ServiceProblem(body, status, retryAfterSeconds)
-  throw new UnreadableAnswer(status, retryAfterSeconds)
+  throw new UnreadableAnswer(status, headers, retryAfterSeconds)
 }
 
 function jsonOrUndefined(text: string): unknown {
@@ -90,14 +90,41 @@ function readRetryAfter(headers: Headers): number | null {
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null
 }
 
-/** An address with its parameters filled in; what is absent, null or empty is left out. @example addressOf('/api/lanes/{lane_ref}', { lane_ref: '7-1-1' }, {}) // '/api/lanes/7-1-1' */
+/**
+ * An address with its parameters filled in; a query value that is absent, null or empty is left out.
+ *
+ * @throws ClientError for a value that an address cannot carry, or that would make it another address
+ * @example addressOf('/api/lanes/{lane_ref}', { lane_ref: '7-1-1' }, {}) // '/api/lanes/7-1-1'
+ */
 export function addressOf(path: string, params: object | undefined, query: object | undefined): string {
   const values: Record<string, unknown> = { ...params }
-  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) =>
-    encodeURIComponent(String(values[name])),
-  )
+  const address = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => pathPart(name, values[name]))
   const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
-    value === undefined || value === null || value === '' ? [] : [[name, String(value)] as [string, string]],
+    value === undefined || value === null || value === ''
+      ? []
+      : [[name, textual(name, value)] as [string, string]],
   )
   return pairs.length === 0 ? address : `${address}?${new URLSearchParams(pairs)}`
+}
+
+/** `.` and `..` stay as they are when they are encoded, and lead to another address. */
+function pathPart(name: string, value: unknown): string {
+  const text = textual(name, value)
+  if (text === '' || text === '.' || text === '..') {
+    throw new ClientError('invalid-argument', `${name} must be an identifier; it is "${text}".`)
+  }
+  try {
+    return encodeURIComponent(text)
+  } catch (error) {
+    throw new ClientError('invalid-argument', `${name} holds half of a Unicode character.`, error)
+  }
+}
+
+function textual(name: string, value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return String(value)
+  const found =
+    typeof value === 'number' || value === null || value === undefined
+      ? value
+      : `a value of type ${typeof value}`
+  throw new ClientError('invalid-argument', `${name} must be a string or a finite number; it is ${found}.`)
 }

@@ -1,23 +1,18 @@
 export type { FieldError, ProblemBody, ProblemCode } from '#contract/errors.ts'
 export { type Debounced, debounce, typingPauseMs } from './debounce.ts'
 export {
+  ClientError,
   type FailureCode,
   isLanewiseFailure,
-  isPassing,
   LanewiseError,
   type LanewiseFailure,
   NoAnswer,
   ServiceProblem,
   UnreadableAnswer,
 } from './failures.ts'
-export {
-  type CallOptions,
-  type Credential,
-  clientVersion,
-  Lanewise,
-  type LanewiseEvent,
-  type LanewiseOptions,
-} from './lanewise.ts'
+export { clientVersion, Lanewise } from './lanewise.ts'
+export type { AnswerMeta, AnswerWithMeta, PendingAnswer, RateLimitState } from './meta.ts'
+export type { CallOptions, Credential, LanewiseEvent, LanewiseOptions } from './options.ts'
 export type { Patience } from './retry.ts'
 export type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 export { bodyBytes, signatureHeaders } from './sign.ts'

@@ -1,80 +1,29 @@
-import { addressOf, goodText, receive } from './call.ts'
-import { isLanewiseFailure, type LanewiseFailure, ServiceProblem } from './failures.ts'
+import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
+import { aborted, addressOf, goodText, type Received, receive } from './call.ts'
+import { asFailure, ClientError, ServiceProblem } from './failures.ts'
+import { RequestLimiter } from './limiter.ts'
+import { type AnswerWithMeta, ignoredFields, metaOf, type PendingAnswer, pendingAnswer } from './meta.ts'
 import { type OperationFacts, operations } from './operations.ts'
-import { RememberedAnswers } from './remembered.ts'
-import { type Patience, usualPatience, withRetries } from './retry.ts'
+import {
+  baseOf,
+  type CallOptions,
+  credentialOf,
+  type LanewiseEvent,
+  type LanewiseOptions,
+  patienceOf,
+} from './options.ts'
+import { type Progress, RememberedAnswers } from './remembered.ts'
+import { type Patience, withRetries } from './retry.ts'
 import type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 import { bodyBytes, signatureHeaders } from './sign.ts'
 
 export const clientVersion = '0.1.0'
 
-/** What a hook is told. Never a token, a secret, a header or a body. */
-export type LanewiseEvent = {
-  /** The operation's name, such as `markup`. */
-  readonly operation: string
-  readonly method: string
-  /** The address without its query. */
-  readonly path: string
-} & (
-  | { readonly kind: 'sent'; readonly attempt: number }
-  | {
-      readonly kind: 'answered'
-      readonly attempt: number
-      readonly status: number
-      readonly requestId: string | null
-      readonly ms: number
-    }
-  | { readonly kind: 'remembered' }
-  | {
-      readonly kind: 'retrying'
-      readonly attempt: number
-      readonly waitMs: number
-      readonly failure: LanewiseFailure
-    }
-  | { readonly kind: 'clock-corrected'; readonly offByMs: number }
-  | { readonly kind: 'failed'; readonly failure: LanewiseFailure }
-)
-
-/** A text, or what gives one when it is needed: a token that is renewed, a secret from a vault. */
-export type Credential = string | (() => string | Promise<string>)
-
-export interface LanewiseOptions {
-  /** Where the service is, such as `https://lanewise.example.com`. */
-  readonly baseUrl: string
-  /** A service token; for `createServiceToken` and everything else that people do, the token of a dashboard sign-in. */
-  readonly token?: Credential
-  /** The signing secret, whole, with its prefix. Only `shipmentUpdate` needs it. */
-  readonly secret?: Credential
-  /** How patient calls are; what is left out is as usual: 4 retries, 15 s an answer, 60 s in all. */
-  readonly patience?: Partial<Patience>
-  /** How many answers of reads are remembered; 1,000 when absent, and with `false` none is. */
-  readonly cache?: { readonly entriesMax: number } | false
-  /**
-   * A write of this client makes it forget every remembered answer, for a lane's booking also moves the wider scopes that
-   * other lanes are answered from; `false` keeps them until their time.
-   */
-  readonly forgetAfterWrite?: boolean
-  /** Told of everything that happens, for a log or a metric. What it throws is ignored. */
-  readonly onEvent?: (event: LanewiseEvent) => void
-  /** Another fetch than the platform's. */
-  readonly fetch?: typeof globalThis.fetch
-}
-
-export interface CallOptions {
-  readonly signal?: AbortSignal
-  /** How long the call may take in all, instead of the client's. */
-  readonly timeoutMs?: number
-  /** `false` asks the service in any case. The answer is remembered all the same. */
-  readonly cache?: boolean
-  /** The same request twice has the effect of one, so a cut connection may be answered by sending it again. */
-  readonly isRepeatable?: boolean
-}
-
-/** A signature is used for all tries of an update until it is so old: a service that saw the first knows the others for the same. */
+/** All tries of an update carry one signature until it is this old: a service that saw the first recognizes the others. */
 const signatureLifetimeMs = 240_000
 
 /**
- * A client of one brokerage at one service. Make one and keep it: it remembers answers and the service's clock.
+ * A client of one brokerage at one service. Make one and keep it: it caches answers, keeps to the rate limit, and knows the service's clock.
  *
  * @example
  * const lanewise = new Lanewise({ baseUrl: 'https://lanewise.example.com', token, secret })
@@ -85,33 +34,35 @@ export class Lanewise {
   readonly #base: string
   readonly #patience: Patience
   readonly #remembered: RememberedAnswers
+  readonly #limiter: RequestLimiter | null
   /** How far the service's clock is ahead of this machine's, as far as it told. */
   #clockOffsetMs = 0
 
   constructor(options: LanewiseOptions) {
-    this.#options = options
-    this.#base = baseOf(options.baseUrl)
-    this.#patience = { ...usualPatience, ...options.patience }
+    this.#options = { ...options }
+    this.#base = baseOf(options?.baseUrl)
+    this.#patience = patienceOf(options.patience)
     this.#remembered = new RememberedAnswers(
       options.cache === false ? 0 : (options.cache?.entriesMax ?? 1_000),
     )
+    this.#limiter = limiterOf(options.rateLimit)
   }
 
-  /** Win probability, suggested rate and rate band for a rate on a lane. Remembered for 5 minutes. */
-  markup(query: Query<'markup'>, options?: CallOptions): Promise<Answer<'markup'>> {
+  /** Win probability, suggested rate and rate band for a rate on a lane. Cached for 5 minutes. */
+  markup(query: Query<'markup'>, options?: CallOptions): PendingAnswer<Answer<'markup'>> {
     return this.call('markup', { query }, options)
   }
 
-  /** What the brokerage's own quotes say about a lane. Remembered for 15 minutes. */
-  laneInsight(query: Query<'lane-insight'>, options?: CallOptions): Promise<Answer<'lane-insight'>> {
+  /** What the brokerage's own quotes say about a lane. Cached for 15 minutes. */
+  laneInsight(query: Query<'lane-insight'>, options?: CallOptions): PendingAnswer<Answer<'lane-insight'>> {
     return this.call('lane-insight', { query }, options)
   }
 
   /**
    * Markup and insight for up to 1,000 lanes in one call, each with a result of its own, in order. It counts as one request of
-   * the brokerage's limit for each hundred lanes, and is not remembered.
+   * the brokerage's limit for each hundred lanes, and is not cached.
    */
-  insightBatch(body: Body<'insight-batch'>, options?: CallOptions): Promise<Answer<'insight-batch'>> {
+  insightBatch(body: Body<'insight-batch'>, options?: CallOptions): PendingAnswer<Answer<'insight-batch'>> {
     return this.call('insight-batch', { body }, options)
   }
 
@@ -119,18 +70,18 @@ export class Lanewise {
   shipments(
     query: Query<'integration-shipments'> = {},
     options?: CallOptions,
-  ): Promise<Answer<'integration-shipments'>> {
+  ): PendingAnswer<Answer<'integration-shipments'>> {
     return this.call('integration-shipments', { query }, options)
   }
 
   /**
-   * Pushes booked revenue and cost for a lane. An object is serialised once, and those bytes are signed and sent; a text
-   * or bytes of your own are sent as they are. Safe to repeat, and repeated for you while the trouble may pass.
+   * Pushes booked revenue and cost for a lane. An object is serialized once, and those bytes are signed and sent; a string
+   * or bytes of your own are sent as they are. It is safe to repeat, and repeated for you after failures that may pass.
    */
   shipmentUpdate(
     update: Body<'shipment-update'> | string | Uint8Array,
     options?: CallOptions,
-  ): Promise<Answer<'shipment-update'>> {
+  ): PendingAnswer<Answer<'shipment-update'>> {
     return this.call('shipment-update', { body: update as Body<'shipment-update'> }, options)
   }
 
@@ -138,15 +89,15 @@ export class Lanewise {
   createServiceToken(
     body: Body<'create-service-token'>,
     options?: CallOptions,
-  ): Promise<Answer<'create-service-token'>> {
+  ): PendingAnswer<Answer<'create-service-token'>> {
     return this.call('create-service-token', { body }, options)
   }
 
-  listServiceTokens(options?: CallOptions): Promise<Answer<'list-service-tokens'>> {
+  listServiceTokens(options?: CallOptions): PendingAnswer<Answer<'list-service-tokens'>> {
     return this.call('list-service-tokens', {}, options)
   }
 
-  revokeServiceToken(id: number, options?: CallOptions): Promise<Answer<'revoke-service-token'>> {
+  revokeServiceToken(id: number, options?: CallOptions): PendingAnswer<Answer<'revoke-service-token'>> {
     return this.call('revoke-service-token', { params: { id } }, options)
   }
 
@@ -154,11 +105,11 @@ export class Lanewise {
   createSigningSecret(
     body: Body<'create-signing-secret'>,
     options?: CallOptions,
-  ): Promise<Answer<'create-signing-secret'>> {
+  ): PendingAnswer<Answer<'create-signing-secret'>> {
     return this.call('create-signing-secret', { body }, options)
   }
 
-  listSigningSecrets(options?: CallOptions): Promise<Answer<'list-signing-secrets'>> {
+  listSigningSecrets(options?: CallOptions): PendingAnswer<Answer<'list-signing-secrets'>> {
     return this.call('list-signing-secrets', {}, options)
   }
 
@@ -167,15 +118,15 @@ export class Lanewise {
     id: number,
     body: Body<'rotate-signing-secret'> = {},
     options?: CallOptions,
-  ): Promise<Answer<'rotate-signing-secret'>> {
+  ): PendingAnswer<Answer<'rotate-signing-secret'>> {
     return this.call('rotate-signing-secret', { params: { id }, body }, options)
   }
 
-  revokeSigningSecret(id: number, options?: CallOptions): Promise<Answer<'revoke-signing-secret'>> {
+  revokeSigningSecret(id: number, options?: CallOptions): PendingAnswer<Answer<'revoke-signing-secret'>> {
     return this.call('revoke-signing-secret', { params: { id } }, options)
   }
 
-  /** Forgets every remembered answer, such as when the token becomes another brokerage's. */
+  /** Forgets every cached answer, such as when the token becomes another brokerage's. */
   forget(): void {
     this.#remembered.forget()
   }
@@ -186,126 +137,158 @@ export class Lanewise {
    * @throws LanewiseFailure: switch on its `code`
    * @example const { lanes } = await lanewise.call('list-lanes', { query: { outcome: 'pending' } })
    */
-  async call<Name extends OperationName>(
+  call<Name extends OperationName>(
     name: Name,
     sent: Sent<Name>,
-    options: CallOptions = {},
-  ): Promise<Answer<Name>> {
-    const facts = operations[name]
-    if (facts === undefined) throw new TypeError(`There is no operation ${name}.`)
-    const { params, query, body } = sent as { params?: object; query?: object; body?: unknown }
-    const call: Asked = {
-      name,
-      facts,
-      address: addressOf(facts.path, params, query),
-      bytes: body === undefined || body instanceof Blob ? body : bodyBytes(body),
-      options,
-    }
+    options?: CallOptions,
+  ): PendingAnswer<Answer<Name>> {
+    return pendingAnswer(this.#answer(name, sent, options ?? {}))
+  }
+
+  async #answer<Name extends OperationName>(
+    name: Name,
+    sent: Sent<Name>,
+    options: CallOptions,
+  ): Promise<AnswerWithMeta<Answer<Name>>> {
+    let call: Asked | undefined
     try {
+      call = askedOf(name, sent, options)
       const token = await credentialOf(this.#options.token, 'token')
-      const text =
-        facts.cacheSeconds > 0
-          ? await this.#remember(call, token)
-          : await this.#ask(call, token, options.signal)
-      return (facts.answerKind === 'csv' ? text : JSON.parse(text)) as Answer<Name>
-    } catch (failure) {
-      if (isLanewiseFailure(failure)) this.#tell(call, { kind: 'failed', failure })
+      const { received, fromCache } = await this.#received(call, token)
+      const data = call.facts.answerKind === 'csv' ? received.text : JSON.parse(received.text)
+      return { data, meta: metaOf(received, fromCache) }
+    } catch (thrown) {
+      const failure = asFailure(thrown)
+      if (call !== undefined) this.#tell(call, { kind: 'failed', failure })
       throw failure
     } finally {
       // Also after a failure: a write without an answer may have been done.
-      if (!facts.isRead && this.#options.forgetAfterWrite !== false) this.forget()
+      if (call?.facts.isRead === false && this.#options.forgetAfterWrite !== false) this.forget()
     }
   }
 
-  #remember(call: Asked, token: string | undefined): Promise<string> {
+  async #received(
+    call: Asked,
+    token: string | undefined,
+  ): Promise<{ received: Received; fromCache: boolean }> {
     const { options, address, facts } = call
-    // Another token may be another brokerage's: what one was answered is not for the other.
-    const key = `${token}\n${address}`
+    if (facts.cacheSeconds === 0 || this.#options.cache === false) {
+      return { received: await this.#ask(call, token, options.signal, { sends: 0 }), fromCache: false }
+    }
+    // Another token may be another brokerage's: an answer to one is not for the other. A strict call may be refused.
+    const key = `${token}\n${this.#isStrict(call)}\n${address}`
     const found = options.cache === false ? undefined : this.#remembered.get(key)
     if (found !== undefined) {
       this.#tell(call, { kind: 'remembered' })
-      return Promise.resolve(found)
+      return { received: found, fromCache: true }
     }
-    if (this.#options.cache === false) return this.#ask(call, token, options.signal)
-    return this.#remembered.share(key, facts.cacheSeconds * 1000, options.signal, (signal) =>
-      this.#ask(call, token, signal),
+    const received = await this.#remembered.share(
+      key,
+      facts.cacheSeconds * 1000,
+      options.signal,
+      (signal, progress) => this.#ask(call, token, signal, progress),
     )
+    return { received, fromCache: false }
   }
 
-  /** The text of the answer, after as many tries as patience has. */
-  async #ask(call: Asked, token: string | undefined, signal: AbortSignal | undefined): Promise<string> {
-    const { facts, options } = call
-    const patience =
-      options.timeoutMs === undefined ? this.#patience : { ...this.#patience, timeoutMs: options.timeoutMs }
-    const signed = facts.isSigned ? await this.#signer(call) : null
-    return withRetries(
-      {
-        patience,
-        isRepeatable: options.isRepeatable ?? facts.isRepeatable,
-        signal,
-        onRetry: (failure, attempt, waitMs) =>
-          this.#tell(call, { kind: 'retrying', attempt, waitMs, failure }),
-      },
-      async (attempt, timeoutMs) => {
-        const send = async () => {
-          const headers = { ...headersOf(call, token), ...(await signed?.headers()) }
-          return this.#send(call, { headers, attempt, timeoutMs, signal })
-        }
-        try {
-          return await send()
-        } catch (failure) {
-          if (signed === null || !this.#correctsClock(call, failure, signed)) throw failure
-          return send()
-        }
-      },
-    )
+  #isStrict({ options }: Asked): boolean {
+    return options.strict ?? this.#options.strict ?? false
   }
 
-  async #send(
+  /** A good answer, after as many tries as patience allows. */
+  async #ask(
     call: Asked,
-    sent: {
-      headers: Record<string, string>
-      attempt: number
-      timeoutMs: number
-      signal?: AbortSignal | undefined
-    },
-  ): Promise<string> {
+    token: string | undefined,
+    signal: AbortSignal | undefined,
+    progress: Progress,
+  ): Promise<Received> {
+    const { facts, options } = call
+    const patience = patienceOf({ timeoutMs: options.timeoutMs }, this.#patience)
+    const endAt = performance.now() + patience.timeoutMs
+    try {
+      const signed = facts.isSigned ? await this.#signer(call) : null
+      const send = () => this.#send(call, { token, signed, patience, endAt, signal, progress })
+      return await withRetries(
+        {
+          patience,
+          endAt,
+          isRepeatable: options.isRepeatable ?? facts.isRepeatable,
+          signal,
+          onRetry: (failure, waitMs) =>
+            this.#tell(call, { kind: 'retrying', attempt: progress.sends, waitMs, failure }),
+        },
+        () =>
+          send().catch((failure: unknown) => {
+            if (signed === null || !this.#correctsClock(call, failure, signed)) throw failure
+            return send()
+          }),
+      )
+    } catch (thrown) {
+      const failure = asFailure(thrown)
+      failure.attempts = progress.sends
+      throw failure
+    }
+  }
+
+  /** Sends the request once, when the rate limit has room for it. */
+  async #send(call: Asked, { token, signed, patience, endAt, signal, progress }: Sending): Promise<Received> {
     const { facts, bytes } = call
-    const { headers, attempt, timeoutMs, signal } = sent
-    this.#tell(call, { kind: 'sent', attempt })
-    const began = performance.now()
-    const received = await receive({
-      url: this.#base + call.address,
-      init: {
-        method: facts.method,
-        headers,
-        ...(bytes === undefined ? {} : { body: bytes }),
-        // A token is for this service: no redirect carries it elsewhere, and no cookie travels beside it.
-        redirect: 'manual',
-        ...(isKeptByBrowser ? { credentials: 'omit', cache: 'no-store' } : {}),
-      },
-      timeoutMs,
-      signal,
-      fetch: this.#options.fetch,
-    })
-    this.#tell(call, {
-      kind: 'answered',
-      attempt,
-      status: received.status,
-      requestId: received.headers.get('Request-Id'),
-      ms: Math.round((performance.now() - began) * 10) / 10,
-    })
-    return goodText(received, facts.answerKind)
+    const limiter = facts.isLimited ? this.#limiter : null
+    const answered = await limiter?.take(endAt, progress.sends > 0, signal)
+    try {
+      const headers = {
+        ...headersOf(call, token),
+        ...(this.#isStrict(call) ? { Prefer: 'handling=strict' } : {}),
+        ...(await signed?.headers()),
+      }
+      if (signal?.aborted === true) throw aborted(signal)
+      const attempt = ++progress.sends
+      this.#tell(call, { kind: 'sent', attempt })
+      const began = performance.now()
+      const received = await receive({
+        url: this.#base + call.address,
+        init: {
+          method: facts.method,
+          headers,
+          ...(bytes === undefined ? {} : { body: bytes }),
+          // A token is for this service: no redirect carries it elsewhere, and no cookie travels beside it.
+          redirect: 'manual',
+          ...(isKeptByBrowser ? { credentials: 'omit', cache: 'no-store' } : {}),
+        },
+        timeoutMs: Math.max(1, Math.ceil(Math.min(patience.attemptTimeoutMs, endAt - began))),
+        signal,
+        fetch: this.#options.fetch,
+      })
+      this.#tell(call, {
+        kind: 'answered',
+        attempt,
+        status: received.status,
+        requestId: received.headers.get('Request-Id'),
+        ignored: ignoredFields(received.headers),
+        ms: Math.round((performance.now() - began) * 10) / 10,
+      })
+      goodText(received, facts.answerKind)
+      return received
+    } catch (thrown) {
+      const failure = asFailure(thrown)
+      if (failure.code === 'quota-exceeded') limiter?.pause((failure.retryAfterSeconds ?? 0) * 1000)
+      throw failure
+    } finally {
+      answered?.()
+    }
   }
 
   /**
-   * Gives the headers of a signed write. The signature stays the same for all tries, so that the service knows a repeat
-   * for one; it is made anew where it has become old, or the clock was wrong.
+   * Makes the headers of a signed write. The signature stays the same for all tries, so that the service recognizes a
+   * repeat; it is made anew when it has become old, or when the clock was wrong.
    */
   async #signer({ bytes, name }: Asked): Promise<Signer> {
     const secret = await credentialOf(this.#options.secret, 'secret')
-    if (secret === undefined || !ArrayBuffer.isView(bytes)) {
-      throw new TypeError(`${name} is signed: give the client a secret, and the call a body.`)
+    if (secret === undefined) {
+      throw new ClientError('invalid-configuration', `${name} is signed: give the client a secret.`)
+    }
+    if (!ArrayBuffer.isView(bytes)) {
+      throw new ClientError('invalid-argument', `${name} is signed: give the call a body.`)
     }
     let madeAt = 0
     let made: Record<string, string> | null = null
@@ -328,7 +311,7 @@ export class Lanewise {
     }
   }
 
-  /** The service says what its clock reads when a signature's time is out of its window: believed once a call. */
+  /** The service reports its time when a signature's time is out of its window: the client accepts it once per call. */
   #correctsClock(call: Asked, failure: unknown, signed: Signer): boolean {
     if (!(failure instanceof ServiceProblem) || failure.code !== 'timestamp-out-of-window') return false
     const { server_time: serverTime } = failure.problem
@@ -359,6 +342,15 @@ interface Asked {
   readonly options: CallOptions
 }
 
+interface Sending {
+  readonly token: string | undefined
+  readonly signed: Signer | null
+  readonly patience: Patience
+  readonly endAt: number
+  readonly signal: AbortSignal | undefined
+  readonly progress: Progress
+}
+
 interface Signer {
   headers(): Promise<Record<string, string>>
   /** Signs by the service's clock from now on; false when that was done before. */
@@ -382,26 +374,27 @@ function headersOf({ bytes, facts }: Asked, token: string | undefined): Record<s
   }
 }
 
-/** @throws TypeError for what was never a credential, such as one with the line end of the file it was read from */
-async function credentialOf(
-  credential: Credential | undefined,
-  name: 'token' | 'secret',
-): Promise<string | undefined> {
-  const value = typeof credential === 'function' ? await credential() : credential
-  if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value
-  throw new TypeError(`The ${name} is empty, or has a space, a line end or a sign in it that no ${name} has.`)
+/** @throws ClientError for an operation that does not exist, or a value that no request can carry */
+function askedOf(name: string, sent: unknown, options: CallOptions): Asked {
+  const facts = Object.hasOwn(operations, name) ? operations[name] : undefined
+  if (facts === undefined) throw new ClientError('invalid-argument', `There is no operation ${String(name)}.`)
+  const { params, query, body } = (sent ?? {}) as { params?: object; query?: object; body?: unknown }
+  return {
+    name,
+    facts,
+    address: addressOf(facts.path, params, query),
+    bytes: body === undefined || body instanceof Blob ? body : bodyBytes(body),
+    options,
+  }
 }
 
-/** @throws TypeError for what is no address of a service */
-function baseOf(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError(
-      `baseUrl must be an address such as https://lanewise.example.com; it is "${baseUrl}".`,
-    )
-  }
-  if (url.username !== '' || url.search !== '' || url.hash !== '') {
-    throw new TypeError('baseUrl must have no user, query or fragment.')
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '')
+/** @throws ClientError */
+function limiterOf(rateLimit: LanewiseOptions['rateLimit']): RequestLimiter | null {
+  if (rateLimit === false) return null
+  const perSecond = rateLimit?.perSecond ?? tenantRequestsPerWindowMax / tenantWindowSeconds
+  if (Number.isInteger(perSecond) && perSecond > 0) return new RequestLimiter(perSecond, 1_000)
+  throw new ClientError(
+    'invalid-configuration',
+    `perSecond must be a whole number from 1; it is ${perSecond}.`,
+  )
 }

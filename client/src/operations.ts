@@ -1,5 +1,5 @@
 import { allEndpoints } from '#contract/all-endpoints.ts'
-import type { Endpoint } from '#contract/endpoint.ts'
+import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 
 /** What a call needs to know of the contract. The schemas stay behind: the service checks what it is sent. */
 export interface OperationFacts {
@@ -11,6 +11,8 @@ export interface OperationFacts {
   readonly isRead: boolean
   /** The same request twice has the effect of one. */
   readonly isRepeatable: boolean
+  /** It counts against the brokerage's limit of requests. */
+  readonly isLimited: boolean
   readonly answerKind: 'json' | 'csv'
   /** How long the interface allows a client to keep the answer; 0 where it says nothing. */
   readonly cacheSeconds: number
@@ -24,14 +26,8 @@ export const operations: Readonly<Record<string, OperationFacts>> = Object.fromE
   (allEndpoints as readonly Endpoint[]).map((endpoint) => [endpoint.name, factsOf(endpoint)]),
 )
 
-function factsOf({
-  method,
-  path,
-  who,
-  answerKind,
-  cacheSeconds,
-  isRead = method === 'GET',
-}: Endpoint): OperationFacts {
+function factsOf(endpoint: Endpoint): OperationFacts {
+  const { method, path, who, answerKind = 'json', cacheSeconds = 0, isRead = method === 'GET' } = endpoint
   const isSigned = who.kind === 'service' && who.signed
   return {
     method,
@@ -39,7 +35,8 @@ function factsOf({
     isSigned,
     isRead,
     isRepeatable: isSigned || isRead || method === 'DELETE',
-    answerKind: answerKind ?? 'json',
-    cacheSeconds: cacheSeconds ?? 0,
+    isLimited: underTenantLimit(endpoint) && who.kind !== 'anyone',
+    answerKind,
+    cacheSeconds,
   }
 }

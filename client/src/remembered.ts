@@ -1,15 +1,23 @@
-import { aborted } from './call.ts'
+import { aborted, type Received } from './call.ts'
 
 interface Kept {
-  readonly text: string
+  readonly answer: Received
   readonly until: number
 }
 
+/** How often a call has sent its request. */
+export interface Progress {
+  sends: number
+}
+
 interface UnderWay {
-  readonly text: Promise<string>
+  readonly answer: Promise<Received>
+  readonly progress: Progress
   readonly giveUp: AbortController
   waiting: number
 }
+
+type Ask = (signal: AbortSignal, progress: Progress) => Promise<Received>
 
 /**
  * What the reads of one client were answered, for as long as the interface allows, and what is being asked right now.
@@ -25,32 +33,27 @@ export class RememberedAnswers {
     this.#entriesMax = entriesMax
   }
 
-  /** The text kept under a key; undefined when there is none or it is too old. */
-  get(key: string): string | undefined {
+  /** The answer kept under a key; undefined when there is none or it is too old. */
+  get(key: string): Received | undefined {
     const kept = this.#kept.get(key)
     if (kept === undefined) return undefined
     this.#kept.delete(key)
     if (kept.until <= performance.now()) return undefined
     this.#kept.set(key, kept)
-    return kept.text
+    return kept.answer
   }
 
   /**
    * One request for equal calls that are under way at once. It is given up when none of them waits any longer. What it
    * brings is kept for `keepMs`, unless everything was forgotten meanwhile: then it may be older than what changed.
    */
-  async share(
-    key: string,
-    keepMs: number,
-    signal: AbortSignal | undefined,
-    ask: (signal: AbortSignal) => Promise<string>,
-  ): Promise<string> {
+  async share(key: string, keepMs: number, signal: AbortSignal | undefined, ask: Ask): Promise<Received> {
     if (signal?.aborted === true) throw aborted(signal)
     const found = this.#underWay.get(key)
     const asked = found ?? this.#begin(key, keepMs, ask)
     asked.waiting++
     try {
-      return await untilAborted(asked.text, signal)
+      return await untilAborted(asked, signal)
     } finally {
       asked.waiting--
       if (asked.waiting === 0) {
@@ -60,24 +63,26 @@ export class RememberedAnswers {
     }
   }
 
-  #begin(key: string, keepMs: number, ask: (signal: AbortSignal) => Promise<string>): UnderWay {
+  #begin(key: string, keepMs: number, ask: Ask): UnderWay {
     const giveUp = new AbortController()
+    const progress = { sends: 0 }
     const asked: UnderWay = {
       giveUp,
+      progress,
       waiting: 0,
-      text: ask(giveUp.signal).then((text) => {
-        if (this.#underWay.get(key) === asked) this.#keep(key, text, keepMs)
-        return text
+      answer: ask(giveUp.signal, progress).then((answer) => {
+        if (this.#underWay.get(key) === asked) this.#keep(key, answer, keepMs)
+        return answer
       }),
     }
     this.#underWay.set(key, asked)
     return asked
   }
 
-  #keep(key: string, text: string, keepMs: number): void {
+  #keep(key: string, answer: Received, keepMs: number): void {
     if (keepMs === 0 || this.#entriesMax === 0) return
     this.#kept.delete(key)
-    this.#kept.set(key, { text, until: performance.now() + keepMs })
+    this.#kept.set(key, { answer, until: performance.now() + keepMs })
     const oldest = this.#kept.keys().next()
     if (this.#kept.size > this.#entriesMax && oldest.done !== true) this.#kept.delete(oldest.value)
   }
@@ -89,11 +94,15 @@ export class RememberedAnswers {
   }
 }
 
-function untilAborted(text: Promise<string>, signal: AbortSignal | undefined): Promise<string> {
-  if (signal === undefined) return text
+function untilAborted({ answer, progress }: UnderWay, signal: AbortSignal | undefined): Promise<Received> {
+  if (signal === undefined) return answer
   return new Promise((resolve, reject) => {
-    const stop = () => reject(aborted(signal))
+    const stop = () => {
+      const failure = aborted(signal)
+      failure.attempts = progress.sends
+      reject(failure)
+    }
     signal.addEventListener('abort', stop, { once: true })
-    text.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })
 }

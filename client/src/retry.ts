@@ -3,7 +3,10 @@ import { isLanewiseFailure, isPassing, type LanewiseFailure, wasCertainlyNotDone
 
 /** How patient a call is. */
 export interface Patience {
-  /** How often a call is sent again after a failure that may pass; 0 sends it once. */
+  /**
+   * How often a call is sent again after a failure that may pass; 0 sends it once. Refusals for the brokerage's rate limit
+   * do not count: they are waited out until the time for the call ends.
+   */
   readonly retries: number
   /** The upper end of the first wait; each one after it is twice as long. */
   readonly firstWaitMs: number
@@ -41,33 +44,34 @@ export function waitMs(
 
 export interface Trying {
   readonly patience: Patience
-  /** The same request twice has the effect of one, so that it may be sent again after a cut connection. */
+  /** When the call's time ends, by `performance.now()`. */
+  readonly endAt: number
+  /** The same request twice has the effect of one, so that it may be sent again after a lost connection. */
   readonly isRepeatable: boolean
   readonly signal?: AbortSignal | undefined
-  readonly onRetry: (failure: LanewiseFailure, attempt: number, waitsMs: number) => void
+  readonly onRetry: (failure: LanewiseFailure, waitsMs: number) => void
 }
 
 /**
  * Tries until there is an answer, the failure is one that would stay, or patience ends. A wait that would outlast the
- * time there is is not begun: the failure is told at once.
+ * time for the call is not begun: the call fails at once.
  */
 export async function withRetries<T>(
-  { patience, isRepeatable, signal, onRetry }: Trying,
-  attempt: (number: number, timeoutMs: number) => Promise<T>,
+  { patience, endAt, isRepeatable, signal, onRetry }: Trying,
+  attempt: () => Promise<T>,
 ): Promise<T> {
-  const end = performance.now() + patience.timeoutMs
-  for (let number = 1; ; number++) {
-    const leftMs = end - performance.now()
+  let counted = 0
+  for (let tries = 1; ; tries++) {
     try {
-      return await attempt(number, Math.max(1, Math.ceil(Math.min(patience.attemptTimeoutMs, leftMs))))
+      return await attempt()
     } catch (failure) {
       if (!isLanewiseFailure(failure)) throw failure
-      failure.attempts = number
-      const mayPass = isRepeatable ? isPassing(failure) : wasCertainlyNotDone(failure)
-      if (!mayPass || number > patience.retries) throw failure
-      const waitsMs = waitMs(number, failure.retryAfterSeconds, patience, Math.random)
-      if (performance.now() + waitsMs >= end) throw failure
-      onRetry(failure, number, waitsMs)
+      failure.retryable = isRepeatable ? isPassing(failure) : wasCertainlyNotDone(failure)
+      if (failure.code !== 'quota-exceeded') counted++
+      if (!failure.retryable || patience.retries === 0 || counted > patience.retries) throw failure
+      const waitsMs = waitMs(tries, failure.retryAfterSeconds, patience, Math.random)
+      if (performance.now() + waitsMs >= endAt) throw failure
+      onRetry(failure, waitsMs)
       await pause(waitsMs, signal)
     }
   }

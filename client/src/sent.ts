@@ -8,11 +8,11 @@ export type Query<Name extends OperationName> = Operations[Name]['query']
 export type Body<Name extends OperationName> = Operations[Name]['body']
 
 type Part<Key extends string, Values> = [keyof Values] extends [never]
-  ? { readonly [K in Key]?: never }
+  ? { readonly [K in Key]?: undefined }
   : Record<never, never> extends Values
-    ? { readonly [K in Key]?: Values }
+    ? { readonly [K in Key]?: Values | undefined }
     : { readonly [K in Key]: Values }
-type BodyPart<Values> = [Values] extends [never] ? { readonly body?: never } : { readonly body: Values }
+type BodyPart<Values> = [Values] extends [never] ? { readonly body?: undefined } : { readonly body: Values }
 
 /** What an operation takes: what is in its path, its query and its body. */
 export type Sent<Name extends OperationName> = Part<'params', Operations[Name]['params']> &

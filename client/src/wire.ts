@@ -1,7 +1,18 @@
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '#contract/endpoint.ts'
 
-type BodySent<E extends Endpoint> = E['bodyKind'] extends 'csv' ? Blob : BodyOf<E>
+/** What may be sent for a value of the contract: an absent member may also be null or undefined, which the service takes for absent. */
+type Sendable<T> = T extends readonly (infer Item)[]
+  ? readonly Sendable<Item>[]
+  : T extends object
+    ? {
+        readonly [K in keyof T]: Record<never, never> extends Pick<T, K>
+          ? Sendable<T[K]> | null | undefined
+          : Sendable<T[K]>
+      }
+    : T
+
+type BodySent<E extends Endpoint> = E['bodyKind'] extends 'csv' ? Blob : Sendable<BodyOf<E>>
 type Operation = (typeof allEndpoints)[number]
 
 /**
@@ -11,7 +22,7 @@ type Operation = (typeof allEndpoints)[number]
 export type Operations = {
   readonly [E in Operation as E['name']]: {
     readonly params: ParamsOf<E>
-    readonly query: QueryOf<E>
+    readonly query: Sendable<QueryOf<E>>
     readonly body: BodySent<E>
     readonly answer: AnswerOf<E>
   }
