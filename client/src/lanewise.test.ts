@@ -115,15 +115,6 @@ describe('a signed write', () => {
     )
     expect(server.arrived).toHaveLength(2)
   })
-
-  test('refuses what JSON cannot hold, and to sign without a secret', async () => {
-    server.play(done)
-    const nan = client().shipmentUpdate({ lane_ref: '7-1-1', truck_cost: Number.NaN })
-    await expect(nan).rejects.toThrow('truck_cost is NaN')
-    const bare = new Lanewise({ baseUrl: server.url, token })
-    await expect(bare.shipmentUpdate({ lane_ref: '7-1-1' })).rejects.toThrow('give the client a secret')
-    expect(server.arrived).toEqual([])
-  })
 })
 
 describe('tries', () => {
@@ -143,6 +134,35 @@ describe('tries', () => {
       attempts: 1,
       requestId: 'r-1',
     })
+  })
+
+  test('wait out the rate limit of the brokerage, however often it refuses, until the time ends', async () => {
+    const refusal = problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '0' } })
+    const impatient = { retries: 1, timeoutMs: 3_000 }
+    server.play(refusal, refusal, refusal, refusal, refusal, ok)
+    expect(await client({ patience: impatient }).markup(offer)).toEqual(ok.body)
+    expect(server.arrived).toHaveLength(6)
+
+    server.play(problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '1' } }))
+    const failure = await failureOf(client({ patience: { ...impatient, timeoutMs: 1_900 } }).markup(offer))
+    expect(failure).toMatchObject({ code: 'quota-exceeded', retryable: true, attempts: 2 })
+    server.play(refusal)
+    expect(await failureOf(client({ patience: { retries: 0 } }).markup(offer))).toMatchObject({ attempts: 1 })
+  })
+
+  test('stop the other calls of the client, too, while the rate limit refuses', async () => {
+    server.play(problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '1' } }), ok)
+    let other: Promise<unknown> | undefined
+    const lanewise = client({
+      onEvent: ({ kind }) => {
+        if (kind === 'retrying') other = lanewise.laneInsight(lane)
+      },
+    })
+    await lanewise.markup(offer)
+    expect(await other).toEqual(ok.body)
+    const [first, ...later] = server.arrived.map(({ atMs }) => atMs)
+    expect(later).toHaveLength(2)
+    for (const atMs of later) expect(atMs - (first ?? 0)).toBeGreaterThanOrEqual(990)
   })
 
   test('double a bound below which chance decides', () => {
@@ -220,21 +240,47 @@ describe('a failure', () => {
     expect(server.arrived).toHaveLength(1)
   })
 
-  test('of a caller who gives up is told at once, while it is sent and while it waits', async () => {
+  test('of a caller that aborts comes at once, and counts what was sent', async () => {
     server.play('silence')
     const first = new AbortController()
     const sent = client().shipmentUpdate({ lane_ref: '7-1-1' }, { signal: first.signal })
+    await vi.waitFor(() => expect(server.arrived).toHaveLength(1))
     first.abort(new Error('closed'))
-    expect(await failureOf(sent)).toMatchObject({ code: 'aborted', cause: new Error('closed') })
+    expect(await failureOf(sent)).toMatchObject({
+      code: 'aborted',
+      attempts: 1,
+      retryable: false,
+      cause: new Error('closed'),
+    })
 
-    server.play(problemScene(503, 'unavailable', { headers: { 'Retry-After': '9' } }))
-    const second = new AbortController()
-    const waiting = client({
-      onEvent: ({ kind }) => {
-        if (kind === 'retrying') second.abort()
-      },
-    }).markup(offer, { signal: second.signal })
-    expect((await failureOf(waiting)).code).toBe('aborted')
+    const refusal = problemScene(503, 'unavailable', { headers: { 'Retry-After': '0' } })
+    const lastRefusal = problemScene(503, 'unavailable', { headers: { 'Retry-After': '9' } })
+    for (const ask of ['markup', 'call'] as const) {
+      server.play(refusal, lastRefusal)
+      const second = new AbortController()
+      const lanewise = client({
+        onEvent: (event) => {
+          if (event.kind === 'retrying' && event.attempt === 2) second.abort()
+        },
+      })
+      const options = { signal: second.signal }
+      const waiting =
+        ask === 'markup'
+          ? lanewise.markup(offer, options)
+          : lanewise.call('insight-batch', { body: { lanes: [offer] } }, options)
+      expect(await failureOf(waiting)).toMatchObject({ code: 'aborted', attempts: 2 })
+    }
+
+    server.play(ok)
+    const late = failureOf(client().markup(offer, { signal: AbortSignal.abort() }))
+    expect(await late).toMatchObject({ code: 'aborted', attempts: 0 })
+    expect(server.arrived).toEqual([])
+  })
+
+  test('counts the request that was signed again by the clock of the service', async () => {
+    const serverTime = Math.floor(Date.now() / 1000) + 4_000
+    server.play(problemScene(401, 'timestamp-out-of-window', { members: { server_time: serverTime } }))
+    expect((await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }))).attempts).toBe(2)
   })
 
   test('in all takes no longer than the caller’s own time', async () => {
@@ -251,20 +297,168 @@ describe('a failure', () => {
     expect(await endless.markup(offer, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(ok.body)
   })
 
-  test('of a credential with the line end of its file is told before anything is sent', async () => {
+  const circular: Record<string, unknown> = {}
+  circular.self = circular
+  const anything = (value: unknown) => value as never
+  test.each<[string, (lanewise: Lanewise) => Promise<unknown>, string]>([
+    [
+      'NaN in a body',
+      (c) => c.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: Number.NaN }),
+      'truck_cost is NaN',
+    ],
+    [
+      'a bigint',
+      (c) => c.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: anything(1n) }),
+      'truck_cost is a bigint',
+    ],
+    ['a body that holds itself', (c) => c.shipmentUpdate(anything(circular)), 'refers to itself'],
+    [
+      'a function for a body',
+      (c) => c.shipmentUpdate(anything(() => 1)),
+      'must be an object, a string or bytes',
+    ],
+    ['no body', (c) => c.shipmentUpdate(anything(undefined)), 'give the call a body'],
+    [
+      'NaN in a query',
+      (c) => c.markup({ ...offer, proposed_rate: Number.NaN }),
+      'proposed_rate must be a string',
+    ],
+    ['an object in a query', (c) => c.markup({ ...offer, origin: anything({}) }), 'a value of type object'],
+    [
+      'no lane_ref',
+      (c) => c.call('get-lane', { params: anything({}) }),
+      'lane_ref must be a string or a finite number; it is undefined',
+    ],
+    [
+      'a lane_ref that is a list',
+      (c) => c.call('get-lane', { params: { lane_ref: anything([]) } }),
+      'a value of type object',
+    ],
+    [
+      'an empty lane_ref',
+      (c) => c.call('get-lane', { params: { lane_ref: '' } }),
+      'lane_ref must be an identifier; it is ""',
+    ],
+    [
+      'a lane_ref that leads elsewhere',
+      (c) => c.call('get-lane', { params: { lane_ref: '..' } }),
+      'it is ".."',
+    ],
+    [
+      'half a character',
+      (c) => c.call('get-lane', { params: { lane_ref: '\ud800' } }),
+      'half of a Unicode character',
+    ],
+    ['an unknown operation', (c) => c.call('list-trucks' as 'me', {}), 'There is no operation list-trucks'],
+    ['a name that every object has', (c) => c.call('toString' as 'me', {}), 'There is no operation toString'],
+    [
+      'nothing at all',
+      (c) => c.call(anything('get-lane'), anything(null), anything(null)),
+      'it is undefined',
+    ],
+  ])('names %s before anything is sent', async (_name, use, told) => {
     server.play(ok)
-    await expect(client({ token: 'made-up\n' }).markup(offer)).rejects.toThrow(
-      'The token is empty, or has a space',
-    )
-    await expect(client({ secret: '' }).shipmentUpdate({ lane_ref: '7-1-1' })).rejects.toThrow(
-      'The secret is empty',
-    )
+    const failure = await failureOf(use(client()))
+    expect(failure).toMatchObject({
+      code: 'invalid-argument',
+      status: null,
+      requestId: null,
+      retryable: false,
+      attempts: 0,
+    })
+    expect(failure.message).toContain(told)
     expect(server.arrived).toEqual([])
   })
 
-  test('at a wrong address is told before anything is sent', () => {
-    expect(() => client({ baseUrl: 'lanewise.example.com' })).toThrow('must be an address')
-    expect(() => client({ baseUrl: 'https://me:secret@lanewise.example.com' })).toThrow('no user')
+  test('names a wrong option or credential before anything is sent', async () => {
+    server.play(ok)
+    const made = (options: Partial<LanewiseOptions>) =>
+      failureOf(Promise.resolve().then(() => new Lanewise({ baseUrl: server.url, ...options })))
+    const update = { lane_ref: '7-1-1' }
+    const vault = new Error('the vault is closed')
+    for (const [failure, code, told] of [
+      [made({ baseUrl: 'lanewise.example.com' }), 'invalid-configuration', 'must be an address'],
+      [made({ baseUrl: 'ftp://lanewise.example.com' }), 'invalid-configuration', 'must be an address'],
+      [made({ baseUrl: anything(undefined) }), 'invalid-configuration', 'it is "undefined"'],
+      [made({ baseUrl: 'https://me:secret@lanewise.example.com' }), 'invalid-configuration', 'no user'],
+      [made({ rateLimit: { perSecond: 0.5 } }), 'invalid-configuration', 'perSecond must be a whole number'],
+      [made({ patience: { retries: Number.NaN } }), 'invalid-configuration', 'retries must be 0 or more'],
+      [failureOf(client().markup(offer, { timeoutMs: -1 })), 'invalid-configuration', 'timeoutMs must be'],
+      [
+        failureOf(client({ token: 'made-up\n' }).markup(offer)),
+        'invalid-configuration',
+        'The token is empty, or has',
+      ],
+      [
+        failureOf(client({ secret: '' }).shipmentUpdate(update)),
+        'invalid-configuration',
+        'The secret is empty',
+      ],
+      [
+        failureOf(client({ secret: undefined }).shipmentUpdate(update)),
+        'invalid-configuration',
+        'give the client a secret',
+      ],
+      [
+        failureOf(client({ token: () => Promise.reject(vault) }).markup(offer)),
+        'credential-unavailable',
+        'token failed',
+      ],
+    ] as const) {
+      expect(await failure).toMatchObject({
+        code,
+        message: expect.stringContaining(told),
+        status: null,
+        attempts: 0,
+      })
+    }
+    expect(await failureOf(client({ token: () => Promise.reject(vault) }).markup(offer))).toMatchObject({
+      cause: vault,
+    })
+    expect(server.arrived).toEqual([])
+  })
+
+  test('that nobody foresaw is a failure of the client, too', async () => {
+    const signal = anything({
+      aborted: false,
+      addEventListener: () => {
+        throw new RangeError('odd')
+      },
+    })
+    expect(await failureOf(client({ cache: false }).markup(offer, { signal }))).toMatchObject({
+      code: 'unexpected',
+      message: 'odd',
+      cause: new RangeError('odd'),
+    })
+  })
+
+  test('is written whole as JSON, with its cause', async () => {
+    const gone = client({ baseUrl: 'http://127.0.0.1:1', patience: { retries: 0 } })
+    const failure = await failureOf(gone.markup(offer))
+    expect(JSON.parse(JSON.stringify(failure))).toMatchObject({
+      name: 'NoAnswer',
+      code: 'network',
+      message: expect.stringContaining('could not be reached'),
+      status: null,
+      requestId: null,
+      retryable: true,
+      attempts: 1,
+      cause: 'TypeError: fetch failed',
+    })
+  })
+
+  test('says whether the same call may be sent again', async () => {
+    server.play('cut')
+    const once = { patience: { retries: 0 } }
+    expect(await failureOf(client(once).shipmentUpdate({ lane_ref: '7-1-1' }))).toMatchObject({
+      retryable: true,
+    })
+    // A token may have been made although no answer came: a second call would make another.
+    expect(await failureOf(client(once).createServiceToken({ name: 'tms' }))).toMatchObject({
+      retryable: false,
+    })
+    server.play(problemScene(422, 'validation-failed'))
+    expect(await failureOf(client(once).markup(offer))).toMatchObject({ retryable: false })
   })
 })
 
@@ -349,6 +543,64 @@ describe('remembered answers', () => {
     const lanewise = client()
     await failureOf(lanewise.laneInsight(lane))
     expect(await lanewise.laneInsight(lane)).toEqual(ok.body)
+  })
+})
+
+describe('the metadata of an answer', () => {
+  const headers = {
+    'Request-Id': 'r-9',
+    'Idempotent-Replayed': 'true',
+    'Ignored-Fields': 'custommer_rate, a%2Cb, %E9',
+    'X-RateLimit-Limit': '10',
+    'X-RateLimit-Remaining': '7',
+    'X-RateLimit-Reset': '1',
+  }
+
+  test('comes with the body, typed', async () => {
+    server.play({ ...done, headers })
+    const { data, meta } = await client().shipmentUpdate({ lane_ref: '7-1-1' }).withMeta()
+    expect(data).toEqual(done.body)
+    expect(meta).toMatchObject({
+      status: 200,
+      requestId: 'r-9',
+      replayed: true,
+      ignored: ['custommer_rate', 'a,b', '%E9'],
+      rateLimit: { limit: 10, remaining: 7, resetSeconds: 1 },
+      fromCache: false,
+    })
+    expect(meta.headers.get('content-type')).toBe('application/json')
+
+    server.play({ status: 200, body: 'a,b\n' })
+    const file = await client().call('export-lanes', {}).withMeta()
+    expect(file).toMatchObject({ data: 'a,b\n', meta: { replayed: false, ignored: [], rateLimit: null } })
+  })
+
+  test('says that an answer was cached, and is a copy for each caller', async () => {
+    server.play({ ...ok, headers })
+    const lanewise = client()
+    const first = await lanewise.markup(offer).withMeta()
+    first.meta.headers.delete('Request-Id')
+    const { data, meta } = await lanewise.markup(offer).withMeta()
+    expect(data).toEqual(first.data)
+    expect([first.meta.fromCache, meta.fromCache]).toEqual([false, true])
+    // What the limit had left minutes ago is not what it has now.
+    expect(meta).toMatchObject({ requestId: 'r-9', rateLimit: null })
+    expect(meta.headers.get('Request-Id')).toBe('r-9')
+    expect(server.arrived).toHaveLength(1)
+  })
+
+  test('of a call that fails is in the failure, of which there is one', async () => {
+    server.play(problemScene(404, 'lane-not-found'))
+    const failure = await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }).withMeta())
+    expect(failure).toMatchObject({ code: 'lane-not-found', requestId: 'r-1' })
+  })
+
+  test('a strict client asks for an error instead of an ignored field, and its answers are kept apart', async () => {
+    server.play(ok)
+    const lanewise = client({ strict: true })
+    await lanewise.laneInsight(lane)
+    await lanewise.laneInsight(lane, { strict: false })
+    expect(server.arrived.map(({ headers }) => headers.prefer)).toEqual(['handling=strict', undefined])
   })
 })
 

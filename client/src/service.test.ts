@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Integration, makeIntegration, makeLane, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { isLanewiseFailure, Lanewise } from './index.ts'
+import { isLanewiseFailure, Lanewise, type LanewiseEvent } from './index.ts'
 
 /** The client against the service itself. */
 
@@ -75,4 +75,100 @@ test('a file goes up and comes down as it is', async () => {
   const made = await owner.call('create-import', { query: { file_name: 'q.csv', dry_run: 'true' }, body })
   expect(made).toMatchObject({ file_name: 'q.csv', dry_run: true })
   expect(await owner.call('export-lanes', { query: { origin: 'Dallas, TX' } })).toContain('Dallas')
+})
+
+test('a misspelled field is named in the answer, or refused by a strict client', async () => {
+  const { lane_ref } = await makeLane(app, integration.tenant)
+  const update = { lane_ref, truck_cost: 1500, custommer_rate: 2150 }
+  const { data, meta } = await lanewise.shipmentUpdate(update).withMeta()
+  expect(data.updated).toBe(true)
+  expect(meta).toMatchObject({ status: 200, replayed: false, ignored: ['custommer_rate'], fromCache: false })
+  expect(meta.rateLimit).toMatchObject({ limit: 10 })
+  expect(meta.requestId).toBe(meta.headers.get('Request-Id'))
+
+  const refused = await lanewise.shipmentUpdate(update, { strict: true }).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'unknown-field', status: 422 })
+})
+
+test('the same signed request twice is answered once more, and says so', async () => {
+  const { lane_ref } = await makeLane(app, integration.tenant)
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(app.now)
+  try {
+    const send = () => lanewise.shipmentUpdate({ lane_ref, truck_cost: 1400 }).withMeta()
+    const [first, second] = [await send(), await send()]
+    expect([first.meta.replayed, second.meta.replayed]).toEqual([false, true])
+    expect(second.data).toEqual(first.data)
+  } finally {
+    clock.mockRestore()
+  }
+})
+
+test('null is the same as absent, and a lane_ref that is no string is the service’s to refuse', async () => {
+  const { lane_ref } = await makeLane(app, integration.tenant)
+  const update = { lane_ref, truck_cost: 1300, customer_rate: null, carrier_name: undefined, booked_at: null }
+  expect(await lanewise.shipmentUpdate(update)).toMatchObject({ updated: true })
+  const query = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: null }
+  expect(await lanewise.markup({ ...query, proposed_rate: 2150, market_rate: null })).toMatchObject({
+    found: true,
+  })
+  expect(
+    await lanewise.insightBatch({ lanes: [{ ...query, proposed_rate: null }], answers: null }),
+  ).toMatchObject({
+    count: 1,
+  })
+  const wrong = await lanewise.shipmentUpdate({ lane_ref: 7 as never }).catch((error: unknown) => error)
+  expect(wrong).toMatchObject({ code: 'validation-failed', errors: [{ pointer: '/lane_ref' }] })
+})
+
+const rates = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({
+    origin: 'Dallas, TX',
+    destination: 'Atlanta, GA',
+    proposed_rate: 2000 + at,
+  }))
+
+describe('the rate limit of the service', () => {
+  let limited: TestApp
+  beforeAll(async () => {
+    limited = await testApp({ now: Date.now(), rateLimit: 'real' })
+  })
+  afterAll(() => limited.close())
+
+  test('25 calls at once all succeed, within the limit of the service, without one refusal', async () => {
+    const { token } = await makeIntegration(limited)
+    const unlimited = new Lanewise({
+      baseUrl: limited.url,
+      token,
+      rateLimit: false,
+      patience: { retries: 0 },
+    })
+    const refused = (await Promise.allSettled(rates(25).map((query) => unlimited.markup(query)))).flatMap(
+      (end) => (end.status === 'rejected' ? [end.reason.code] : []),
+    )
+    expect(new Set(refused)).toEqual(new Set(['quota-exceeded']))
+
+    const events: LanewiseEvent[] = []
+    const own = await makeIntegration(limited)
+    const lanewise = new Lanewise({
+      baseUrl: limited.url,
+      token: own.token,
+      onEvent: (event) => events.push(event),
+    })
+    const began = performance.now()
+    const answers = await Promise.all(rates(25).map((query) => lanewise.markup(query)))
+    expect(answers.map(({ query }) => query.proposed_rate)).toEqual(rates(25).map((one) => one.proposed_rate))
+    const statuses = events.flatMap((event) => (event.kind === 'answered' ? [event.status] : []))
+    expect(statuses).toEqual(Array.from({ length: 25 }, () => 200))
+    // Ten at once, ten after a second, five after two.
+    expect(performance.now() - began).toBeGreaterThan(2_000)
+  })
+
+  test('two processes that share a brokerage both get through, by what the refusals say', async () => {
+    const { token } = await makeIntegration(limited)
+    const processes = [1, 2].map(
+      () => new Lanewise({ baseUrl: limited.url, token, patience: { retries: 1 } }),
+    )
+    const all = processes.flatMap((one) => rates(12).map((query) => one.markup(query)))
+    expect(await Promise.all(all)).toHaveLength(24)
+  })
 })

@@ -1,0 +1,128 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { slidingWindow } from '#server/security/rate-limit.ts'
+import type { NoAnswer } from './failures.ts'
+import { RequestLimiter } from './limiter.ts'
+
+/** The limiter against the service's own window, by a clock that the tests move. */
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  return () => vi.useRealTimers()
+})
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+/** How long requests and answers travel, in milliseconds: neighbors in time may arrive closer together than they left. */
+const travelTimes = [3, 40, 1, 25, 0.2, 18, 7]
+
+interface Sender {
+  take(endAt: number, isRepeat: boolean, signal: AbortSignal | undefined): Promise<() => void>
+}
+
+/** Sends requests all at once through a limiter, and gives when each arrived and how many the service would refuse. */
+async function sendAll(limiter: Sender, count: number) {
+  const service = slidingWindow(10, 1_000)
+  const arrivals: number[] = []
+  let refused = 0
+  const sending = Array.from({ length: count }, async (_, at) => {
+    const answered = await limiter.take(Number.POSITIVE_INFINITY, false, undefined)
+    await wait(travelTimes[at % travelTimes.length] ?? 0)
+    if (!service.admit('brokerage', performance.now()).admitted) refused++
+    arrivals.push(performance.now())
+    await wait(travelTimes[(at + 3) % travelTimes.length] ?? 0)
+    answered()
+  })
+  await vi.runAllTimersAsync()
+  await Promise.all(sending)
+  return { arrivals, refused, lastMs: Math.max(...arrivals) }
+}
+
+describe('the limiter', () => {
+  test('sends 60 requests in about five seconds, none of which the service refuses', async () => {
+    const { refused, lastMs } = await sendAll(new RequestLimiter(10, 1_000), 60)
+    expect(refused).toBe(0)
+    expect(lastMs).toBeGreaterThan(5_000)
+    expect(lastMs).toBeLessThan(5_600)
+  })
+
+  test('is needed: a window over the times of sending lets the service refuse some', async () => {
+    const window = slidingWindow(10, 1_000)
+    const bySending: Sender = {
+      async take() {
+        for (;;) {
+          const { admitted, retryAfterMs } = window.admit('sender', performance.now())
+          if (admitted) return () => {}
+          await wait(retryAfterMs)
+        }
+      },
+    }
+    expect((await sendAll(bySending, 60)).refused).toBeGreaterThan(0)
+  })
+
+  test('sends in the order in which requests came, repeats first', async () => {
+    const limiter = new RequestLimiter(1, 1_000)
+    const sent: string[] = []
+    const send = async (name: string, isRepeat = false) => {
+      const answered = await limiter.take(Number.POSITIVE_INFINITY, isRepeat, undefined)
+      sent.push(name)
+      answered()
+    }
+    const all = [send('a'), send('b'), send('c'), send('again 1', true), send('again 2', true)]
+    await vi.runAllTimersAsync()
+    await Promise.all(all)
+    expect(sent).toEqual(['a', 'again 1', 'again 2', 'b', 'c'])
+  })
+
+  test('does not wait for ever for an answer that does not come', async () => {
+    const limiter = new RequestLimiter(1, 1_000)
+    await limiter.take(Number.POSITIVE_INFINITY, false, undefined)
+    const sentAt: number[] = []
+    const next = limiter.take(Number.POSITIVE_INFINITY, false, undefined).then(() => {
+      sentAt.push(performance.now())
+    })
+    const began = performance.now()
+    await vi.advanceTimersByTimeAsync(5_000)
+    await next
+    expect(sentAt).toEqual([began + 2_000])
+  })
+
+  test('refuses at once what cannot be sent before its time ends, and at that time what it hoped to send', async () => {
+    const limiter = new RequestLimiter(2, 1_000)
+    const endAt = performance.now() + 1_500
+    await limiter.take(endAt, false, undefined)
+    await limiter.take(endAt, false, undefined)
+    const ends: [string, number][] = []
+    const take = (name: string) =>
+      limiter.take(endAt, false, undefined).catch((failure: NoAnswer) => {
+        ends.push([`${name} ${failure.code}`, performance.now() - (endAt - 1_500)])
+      })
+    // Both places may become free after a second; whoever is third in the queue has to wait for two.
+    const waiting = [take('first'), take('second'), take('third')]
+    await vi.advanceTimersByTimeAsync(0)
+    expect(ends).toEqual([['third timeout', 0]])
+    await vi.runAllTimersAsync()
+    await Promise.all(waiting)
+    // No answer came, so the places were held for two seconds.
+    expect(ends.slice(1)).toEqual([
+      ['first timeout', 1_500],
+      ['second timeout', 1_500],
+    ])
+  })
+
+  test('pauses every request after a refusal, and an abort leaves the queue', async () => {
+    const limiter = new RequestLimiter(10, 1_000)
+    limiter.pause(3_000)
+    const sentAt: number[] = []
+    const began = performance.now()
+    const giveUp = new AbortController()
+    const aborted = limiter.take(Number.POSITIVE_INFINITY, false, giveUp.signal)
+    const sent = limiter.take(Number.POSITIVE_INFINITY, false, undefined).then(() => {
+      sentAt.push(performance.now() - began)
+    })
+    giveUp.abort(new Error('closed'))
+    await expect(aborted).rejects.toMatchObject({ code: 'aborted', attempts: 0, cause: new Error('closed') })
+    await vi.runAllTimersAsync()
+    await sent
+    expect(sentAt).toEqual([3_000])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
