@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { bodyBytes } from '#client/sign.ts'
 import { explainSignature, type KnownSecret } from '#server/security/explain-signature.ts'
 import { machinesClient, signingSecret } from './clients.ts'
-import { type AddCommands, decimal, type Run } from './command.ts'
-import { CommandFailed } from './exits.ts'
+import { type AddCommands, decimal, type Run, withExample } from './command.ts'
+import { CommandFailed, fileTrouble } from './exits.ts'
 
 interface UpdateOptions {
   readonly customerRate?: string
@@ -33,7 +33,7 @@ export const addBookingCommands: AddCommands = (program, action) => {
     .option('--body <file>', 'the whole body as JSON; - for the standard input')
     .addHelpText(
       'after',
-      '\nExample:\n  lanewise shipment-update 48211093754-1-1 --customer-rate 2150 --truck-cost 1820.50',
+      withExample('lanewise shipment-update 48211093754-1-1 --customer-rate 2150 --truck-cost 1820.50'),
     )
     .action(
       action<UpdateOptions>(async (run, [laneRef], own) => {
@@ -62,7 +62,9 @@ export const addBookingCommands: AddCommands = (program, action) => {
     .option('--at <seconds>', 'look at it as at this Unix time, not now')
     .addHelpText(
       'after',
-      '\nExample:\n  lanewise verify-signature --timestamp 1772373600 --signature sha256=a209... --body sent.json --at 1772373600',
+      withExample(
+        'lanewise verify-signature --timestamp 1772373600 --signature sha256=a209... --body sent.json --at 1772373600',
+      ),
     )
     .action(
       action<{ timestamp: string; signature: string; body: string; secretFile?: string; at?: string }>(
@@ -136,7 +138,7 @@ export async function readBytes(run: Run, name: string): Promise<Buffer> {
   try {
     return await readFile(resolve(run.folder, name))
   } catch (error) {
-    throw new CommandFailed(2, `${name} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new CommandFailed(2, fileTrouble(error, name) ?? `${name} cannot be read: ${String(error)}`)
   }
 }
 

@@ -43,6 +43,7 @@ async function lanewise(words: readonly string[], more: Partial<Surroundings> & 
     folder,
     now: () => app.now,
     print: (text) => printed.push(text),
+    write: (text) => printed.push(text),
     remark: (text) => remarked.push(text),
     input: async () => Buffer.from(more.stdin ?? ''),
     ask: null,

@@ -1,5 +1,7 @@
 import { Lanewise } from '#client/index.ts'
+import { baseOf } from '#client/options.ts'
 import type { Patience } from '#client/retry.ts'
+import type { Run } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { readSettings, type Settings } from './settings.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -9,48 +11,67 @@ export interface GlobalOptions {
   readonly url?: string
   readonly json?: boolean
   readonly verbose?: boolean
+  readonly lenient?: boolean
 }
 
-const urlWhereNoneIsSaid = 'http://127.0.0.1:8080'
+const usualUrl = 'http://127.0.0.1:8080'
 
-/** Where the service is: as said in the command, in the environment, or at the sign-in. */
+/** Where the service is: from the command line, the environment, or the sign-in. @throws CommandFailed */
 export function urlOf(options: GlobalOptions, where: Surroundings): string {
-  return options.url ?? where.env.LANEWISE_URL ?? readSettings(where).url ?? urlWhereNoneIsSaid
-}
-
-const toldOfEvents = ['kind', 'method', 'path', 'attempt', 'status', 'requestId', 'ms', 'waitMs', 'offByMs']
-
-function client(
-  options: GlobalOptions,
-  where: Surroundings,
-  credentials: { token?: string; secret?: string },
-  patience: Partial<Patience> = {},
-): Lanewise {
+  const url = options.url ?? where.env.LANEWISE_URL ?? readSettings(where).url ?? usualUrl
   try {
-    return new Lanewise({
-      baseUrl: urlOf(options, where),
-      ...credentials,
-      patience,
-      cache: false,
-      onEvent: (event) => {
-        if (options.verbose === true) where.remark(JSON.stringify(event, toldOfEvents))
-      },
-    })
+    baseOf(url)
+    return url
   } catch (error) {
-    if (error instanceof TypeError) throw new CommandFailed(2, error.message)
-    throw error
+    const scheme = /^[\w+.-]+:\/\//.exec(url)?.[0]
+    const isWeb = scheme !== undefined && /^https?:/i.test(scheme)
+    const wrong = isWeb
+      ? (error as Error).message.replace(/^baseUrl must/, 'it must')
+      : 'it must begin with http:// or https://.'
+    throw new CommandFailed(2, `The address of the service is "${url}": ${wrong}`, error)
   }
 }
 
+const shownOfEvents = ['kind', 'method', 'path', 'attempt', 'status', 'requestId', 'ms', 'waitMs', 'offByMs']
+
+function client(
+  options: GlobalOptions,
+  run: Run,
+  credentials: { token?: string; secret?: string },
+  patience: Partial<Patience> = {},
+): Lanewise {
+  return new Lanewise({
+    baseUrl: urlOf(options, run),
+    ...credentials,
+    patience,
+    cache: false,
+    strict: options.lenient !== true,
+    onEvent: (event) => {
+      if (event.kind === 'answered' && event.ignored.length > 0) {
+        const { ignored } = event
+        run.report(
+          'warning',
+          { ignored },
+          `Warning: the service does not know and ignored: ${ignored.join(', ')}`,
+        )
+      }
+      if (options.verbose !== true) return
+      const line = JSON.stringify(event, shownOfEvents)
+      run.report('event', JSON.parse(line), line)
+    },
+  })
+}
+
 /** A client without credentials, for a sign-in. */
-export function strangersClient(options: GlobalOptions, where: Surroundings): Lanewise {
+export function strangersClient(options: GlobalOptions, where: Run): Lanewise {
   return client(options, where, {})
 }
 
 /** What is kept for the service that is asked: credentials of one are never sent to another. */
 function keptFor(options: GlobalOptions, where: Surroundings): Settings {
+  const url = urlOf(options, where)
   const kept = readSettings(where)
-  return kept.url === undefined || kept.url === urlOf(options, where) ? kept : {}
+  return kept.url === undefined || kept.url === url ? kept : {}
 }
 
 /** The service token, from the environment or the settings; null where there is none. */
@@ -65,7 +86,7 @@ export function signingSecret(options: GlobalOptions, where: Surroundings): stri
 /** A client with a service token, and for updates the signing secret. */
 export function machinesClient(
   options: GlobalOptions,
-  where: Surroundings,
+  where: Run,
   needs: 'token' | 'token and secret',
   patience?: Partial<Patience>,
 ): Lanewise {
@@ -87,11 +108,7 @@ export function machinesClient(
 }
 
 /** A client with the session of a person who signed in. */
-export function personsClient(
-  options: GlobalOptions,
-  where: Surroundings,
-  patience?: Partial<Patience>,
-): Lanewise {
+export function personsClient(options: GlobalOptions, where: Run, patience?: Partial<Patience>): Lanewise {
   const token = sessionToken(options, where)
   if (token === null) {
     throw new CommandFailed(
@@ -113,7 +130,7 @@ export type Reader =
   | { readonly kind: 'machine'; readonly lanewise: Lanewise }
   | { readonly kind: 'person'; readonly lanewise: Lanewise }
 
-export function reader(options: GlobalOptions, where: Surroundings): Reader {
+export function reader(options: GlobalOptions, where: Run): Reader {
   return serviceToken(options, where) === null && sessionToken(options, where) !== null
     ? { kind: 'person', lanewise: personsClient(options, where) }
     : { kind: 'machine', lanewise: machinesClient(options, where, 'token') }

@@ -3,11 +3,13 @@ import type { GlobalOptions } from './clients.ts'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What a command's own code is handed beside its arguments. */
+/** What a command's code gets beside its arguments. With --json each line on the standard error is JSON, too. */
 export interface Run extends Surroundings {
   readonly options: GlobalOptions
   /** Prints an answer: as JSON with --json, else as people read it. */
   answer(value: unknown, shown: string): void
+  /** Reports something beside the answer: as `{"warning": ...}` with --json, else as people read it. */
+  report(kind: 'warning' | 'event', value: unknown, shown: string): void
   /** The exit code where it is not 0 although the command is done. */
   exitWith(code: number): void
 }
@@ -38,4 +40,9 @@ export function recordIdOf(text: string): number {
 /** Only the members that are there: an option that was not given is absent, not undefined. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
+}
+
+/** Adds an example to the help of a command. */
+export function withExample(...lines: string[]): string {
+  return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }

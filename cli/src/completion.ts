@@ -1,14 +1,36 @@
 import type { Command } from 'commander'
-import type { AddCommands } from './command.ts'
+import { type AddCommands, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 
-/** What may come next on a command line: commands of this place, or options where a dash was begun. */
+/** Values that have a fixed list, by the command and the place of the argument. */
+const values: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  completion: [['bash', 'zsh', 'fish']],
+  export: [['lanes', 'shipments']],
+  outcome: [[], ['won', 'lost', 'pending']],
+}
+
+/** What may come next on a command line: a command, a value that has a fixed list, or an option after a dash. */
 export function candidates(program: Command, words: readonly string[]): string[] {
   const begun = words.at(-1) ?? ''
+  const before = words.slice(0, -1)
   let place = program
-  for (const word of words.slice(0, -1)) place = place.commands.find((one) => one.name() === word) ?? place
-  const options = [...place.options, ...program.options].flatMap(({ long }) => long ?? [])
-  const offered = begun.startsWith('-') ? [...options, '--help'] : place.commands.map((one) => one.name())
+  const args: string[] = []
+  for (const word of before[0] === 'help' ? before.slice(1) : before) {
+    const next = place.commands.find((one) => one.name() === word)
+    if (next !== undefined && args.length === 0) place = next
+    else if (!word.startsWith('-')) args.push(word)
+  }
+  if (begun.startsWith('-')) {
+    const options = [...place.options, ...program.options].flatMap(({ long }) => long ?? [])
+    return starting([...options, '--help'], begun)
+  }
+  const commands = place.commands.map((one) => one.name())
+  const isStart = place === program && before.length === 0
+  const listed = before[0] === 'help' ? [] : (values[place.name()]?.[args.length] ?? [])
+  return starting([...commands, ...(isStart ? ['help'] : []), ...listed], begun)
+}
+
+function starting(offered: readonly string[], begun: string): string[] {
   return [...new Set(offered)].filter((one) => one.startsWith(begun) && !one.startsWith('__'))
 }
 
@@ -32,9 +54,16 @@ export const addCompletion: AddCommands = (program, action) => {
   program
     .command('completion <shell>')
     .summary('the script that completes commands in bash, zsh or fish')
+    .description(
+      'Prints a script that completes commands, their options, and values that have a fixed list. Load it when the shell starts:',
+    )
     .addHelpText(
       'after',
-      '\nIn ~/.bashrc:              eval "$(lanewise completion bash)"\nIn ~/.zshrc:               eval "$(lanewise completion zsh)"\nIn ~/.config/fish/config.fish: lanewise completion fish | source',
+      withExample(
+        'in ~/.bashrc:                  eval "$(lanewise completion bash)"',
+        'in ~/.zshrc, after compinit:   eval "$(lanewise completion zsh)"',
+        'in ~/.config/fish/config.fish: lanewise completion fish | source',
+      ),
     )
     .action(
       action(async (run, [shell = '']) => {

@@ -1,18 +1,40 @@
+import {
+  liveSecretsPerNameMax,
+  secretOverlapHoursDefault,
+  secretOverlapHoursMax,
+  serviceTokenLifetimeDays,
+} from '#contract/limits.ts'
 import { personsClient } from './clients.ts'
-import { type AddCommands, recordIdOf } from './command.ts'
+import { type AddCommands, recordIdOf, withExample } from './command.ts'
+import { CommandFailed } from './exits.ts'
 import { changeSettings } from './settings.ts'
 import { table } from './show.ts'
 
 /** Service tokens and signing secrets, for admins and owners. */
 export const addCredentialCommands: AddCommands = (program, action) => {
-  const token = program.command('token').summary('service tokens: create, list, revoke (admins)')
+  const token = program
+    .command('token')
+    .summary('service tokens: create, list, revoke (admins)')
+    .addHelpText(
+      'after',
+      withExample('lanewise token create "TMS production"', 'lanewise token list', 'lanewise token revoke 7'),
+    )
   token
     .command('create <name>')
     .summary('make a service token for another system')
     .description(
-      'Makes a service token. Its plaintext is shown once; --save keeps it in the file of settings too.',
+      `Makes a service token, with which another system calls the integration interface: markup, lane insight, batches and, with a signing secret, shipment updates. You need the role admin or owner. The token is shown once, on the standard output, and cannot be shown again: keep it in a vault at once. It expires after ${serviceTokenLifetimeDays} days, and has the scope integrations:write. It stops working earlier when it is revoked, or when you leave the brokerage or lose your role. The name is for the list and the audit log.`,
     )
-    .option('--save', 'use it for the commands that follow')
+    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise token create "TMS production"',
+        'lanewise token create "my laptop" --save',
+        'LANEWISE_TOKEN=$(lanewise token create "nightly job")',
+        'lanewise token create "TMS production" --json',
+      ),
+    )
     .action(
       action<{ save?: boolean }>(async (run, [name = ''], { save }) => {
         const made = await personsClient(run.options, run).createServiceToken(
@@ -27,6 +49,7 @@ export const addCredentialCommands: AddCommands = (program, action) => {
   token
     .command('list')
     .summary('every service token, without its plaintext')
+    .addHelpText('after', withExample('lanewise token list', 'lanewise token list --json'))
     .action(
       action(async (run) => {
         const listed = await personsClient(run.options, run).listServiceTokens({ signal: run.signal })
@@ -43,6 +66,7 @@ export const addCredentialCommands: AddCommands = (program, action) => {
   token
     .command('revoke <id>')
     .summary('refuse a service token from the next request on')
+    .addHelpText('after', withExample('lanewise token revoke 7'))
     .action(
       action(async (run, [id = '']) => {
         const revoked = await personsClient(run.options, run).revokeServiceToken(recordIdOf(id), {
@@ -52,11 +76,26 @@ export const addCredentialCommands: AddCommands = (program, action) => {
       }),
     )
 
-  const secret = program.command('secret').summary('signing secrets: create, list, rotate, revoke (admins)')
+  const secret = program
+    .command('secret')
+    .summary('signing secrets: create, list, rotate, revoke (admins)')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise secret create tms',
+        'lanewise secret list',
+        'lanewise secret rotate 3',
+        'lanewise secret revoke 3',
+      ),
+    )
   secret
     .command('create <name>')
     .summary('make a signing secret; a TMS integration names it tms')
-    .option('--save', 'use it for the commands that follow')
+    .description(
+      `Makes a signing secret, with which shipment updates are signed. You need the role admin or owner. The secret is shown once, on the standard output, and cannot be shown again: keep it in a vault at once. It does not expire; rotate it when it may have leaked. At most ${liveSecretsPerNameMax} secrets of one name are live at a time.`,
+    )
+    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .addHelpText('after', withExample('lanewise secret create tms', 'lanewise secret create tms --save'))
     .action(
       action<{ save?: boolean }>(async (run, [name = ''], { save }) => {
         const made = await personsClient(run.options, run).createSigningSecret(
@@ -71,6 +110,7 @@ export const addCredentialCommands: AddCommands = (program, action) => {
   secret
     .command('list')
     .summary('every signing secret, without its plaintext')
+    .addHelpText('after', withExample('lanewise secret list'))
     .action(
       action(async (run) => {
         const listed = await personsClient(run.options, run).listSigningSecrets({ signal: run.signal })
@@ -87,11 +127,15 @@ export const addCredentialCommands: AddCommands = (program, action) => {
   secret
     .command('rotate <id>')
     .summary('make the successor of a secret; both are accepted for a while')
-    .option('--overlap-hours <hours>', 'for so long; 24 when absent')
-    .option('--save', 'use it for the commands that follow')
+    .option(
+      '--overlap-hours <hours>',
+      `how long both are accepted, 0 to ${secretOverlapHoursMax}; ${secretOverlapHoursDefault} by default`,
+    )
+    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .addHelpText('after', withExample('lanewise secret rotate 3 --overlap-hours 48'))
     .action(
       action<{ overlapHours?: string; save?: boolean }>(async (run, [id = ''], { overlapHours, save }) => {
-        const body = overlapHours === undefined ? {} : { overlap_hours: Number(overlapHours) }
+        const body = overlapHours === undefined ? {} : { overlap_hours: hoursOf(overlapHours) }
         const made = await personsClient(run.options, run).rotateSigningSecret(recordIdOf(id), body, {
           signal: run.signal,
         })
@@ -103,6 +147,7 @@ export const addCredentialCommands: AddCommands = (program, action) => {
   secret
     .command('revoke <id>')
     .summary('refuse a signing secret from the next request on')
+    .addHelpText('after', withExample('lanewise secret revoke 3'))
     .action(
       action(async (run, [id = '']) => {
         const revoked = await personsClient(run.options, run).revokeSigningSecret(recordIdOf(id), {
@@ -111,4 +156,10 @@ export const addCredentialCommands: AddCommands = (program, action) => {
         run.answer(revoked, `Revoked "${revoked.name}".`)
       }),
     )
+}
+
+/** @throws CommandFailed */
+function hoursOf(text: string): number {
+  if (/^\d{1,4}(\.\d+)?$/.test(text)) return Number(text)
+  throw new CommandFailed(2, `--overlap-hours must be a number of hours; it is "${text}".`)
 }

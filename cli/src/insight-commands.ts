@@ -1,5 +1,5 @@
 import { reader } from './clients.ts'
-import { type AddCommands, decimal, given } from './command.ts'
+import { type AddCommands, decimal, given, withExample } from './command.ts'
 import { money, pairs, percent } from './show.ts'
 
 const asService =
@@ -14,7 +14,7 @@ export const addInsightCommands: AddCommands = (program, action) => {
     .option('-e, --equipment <code>', 'V, R, F or another; all when absent')
     .option('--market-rate <dollars>', 'the reference of the markup')
     .option('--include <extras>', 'estimate, curve, optimum, evidence: a comma list, shown with --json')
-    .addHelpText('after', '\nExample:\n  lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V')
+    .addHelpText('after', withExample('lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V'))
     .action(
       action<{ equipment?: string; marketRate?: string; include?: string }>(
         async (run, [origin = '', destination = '', rate = ''], own) => {
@@ -70,7 +70,7 @@ export const addInsightCommands: AddCommands = (program, action) => {
       `History, scores, signals and a sentence about a lane, falling back to wider scopes. ${asService}`,
     )
     .option('-e, --equipment <code>', 'V, R, F or another; corridor-wide when absent')
-    .addHelpText('after', '\nExample:\n  lanewise lane "Dallas, TX" "Atlanta, GA" --json')
+    .addHelpText('after', withExample('lanewise lane "Dallas, TX" "Atlanta, GA" --json'))
     .action(
       action<{ equipment?: string }>(async (run, [origin = '', destination = ''], own) => {
         const query = { origin, destination, ...given({ equipment: own.equipment }) }

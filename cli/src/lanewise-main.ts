@@ -44,6 +44,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   folder: process.env.INIT_CWD ?? process.cwd(),
   now: Date.now,
   print: (text) => process.stdout.write(`${text}\n`),
+  write: (text) => process.stdout.write(text),
   remark: (text) => process.stderr.write(`${text}\n`),
   input,
   ask: process.stdin.isTTY ? ask : null,

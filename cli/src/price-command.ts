@@ -4,7 +4,7 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/
 import { resolve } from 'node:path'
 import { isLanewiseFailure } from '#client/failures.ts'
 import { readBytes } from './booking-commands.ts'
-import { machinesClient } from './clients.ts'
+import { machinesClient, urlOf } from './clients.ts'
 import type { AddCommands, Run } from './command.ts'
 import { CommandFailed, ended } from './exits.ts'
 import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
@@ -127,10 +127,13 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
     }
   } catch (error) {
     if (!isLanewiseFailure(error) && !run.signal.aborted) throw error
-    const { exit, message } = run.signal.aborted ? { exit: 130 as const, message: 'Stopped.' } : ended(error)
+    const { exit, message } = run.signal.aborted
+      ? { exit: 130 as const, message: 'Stopped.' }
+      : ended(error, () => urlOf(run.options, run))
     throw new CommandFailed(
       exit,
       `${message}\n${progress.rowsDone} of ${file.rows.length} rows are priced. The same command goes on from there.`,
+      error,
     )
   } finally {
     bar?.stop()

@@ -1,11 +1,12 @@
 import { Command, CommanderError } from 'commander'
+import { isLanewiseFailure } from '#client/failures.ts'
 import { clientVersion } from '#client/lanewise.ts'
 import { addBookingCommands } from './booking-commands.ts'
-import type { GlobalOptions } from './clients.ts'
+import { type GlobalOptions, urlOf } from './clients.ts'
 import type { Action, Run } from './command.ts'
 import { addCompletion } from './completion.ts'
 import { addCredentialCommands } from './credential-commands.ts'
-import { ended, exits } from './exits.ts'
+import { CommandFailed, ended, exits } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
 import { addPriceCommand } from './price-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
@@ -41,6 +42,8 @@ ${Object.entries(exits)
  */
 export async function runProgram(words: readonly string[], surroundings: Surroundings): Promise<number> {
   let exit = 0
+  let globals: GlobalOptions = words.includes('--json') ? { json: true } : {}
+  const usage: string[] = []
   const program = new Command('lanewise')
   const action: Action =
     (code) =>
@@ -48,10 +51,15 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
       // Commander hands over each argument, then the options, then the command.
       const command = received.at(-1) as Command
       const options = command.optsWithGlobals<GlobalOptions>()
+      globals = options
+      const isJson = options.json === true
       const run: Run = {
         ...surroundings,
         options,
-        answer: (value, shown) => surroundings.print(options.json === true ? JSON.stringify(value) : shown),
+        answer: (value, shown) => surroundings.print(isJson ? JSON.stringify(value) : shown),
+        remark: (text) => surroundings.remark(isJson ? JSON.stringify({ note: text }) : text),
+        report: (kind, value, shown) =>
+          surroundings.remark(isJson ? JSON.stringify({ [kind]: value }) : shown),
         exitWith: (code) => {
           exit = code
         },
@@ -63,8 +71,9 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     .description('Lanewise at the command line: what a rate is worth on a lane, and what was booked.')
     .version(clientVersion, '--version')
     .option('--url <address>', 'where the service is')
-    .option('--json', 'answers as JSON, for other programs')
-    .option('--verbose', 'tell every request and its answer, without credentials')
+    .option('--json', 'answers and errors as JSON, for other programs')
+    .option('--lenient', 'let the service ignore fields that it does not know, with a warning')
+    .option('--verbose', 'show every request and its answer, without credentials')
     .addHelpText('after', teaching)
     .helpCommand('help [command]', 'how to use a command')
     .configureHelp({ showGlobalOptions: true })
@@ -72,7 +81,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     .exitOverride()
     .configureOutput({
       writeOut: (text) => surroundings.print(text.trimEnd()),
-      writeErr: (text) => surroundings.remark(text.trimEnd()),
+      writeErr: (text) => usage.push(text.trimEnd()),
     })
   for (const add of [
     addSessionCommands,
@@ -88,12 +97,19 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
   try {
     await program.parseAsync(words, { from: 'user' })
     return exit
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    const { exit: code, message } = surroundings.signal.aborted
-      ? { exit: 130, message: ended(error).message }
-      : ended(error)
-    surroundings.remark(message)
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    const error =
+      thrown instanceof CommanderError
+        ? new CommandFailed(2, usage.join('\n').replace(/^error: /, ''))
+        : thrown
+    const failed = ended(error, () => urlOf(globals, surroundings))
+    const code = surroundings.signal.aborted ? 130 : failed.exit
+    const isForeseen = error instanceof CommandFailed || isLanewiseFailure(error)
+    surroundings.remark(
+      globals.json === true ? JSON.stringify({ error: { ...failed.error, exit: code } }) : failed.message,
+    )
+    if (globals.verbose === true && !isForeseen) surroundings.remark(String((error as Error).stack))
     return code
   }
 }

@@ -6,7 +6,7 @@ import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
 import { readBytes } from './booking-commands.ts'
 import { personsClient } from './clients.ts'
-import { type AddCommands, decimal, given, type Run } from './command.ts'
+import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { money, pairs } from './show.ts'
 
@@ -41,7 +41,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
       'after',
-      '\nExample:\n  lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"',
+      withExample('lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"'),
     )
     .action(
       action<QuoteOptions>(async (run, [origin = '', destination = '', equipment = '', rate = ''], own) => {
@@ -79,6 +79,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     .command('outcome <lane_ref> <outcome>')
     .summary(`mark a lane ${outcomes.join(', ')}`)
     .option('--reason <reason>', `why it was lost: ${outcomeReasons.join(', ')}`)
+    .addHelpText('after', withExample('lanewise outcome 48211093754-1-1 lost --reason price'))
     .action(
       action<{ reason?: string }>(async (run, [laneRef = '', outcome = ''], own) => {
         const known = outcomes.find((one) => one === outcome)
@@ -113,6 +114,13 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     .description('Good rows are kept, nothing of a bad row is, and the same row again adds nothing.')
     .option('--dry-run', 'check the file and keep nothing')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise import quotes.csv --dry-run',
+        'lanewise import quotes.csv --map "quoted_rate=Sell Rate"',
+      ),
+    )
     .action(
       action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
         const lanewise = personsClient(run.options, run, longPatience)
@@ -145,11 +153,18 @@ export const addQuoteCommands: AddCommands = (program, action) => {
   program
     .command('export <what>')
     .summary('lanes or shipments as a CSV file')
-    .option('-o, --output <file>', 'write it there instead of printing it')
+    .option('-o, --output <file>', 'write it to this file; - or nothing writes to the standard output')
     .option('--from <day>', 'quoted on or after')
     .option('--to <day>', 'quoted before')
     .option('--customer <name>', 'only of this customer')
     .option('-e, --equipment <code>', 'only of this equipment')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise export lanes -o lanes.csv',
+        'lanewise export shipments --from 2026-01-01 -o - | wc -l',
+      ),
+    )
     .action(
       action<{ output?: string; from?: string; to?: string; customer?: string; equipment?: string }>(
         async (run, [what = ''], { output, ...filters }) => {
@@ -163,7 +178,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
             what === 'lanes'
               ? await lanewise.call('export-lanes', { query }, options)
               : await lanewise.call('export-shipments', { query }, options)
-          if (output === undefined) run.print(csv.replace(/\r?\n$/, ''))
+          if (output === undefined || output === '-') run.write(csv)
           else {
             await writeFile(resolve(run.folder, output), csv)
             run.answer({ file: output, bytes: Buffer.byteLength(csv) }, `Wrote ${output}.`)

@@ -1,5 +1,5 @@
 import { personsClient, strangersClient, urlOf } from './clients.ts'
-import { type AddCommands, given } from './command.ts'
+import { type AddCommands, given, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { changeSettings, readSettings, settingsPath } from './settings.ts'
 import { pairs } from './show.ts'
@@ -12,8 +12,15 @@ export const addSessionCommands: AddCommands = (program, action) => {
     .description(
       'Signs in and keeps the session for 12 hours in the file of settings. The password is asked for, read from LANEWISE_PASSWORD, or taken from the standard input with --password-stdin; never from the command line, where others could see it.',
     )
-    .option('--email <address>', 'who signs in')
+    .option('--email <address>', 'your address; LANEWISE_EMAIL by default, else you are asked')
     .option('--password-stdin', 'read the password from the standard input')
+    .addHelpText(
+      'after',
+      withExample(
+        'lanewise sign-in --url https://lanewise.example.com --email you@example.com',
+        'pass show lanewise | lanewise sign-in --email you@example.com --password-stdin',
+      ),
+    )
     .action(
       action<{ email?: string; passwordStdin?: boolean }>(async (run, _args, own) => {
         const email = own.email ?? run.env.LANEWISE_EMAIL ?? (await run.ask?.('E-mail address: ', false))
@@ -48,6 +55,10 @@ export const addSessionCommands: AddCommands = (program, action) => {
   program
     .command('sign-out')
     .summary('end the session of the sign-in')
+    .description(
+      'Ends the session at the service and forgets it here. Tokens and secrets that were saved stay.',
+    )
+    .addHelpText('after', withExample('lanewise sign-out'))
     .action(
       action(async (run) => {
         const { session } = readSettings(run)
@@ -65,6 +76,8 @@ export const addSessionCommands: AddCommands = (program, action) => {
   program
     .command('status')
     .summary('where the service is, who is signed in, which credentials are there')
+    .description('Shows what this machine would use. It asks the service nothing, and shows no credential.')
+    .addHelpText('after', withExample('lanewise status', 'lanewise status --json'))
     .action(
       action(async (run) => {
         const settings = readSettings(run)

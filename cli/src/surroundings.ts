@@ -6,8 +6,10 @@ export interface Surroundings {
   readonly folder: string
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** The answer, for a file or another program. */
+  /** A line of the answer, for a file or another program. */
   readonly print: (text: string) => void
+  /** A part of an answer, byte for byte: nothing is added. */
+  readonly write: (text: string) => void
   /** Everything else: progress, warnings, what went wrong. */
   readonly remark: (text: string) => void
   /** All of the standard input. */
