@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { bodyBytes } from '#client/sign.ts'
-import { explainSignature, type KnownSecret } from '#server/security/explain-signature.ts'
+import { explainSignature, type KnownSecret, type Setting } from '#server/security/explain-signature.ts'
 import { machinesClient, signingSecret } from './clients.ts'
 import { type AddCommands, decimal, type Run, withExample } from './command.ts'
 import { CommandFailed, fileTrouble } from './exits.ts'
@@ -15,6 +15,15 @@ interface UpdateOptions {
   readonly bookedAt?: string
   readonly body?: string
 }
+
+/** A known answer to test a signer with: one of docs/signing-vectors.json, whose secret no installation has. */
+const knownAnswer = `
+
+A known answer, to test a signer with:
+  secret      lwsec_BGnd5fHs5RUZ4PyZ1a1zR1tzQPe8vwxEfaxkz0AuHsB1YxORM
+  timestamp   1772373600
+  body        {"lane_ref":"48211093754-1-1","customer_rate":2150,"truck_cost":1820.5}
+  signature   sha256=a20943eebf5aaa85a17b511a74048c13a16bba0343fe66c4dd503f4937397776`
 
 /** Signed updates of what was booked, and the check of a signature. */
 export const addBookingCommands: AddCommands = (program, action) => {
@@ -53,18 +62,18 @@ export const addBookingCommands: AddCommands = (program, action) => {
     .command('verify-signature')
     .summary('say what is wrong with a signature, without a network')
     .description(
-      'Takes the two headers and the body of a signed write as they were sent and says which part is wrong: the bytes, the clock, the form or the secret. It tries the usual mistakes. The secret is read from LANEWISE_SECRET, from --secret-file or from the file of settings, never from the command line.',
+      'Takes the two headers and the body of a signed write as they were sent, and reports which part is wrong: the timestamp, the signature, the body or the secret, and what to do about it. It also tries the usual mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
     )
     .requiredOption('--timestamp <seconds>', 'the value of X-Service-Timestamp')
     .requiredOption('--signature <value>', 'the value of X-Service-Signature')
     .requiredOption('--body <file>', 'the body exactly as sent; - for the standard input')
     .option('--secret-file <file>', 'a file that holds the secret')
-    .option('--at <seconds>', 'look at it as at this Unix time, not now')
+    .option('--at <seconds>', 'compare the timestamp with this Unix time instead of now')
     .addHelpText(
       'after',
       withExample(
         'lanewise verify-signature --timestamp 1772373600 --signature sha256=a209... --body sent.json --at 1772373600',
-      ),
+      ) + knownAnswer,
     )
     .action(
       action<{ timestamp: string; signature: string; body: string; secretFile?: string; at?: string }>(
@@ -91,8 +100,9 @@ export const addBookingCommands: AddCommands = (program, action) => {
             { timestamp: own.timestamp, signature: own.signature, body },
             secretsToTry(secret),
             own.at === undefined ? run.now() : Number(own.at) * 1000,
+            offline(own.at !== undefined),
           )
-          const parts = explained.parts.map((part) => ({ ...part, detail: inWords(part.detail) }))
+          const { parts } = explained
           const secretForm = /^lwsec_[0-9A-Za-z]{49}$/.test(secret)
             ? []
             : [
@@ -123,13 +133,26 @@ function secretsToTry(secret: string): KnownSecret[] {
   return [known(1, 'given', secret), ...whole]
 }
 
-function inWords(detail: string): string {
-  return detail
-    .replace('the secret "given" (id 1)', 'this secret')
-    .replace(
-      'the secret "whole" (id 2)',
-      'this secret with the prefix lwsec_, without which it was given here',
-    )
+/** What `explainSignature` says where there is no service: of this machine's clock, and of the one secret that was given. */
+function offline(isTimeGiven: boolean): Setting {
+  return {
+    clock: isTimeGiven ? 'the time given with --at' : 'the clock of this machine',
+    nameOf: ({ name }) =>
+      name === 'given'
+        ? 'this secret'
+        : 'this secret with the prefix lwsec_, without which it was given here',
+    unmatched: {
+      detail:
+        'It has the right form, but this secret does not make it from these bytes, nor by a usual mistake.',
+      remedy:
+        'Check three things: that timestamp, signature and body are from the same request; that the body file holds the bytes as they were sent, with nothing changed or added; and that the signer holds this secret. To test the signer alone, let it sign the example of: lanewise verify-signature --help',
+    },
+    unknownSecret: 'Whether the signer holds this secret is unknown, because the signature fits nothing.',
+    behind:
+      'If the request was just signed, the clock of the signer is slow (or that of this machine is fast): set it and sign again. To look at an old request, give the time of its arrival with --at.',
+    ahead:
+      'The clock of the signer is fast (or that of this machine is slow): set it and sign again. To look at an old request, give the time of its arrival with --at.',
+  }
 }
 
 /** A file of the person's, or with - the standard input. @throws CommandFailed */

@@ -26,13 +26,25 @@ export function urlOf(options: GlobalOptions, where: Surroundings): string {
     const scheme = /^[\w+.-]+:\/\//.exec(url)?.[0]
     const isWeb = scheme !== undefined && /^https?:/i.test(scheme)
     const wrong = isWeb
-      ? (error as Error).message.replace(/^baseUrl must/, 'it must')
+      ? (error as Error).message.replace(/^baseUrl must/, 'it must').replace(/; it is .*$/s, '.')
       : 'it must begin with http:// or https://.'
     throw new CommandFailed(2, `The address of the service is "${url}": ${wrong}`, error)
   }
 }
 
-const shownOfEvents = ['kind', 'method', 'path', 'attempt', 'status', 'requestId', 'ms', 'waitMs', 'offByMs']
+const shownOfEvents = [
+  'kind',
+  'method',
+  'path',
+  'attempt',
+  'status',
+  'requestId',
+  'replayed',
+  'ignored',
+  'ms',
+  'waitMs',
+  'offByMs',
+]
 
 function client(
   options: GlobalOptions,

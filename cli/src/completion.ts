@@ -15,10 +15,19 @@ export function candidates(program: Command, words: readonly string[]): string[]
   const before = words.slice(0, -1)
   let place = program
   const args: string[] = []
+  let isValue = false
   for (const word of before[0] === 'help' ? before.slice(1) : before) {
+    if (isValue) {
+      isValue = false
+      continue
+    }
+    const option = [...place.options, ...program.options].find(
+      ({ long, short }) => word === long || word === short,
+    )
     const next = place.commands.find((one) => one.name() === word)
     if (next !== undefined && args.length === 0) place = next
     else if (!word.startsWith('-')) args.push(word)
+    isValue = option?.required === true
   }
   if (begun.startsWith('-')) {
     const options = [...place.options, ...program.options].flatMap(({ long }) => long ?? [])

@@ -49,36 +49,35 @@ export function exitOf(failure: LanewiseFailure): Exit {
 }
 
 /** A failure in the words of the service, and what to do about it. */
-function shownFailure(failure: LanewiseFailure, url: string): string {
-  if (failure.code === 'aborted') return stopped
-  const { code, requestId, attempts } = failure
-  const lines = addressLines(failure, url) ?? [failure.message]
+function messageOf(failure: LanewiseFailure, url: string): string {
+  const { code } = failure
+  if (code === 'aborted') return stopped
+  const ofAddress = addressMessage(failure, url)
+  if (ofAddress !== null) return ofAddress
   if (code === 'unknown-field') {
-    lines.push('Correct the name, or use --lenient to send it all the same: the service then ignores it.')
-  } else {
-    if ('errors' in failure) lines.push(...failure.errors.slice(1).map(({ detail }) => detail))
-    if ('remedy' in failure && failure.remedy !== null && !/^(validation-failed|route-not-found)$/.test(code))
-      lines.push(failure.remedy)
+    return `${failure.message}\nCorrect the name, or use --lenient to send it all the same: the service then ignores it.`
   }
-  const tried = attempts > 1 ? `, tried ${attempts} times` : ''
-  lines.push(`(${code}${tried}${requestId === null ? '' : `, request ${requestId}`})`)
-  return lines.join('\n')
+  const details = 'errors' in failure ? failure.errors.slice(1).map(({ detail }) => detail) : []
+  const remedy = 'remedy' in failure && code !== 'validation-failed' ? failure.remedy : null
+  return [failure.message, ...details, ...(remedy === null ? [] : [remedy])].join('\n')
 }
 
-/** One line for a failure that comes of a wrong address; null for every other. */
-function addressLines(failure: LanewiseFailure, url: string): string[] | null {
+/** What else to know of a failure, for a question about it. @example '(unavailable, tried 5 times, request 4f2a)' */
+function traceOf({ code, attempts, requestId }: LanewiseFailure): string {
+  const tried = attempts > 1 ? `, tried ${attempts} times` : ''
+  return `(${code}${tried}${requestId === null ? '' : `, request ${requestId}`})`
+}
+
+/** One line for a failure that a wrong address may cause; null for every other. */
+function addressMessage(failure: LanewiseFailure, url: string): string | null {
   const check = 'Check --url, LANEWISE_URL or the address of your sign-in.'
-  if (failure.code === 'network') return [`${unreached(url, networkCode(failure.cause))} ${check}`]
+  if (failure.code === 'network') return `${unreached(url, networkCode(failure.cause))} ${check}`
   if (failure.code === 'not-json' && failure.status < 500) {
-    return [
-      `${url} is not Lanewise: ${failure.message.replace(/^The (answer|address)/, 'the $1').replace(/ Check .*$/, '')} ${check}`,
-    ]
+    return `${url} does not answer as Lanewise does (status ${failure.status}): it is something else, or a proxy in between answers. ${check}`
   }
   const { pathname, origin } = new URL(url)
   if (failure.code !== 'route-not-found' || pathname === '/') return null
-  return [
-    `${url} has the path ${pathname}, where the service has no addresses. Leave it out: --url ${origin}`,
-  ]
+  return `The service has no addresses below ${url}. Leave out the path ${pathname}: --url ${origin}`
 }
 
 function unreached(url: string, code: string): string {
@@ -104,10 +103,10 @@ function networkCode(cause: unknown): string {
   return ''
 }
 
-/** What a command that failed exits with, shows to people, and writes as JSON. */
+/** What a command that failed exits with, what people read, and what is written as JSON. */
 export interface Ended {
   readonly exit: Exit
-  readonly message: string
+  readonly shown: string
   readonly error: Readonly<Record<string, unknown>>
 }
 
@@ -115,17 +114,22 @@ const stopped = 'Stopped.'
 
 /** How a command ended with whatever was thrown. @param url gives the address of the service, for failures of calls */
 export function ended(thrown: unknown, url: () => string): Ended {
-  const cause = thrown instanceof CommandFailed ? thrown.cause : thrown
-  const failure = isLanewiseFailure(cause) ? cause : null
-  const { exit, message } =
-    failure === null || thrown instanceof CommandFailed
-      ? endedByItself(thrown)
-      : {
-          exit: exitOf(failure),
-          message: shownFailure(failure, url()),
-        }
+  if (isLanewiseFailure(thrown)) {
+    const [exit, message] = [exitOf(thrown), messageOf(thrown, url())]
+    const shown =
+      thrown.code === 'aborted'
+        ? message
+        : `${message}${message.includes('\n') ? '\n' : ' '}${traceOf(thrown)}`
+    return { exit, shown, error: { ...thrown.toJSON(), message, exit } }
+  }
+  const { exit, message } = endedByItself(thrown)
+  const cause = thrown instanceof CommandFailed ? thrown.cause : undefined
   const own = { code: codes[exit], status: null, requestId: null, retryable: exit === 5, attempts: 0 }
-  return { exit, message, error: { ...(failure?.toJSON() ?? own), message, exit } }
+  return {
+    exit,
+    shown: message,
+    error: { ...(isLanewiseFailure(cause) ? cause.toJSON() : own), message, exit },
+  }
 }
 
 function endedByItself(thrown: unknown): { exit: Exit; message: string } {

@@ -37,7 +37,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
     .description(
       `Writes the same file with columns added: the rate that was priced, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. A row without a rate is priced at the suggested one. Up to 1,000 lanes are asked for at once, and half of the brokerage's limit is left to others: 10,000 lanes take about twenty seconds. Stopped or cut off, the same command goes on where it was.`,
     )
-    .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent')
+    .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent, - for the standard output')
     .option(
       '-c, --column <field=column...>',
       'which column is origin, destination, equipment or rate, by name or as #3',
@@ -64,15 +64,22 @@ export const addPriceCommand: AddCommands = (program, action) => {
           attemptTimeoutMs: 45_000,
           timeoutMs: 180_000,
         })
+        const { signal } = run
+        const price = lanePricer({ lanewise, withInsight, signal })
+        if (own.output === '-') {
+          const refused = await priceToOutput(run, file, withInsight, price)
+          run.remark(`${file.rows.length} rows, ${refused} of them with an error.`)
+          if (refused > 0) run.exitWith(6)
+          return
+        }
         const of = createHash('sha256')
           .update(JSON.stringify([file.columns, withInsight]))
           .update(bytes)
           .digest('hex')
-        const { signal } = run
         const done = await priceInto(
           run,
           { file, target, of, withInsight, restart: own.restart === true },
-          lanePricer({ lanewise, withInsight, signal }),
+          price,
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },
@@ -90,6 +97,29 @@ interface Work {
   readonly of: string
   readonly withInsight: boolean
   readonly restart: boolean
+}
+
+/** Prices to the standard output, which cannot be gone on with. Gives how many rows have an error. */
+async function priceToOutput(
+  run: Run,
+  file: PriceFile,
+  withInsight: boolean,
+  price: PriceLanes,
+): Promise<number> {
+  let refused = 0
+  run.write(headText(file, withInsight))
+  for (let at = 0; at < file.rows.length; at += rowsAtOnce) {
+    const rows = file.rows.slice(at, at + rowsAtOnce)
+    const priced = await pricedRows(rows, file, price)
+    run.write(
+      rowsText(
+        file,
+        rows.map((row, place) => [row, addedCells(priced[place] ?? null, withInsight)]),
+      ),
+    )
+    refused += priced.filter((one) => one?.ok === false).length
+  }
+  return refused
 }
 
 async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progress> {
@@ -127,12 +157,12 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
     }
   } catch (error) {
     if (!isLanewiseFailure(error) && !run.signal.aborted) throw error
-    const { exit, message } = run.signal.aborted
-      ? { exit: 130 as const, message: 'Stopped.' }
+    const { exit, shown } = run.signal.aborted
+      ? { exit: 130 as const, shown: 'Stopped.' }
       : ended(error, () => urlOf(run.options, run))
     throw new CommandFailed(
       exit,
-      `${message}\n${progress.rowsDone} of ${file.rows.length} rows are priced. The same command goes on from there.`,
+      `${shown}\n${progress.rowsDone} of ${file.rows.length} rows are priced. The same command goes on from there.`,
       error,
     )
   } finally {

@@ -107,7 +107,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     const code = surroundings.signal.aborted ? 130 : failed.exit
     const isForeseen = error instanceof CommandFailed || isLanewiseFailure(error)
     surroundings.remark(
-      globals.json === true ? JSON.stringify({ error: { ...failed.error, exit: code } }) : failed.message,
+      globals.json === true ? JSON.stringify({ error: { ...failed.error, exit: code } }) : failed.shown,
     )
     if (globals.verbose === true && !isForeseen) surroundings.remark(String((error as Error).stack))
     return code

@@ -23,12 +23,14 @@ export abstract class LanewiseError extends Error {
 
   /** The members that a log needs. An error's own members are not all enumerable, so `JSON.stringify` would drop some. */
   toJSON(): Record<string, unknown> {
-    const { cause } = this
+    const causes: string[] = []
+    let { cause } = this
+    for (; cause instanceof Error; cause = cause.cause) causes.push(`${cause.name}: ${cause.message}`)
     return {
       ...Object.fromEntries(Object.entries(this)),
       code: this.code,
       message: this.message,
-      cause: cause instanceof Error ? `${cause.name}: ${cause.message}` : cause,
+      cause: causes.length > 0 ? causes.join('; ') : cause,
     }
   }
 }

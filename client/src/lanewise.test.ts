@@ -443,7 +443,7 @@ describe('a failure', () => {
       requestId: null,
       retryable: true,
       attempts: 1,
-      cause: 'TypeError: fetch failed',
+      cause: expect.stringMatching(/^TypeError: fetch failed; Error: /),
     })
   })
 

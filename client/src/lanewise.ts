@@ -2,7 +2,7 @@ import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limit
 import { aborted, addressOf, goodText, type Received, receive } from './call.ts'
 import { asFailure, ClientError, ServiceProblem } from './failures.ts'
 import { RequestLimiter } from './limiter.ts'
-import { type AnswerWithMeta, ignoredFields, metaOf, type PendingAnswer, pendingAnswer } from './meta.ts'
+import { type AnswerWithMeta, metaOf, type PendingAnswer, pendingAnswer } from './meta.ts'
 import { type OperationFacts, operations } from './operations.ts'
 import {
   baseOf,
@@ -259,12 +259,14 @@ export class Lanewise {
         signal,
         fetch: this.#options.fetch,
       })
+      const { requestId, replayed, ignored } = metaOf(received, false)
       this.#tell(call, {
         kind: 'answered',
         attempt,
         status: received.status,
-        requestId: received.headers.get('Request-Id'),
-        ignored: ignoredFields(received.headers),
+        requestId,
+        replayed,
+        ignored,
         ms: Math.round((performance.now() - began) * 10) / 10,
       })
       goodText(received, facts.answerKind)

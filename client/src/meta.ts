@@ -66,7 +66,7 @@ export function metaOf({ status, headers }: Received, fromCache: boolean): Answe
 }
 
 /** The names in `Ignored-Fields`, which the service writes percent-encoded. */
-export function ignoredFields(headers: Headers): string[] {
+function ignoredFields(headers: Headers): string[] {
   const names = headers.get('Ignored-Fields')?.split(/\s*,\s*/) ?? []
   return names.map((name) => {
     try {

@@ -15,6 +15,8 @@ export type LanewiseEvent = {
       readonly attempt: number
       readonly status: number
       readonly requestId: string | null
+      /** The service had received this very request before, and gave the stored answer again. */
+      readonly replayed: boolean
       /** Names that were sent and that the service does not know. */
       readonly ignored: readonly string[]
       readonly ms: number

@@ -144,10 +144,9 @@ describe('the rate limit of the service', () => {
     expect(new Set(refused)).toEqual(new Set(['quota-exceeded']))
 
     const owner = new Lanewise({ baseUrl: limited.url, token: tenant.owner })
-    await vi.waitFor(
-      async () => expect((await owner.call('get-rate-limit', {})).remaining).toBe(10),
-      { timeout: 10_000 },
-    )
+    await vi.waitFor(async () => expect((await owner.call('get-rate-limit', {})).remaining).toBe(10), {
+      timeout: 10_000,
+    })
     const events: LanewiseEvent[] = []
     const lanewise = new Lanewise({ ...at, onEvent: (event) => events.push(event) })
     const began = performance.now()

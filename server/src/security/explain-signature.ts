@@ -36,6 +36,34 @@ export interface Explanation {
   readonly matched: KnownSecret | null
 }
 
+/** The words for what differs between the service and a machine without a network. */
+export interface Setting {
+  /** The clock that the timestamp is compared with. */
+  readonly clock: string
+  readonly nameOf: (secret: KnownSecret) => string
+  /** The signature fits nothing that was tried. */
+  readonly unmatched: Finding
+  readonly unknownSecret: string
+  /** What to do about a timestamp that is too old, and about one that is ahead. */
+  readonly behind: string
+  readonly ahead: string
+}
+
+export const atTheService: Setting = {
+  clock: 'the server clock',
+  nameOf: ({ name, id }) => `the secret "${name}" (id ${id})`,
+  unmatched: {
+    detail:
+      'It has the right form, but fits neither these bytes nor any of the usual mistakes with the secrets of this brokerage.',
+    remedy:
+      'Check that timestamp, body and signature are from the same request, that the body is complete, and which secret the signer holds. Test your signer with the known answers of the documentation.',
+  },
+  unknownSecret: 'Whether the signer holds a secret of this brokerage is unknown.',
+  behind:
+    'Sign again with the present time. An old request is refused for its age alone. If it was just signed, the clock of your machine is slow: set it.',
+  ahead: 'Set the clock of your machine, which is fast, and sign again with the present time.',
+}
+
 /** One usual mistake: the part it is made in, what was found, and the digest that it would give. */
 interface Mistake extends Finding {
   readonly part: SignedPart
@@ -62,6 +90,7 @@ export function explainSignature(
   pasted: PastedWrite,
   secrets: readonly KnownSecret[],
   now: number,
+  setting: Setting = atTheService,
 ): Explanation {
   const timestamp = headerValue(pasted.timestamp, 'x-service-timestamp')
   const signature = readAnySignature(headerValue(pasted.signature, 'x-service-signature'))
@@ -87,19 +116,14 @@ export function explainSignature(
     parts.set(part, { part, ok, detail, remedy })
   const blame = (part: SignedPart, { detail, remedy }: Finding) => say(part, false, detail, remedy)
 
-  explainTimestamp(timestamp, now, say)
+  explainTimestamp(timestamp, now, setting, say)
   if (signature.wrong !== null) blame('signature', signature.wrong)
   else if (matched !== undefined || mistaken !== null) say('signature', true, 'It has the right form.')
   else {
-    blame('signature', {
-      detail:
-        'It has the right form, and fits neither these bytes nor any of the usual mistakes with the secrets of this brokerage.',
-      remedy:
-        'Check that timestamp, body and signature are of one and the same request, that the body was pasted whole, and which secret the signer holds; try your signer on the known answers of the documentation.',
-    })
+    blame('signature', setting.unmatched)
   }
   explainBody(pasted.body, matched !== undefined || mistaken !== null, say)
-  explainSecret(matching, live, secrets.length > 0, say)
+  explainSecret(matching, live, secrets.length > 0, setting, say)
   if (mistaken !== null) {
     const { part, detail, remedy } = mistaken.mistake
     const form = part === 'signature' && signature.wrong !== null ? `${signature.wrong.detail} ` : ''
@@ -120,14 +144,14 @@ function headerValue(pasted: string, name: string): string {
   return text.toLowerCase().startsWith(`${name}:`) ? text.slice(name.length + 1).trim() : text
 }
 
-function explainTimestamp(timestamp: string, now: number, say: Say): void {
+function explainTimestamp(timestamp: string, now: number, setting: Setting, say: Say): void {
   const wrong = wrongTimestamp(timestamp)
   if (wrong !== null) {
     say('timestamp', false, wrong.detail, wrong.remedy)
     return
   }
   const skewSeconds = Number(timestamp) - Math.floor(now / 1000)
-  const distance = `${Math.abs(skewSeconds).toLocaleString('en-US')} ${Math.abs(skewSeconds) === 1 ? 'second' : 'seconds'} ${skewSeconds < 0 ? 'behind' : 'ahead of'} the server clock`
+  const distance = `${Math.abs(skewSeconds).toLocaleString('en-US')} ${Math.abs(skewSeconds) === 1 ? 'second' : 'seconds'} ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${setting.clock}`
   if (Math.abs(skewSeconds) <= signatureToleranceSeconds) {
     say('timestamp', true, `It is ${skewSeconds === 0 ? 'the present second' : distance}.`)
     return
@@ -136,9 +160,7 @@ function explainTimestamp(timestamp: string, now: number, say: Say): void {
     'timestamp',
     false,
     `The timestamp is ${distance}; at most ${signatureToleranceSeconds} are allowed.`,
-    skewSeconds < 0
-      ? 'Sign again with the present time. An old request pasted here is refused for its age alone; if it was just signed, the clock of your machine is slow: set it.'
-      : 'Set the clock of your machine, which is fast, and sign again with the present time.',
+    skewSeconds < 0 ? setting.behind : setting.ahead,
   )
 }
 
@@ -156,7 +178,7 @@ function explainBody(body: string, fits: boolean, say: Say): void {
   } else if (refusal === null) {
     say('body', null, 'It is one JSON object. Whether it is what was signed cannot be told.')
   } else {
-    say('body', false, refusal, 'Paste the body exactly as it was sent: one JSON object, all of it.')
+    say('body', false, refusal, 'Give the body exactly as it was sent: one JSON object, all of it.')
   }
 }
 
@@ -176,11 +198,12 @@ function explainSecret(
   matching: KnownSecret | null,
   live: readonly KnownSecret[],
   any: boolean,
+  setting: Setting,
   say: Say,
 ): void {
   if (matching === null) {
     if (live.length > 0) {
-      say('secret', null, 'Whether the signer holds a secret of this brokerage cannot be told.')
+      say('secret', null, setting.unknownSecret)
     } else {
       say(
         'secret',
@@ -191,7 +214,7 @@ function explainSecret(
     }
     return
   }
-  const named = `the secret "${matching.name}" (id ${matching.id})`
+  const named = setting.nameOf(matching)
   if (matching.ended === null) {
     say('secret', true, `It was signed with ${named}.`)
     return

@@ -37,7 +37,7 @@ export function readAnySignature(header: string): ReadSignature {
   if (header === '') {
     return refused(
       'The signature is missing.',
-      'Send the header X-Service-Signature with every write, and paste its value here.',
+      'Send the header X-Service-Signature with every write, and give its value here.',
     )
   }
   if (signatureForm.test(header)) {
@@ -126,7 +126,7 @@ export function wrongTimestamp(header: string): Finding | null {
   if (header === '') {
     return found(
       'The timestamp is missing.',
-      'Send the header X-Service-Timestamp with every write, and paste its value here.',
+      'Send the header X-Service-Timestamp with every write, and give its value here.',
     )
   }
   if (/^[1-9]\d{12}$/.test(header)) {
