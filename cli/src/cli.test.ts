@@ -1,10 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Integration, makeIntegration, makeLane, makePerson } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { scriptedServer } from '../../client/testing/scripted-server.ts'
 import { exits } from './exits.ts'
 import { runProgram } from './program.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -222,10 +224,30 @@ describe('verify-signature', () => {
     expect(await verify(change)).toMatchObject({ printed: expect.stringContaining(told) })
   })
 
+  test('speaks of what is at hand offline, and says what to do', async () => {
+    const mismatch = await verify({ body: '{"lane_ref":"1-1-1"}' })
+    expect(mismatch.exit).toBe(7)
+    expect(mismatch.printed).toMatch(/^! {2}signature {2}.*this secret does not make it from these bytes/m)
+    expect(mismatch.printed).toContain('lanewise verify-signature --help')
+    const old = await verify({}, [])
+    expect(old.printed).toMatch(
+      /behind the clock of this machine;.*\n.*give the time of its arrival with --at/,
+    )
+    const ahead = await verify({}, ['--at', '1772370000'])
+    expect(ahead.printed).toMatch(/3,600 seconds ahead of the time given with --at/)
+    const missing = await verify({ timestamp: '', signature: '' })
+    for (const { printed } of [mismatch, old, ahead, missing])
+      expect(printed).not.toMatch(/server|dashboard|brokerage|documentation|paste/i)
+
+    const { printed } = await lanewise(['verify-signature', '--help'])
+    for (const part of [vector.secret, vector.timestamp, vector.body, vector.signature])
+      expect(printed).toContain(part)
+  })
+
   test('looks at the clock of now, where nothing else is said', async () => {
     expect(await verify({}, [])).toMatchObject({
       exit: 7,
-      printed: expect.stringContaining('behind the server clock'),
+      printed: expect.stringContaining('behind the clock of this machine'),
     })
   })
 })
@@ -338,7 +360,186 @@ describe('price', () => {
   })
 })
 
+describe('fields that the service does not know', () => {
+  test('are an error, which is JSON with --json; with --lenient a warning', async () => {
+    const { lane_ref } = await makeLane(app, integration.tenant)
+    file('body.json', JSON.stringify({ lane_ref, truck_cost: 1500, custommer_rate: 2150 }))
+    const send = (...words: string[]) => lanewise(['shipment-update', '--body', 'body.json', ...words])
+    const refused = await send()
+    expect(refused).toMatchObject({ exit: 1, printed: '' })
+    expect(refused.remarked).toMatch(/custommer_rate.*\nCorrect the name, or use --lenient/)
+    const { remarked } = await send('--json')
+    expect(JSON.parse(remarked).error).toMatchObject({
+      code: 'unknown-field',
+      status: 422,
+      requestId: expect.any(String),
+      retryable: false,
+      attempts: 1,
+      exit: 1,
+    })
+    const lenient = await send('--lenient')
+    expect(lenient).toMatchObject({ exit: 0, printed: expect.stringContaining('Booked on lane') })
+    expect(lenient.remarked).toBe('Warning: the service does not know and ignored: custommer_rate')
+    const asJson = await send('--lenient', '--json')
+    expect(JSON.parse(asJson.printed)).toMatchObject({ status: 'ok', updated: true })
+    expect(JSON.parse(asJson.remarked)).toEqual({ warning: { ignored: ['custommer_rate'] } })
+  })
+})
+
+describe('what goes wrong', () => {
+  const markup = (url: string, ...words: string[]) =>
+    lanewise(['markup', ...dallas, '2000', '--url', url, ...words])
+
+  test.each([
+    ['ftp://lanewise.example.com', 2, 'it must begin with http:// or https://'],
+    ['lanewise.example.com', 2, 'it must begin with http:// or https://'],
+    ['http://', 2, 'it must be an address such as'],
+    ['https://me:pw@lanewise.example.com', 2, 'it must have no user'],
+    ['http://lanewise.invalid', 5, 'The name lanewise.invalid is not known. Check --url'],
+  ])('at the address %s is one line', async (url, exit, line) => {
+    const failed = await markup(url)
+    expect(failed).toMatchObject({ exit, printed: '' })
+    expect(failed.remarked).toContain(line)
+    expect(failed.remarked.split('\n')).toHaveLength(1)
+    expect(JSON.parse((await markup(url, '--json')).remarked).error).toMatchObject({
+      exit,
+      attempts: exit === 5 ? 5 : 0,
+    })
+  })
+
+  test('at an address where something else is, or nothing, is one line', async () => {
+    const other = await scriptedServer()
+    const port = new URL(other.url).port
+    try {
+      other.play({ status: 200, body: '<h1>Welcome</h1>' })
+      const page = await markup(other.url)
+      expect(page.remarked).toMatch(
+        /^http:\S+ does not answer as Lanewise does \(status 200\).* \(not-json\)$/,
+      )
+      const tls = await markup(`https://127.0.0.1:${port}`)
+      expect(tls.remarked).toMatch(
+        /^127\.0\.0\.1:\d+ does not speak HTTPS: is it http:\/\/127\.0\.0\.1:\d+\?.*$/,
+      )
+    } finally {
+      await other.close()
+    }
+    expect((await markup(`http://127.0.0.1:${port}`)).remarked).toMatch(
+      /^Nothing listens at 127\.0\.0\.1:\d+\. .*$/,
+    )
+    const path = await markup(`${app.url}/api/integrations`)
+    expect(path.remarked).toMatch(
+      /^The service has no addresses below \S+\. Leave out the path \/api\/integrations: --url http:\S+ \(route.*\)$/,
+    )
+  })
+
+  test('with a file is a sentence, never a stack trace', async () => {
+    mkdirSync(join(folder, 'folder'))
+    file('binary', Buffer.from([0x00, 0xff, 0xfe, 0x80]))
+    const sign = ['--timestamp', '1772373600', '--signature', 'sha256=00']
+    const failures = [
+      [['shipment-update', '--body', 'none.json'], 2, 'none.json: there is no such file or folder.'],
+      [['shipment-update', '--body', 'folder'], 2, 'folder: it is a folder, not a file.'],
+      [['shipment-update', '--body', 'binary/x'], 2, 'binary/x: a part of its path is a file, not a folder.'],
+      [['shipment-update', '--body', 'binary'], 1, 'malformed-json'],
+      [['price', 'none.csv'], 2, 'none.csv: there is no such file or folder.'],
+      [['price', 'binary'], 2, 'The file is not UTF-8'],
+      [['import', 'folder'], 2, 'folder: it is a folder, not a file.'],
+      [['export', 'lanes', '-o', 'none/out.csv'], 1, 'out.csv: there is no such file or folder.'],
+      [['export', 'lanes', '-o', 'folder'], 1, 'folder: it is a folder, not a file.'],
+      [['verify-signature', ...sign, '--body', 'folder'], 2, 'folder: it is a folder, not a file.'],
+      [['verify-signature', ...sign, '--body', 'binary'], 7, 'The body is not UTF-8'],
+      [
+        ['verify-signature', ...sign, '--body', 'binary', '--secret-file', 'none'],
+        2,
+        'none: there is no such file',
+      ],
+    ] as const
+    for (const [words, exit, told] of failures) {
+      const failed = await lanewise(words)
+      expect(failed).toMatchObject({ exit, printed: '', remarked: expect.stringContaining(told) })
+      expect(failed.remarked).not.toMatch(/\n\s+at |fault of its own/)
+      const { error } = JSON.parse((await lanewise([...words, '--json'])).remarked)
+      expect(error).toMatchObject({
+        exit,
+        message: expect.any(String),
+        code: expect.any(String),
+        retryable: false,
+      })
+    }
+  })
+
+  test('on the command line is JSON, too, with --json', async () => {
+    for (const [words, message] of [
+      [['markp'], "unknown command 'markp'"],
+      [['markup', 'Dallas, TX'], "missing required argument 'destination'"],
+      [['markup', ...dallas, '2000', '--no-such'], "unknown option '--no-such'"],
+      [['markup', ...dallas, 'much'], 'The rate must be an amount of dollars'],
+    ] as const) {
+      const failed = await lanewise([...words, '--json'])
+      expect(failed).toMatchObject({ exit: 2, printed: '' })
+      const { error } = JSON.parse(failed.remarked)
+      expect(error).toMatchObject({ code: 'usage', status: null, requestId: null, attempts: 0, exit: 2 })
+      expect(error.message).toContain(message)
+    }
+  })
+
+  test('says with --json what happens besides, a line of JSON each', async () => {
+    const made = await lanewise(['secret', 'create', 'json', '--save', '--json', '--verbose'])
+    const lines = made.remarked.split('\n').map((line) => JSON.parse(line))
+    expect(lines.map((line) => Object.keys(line))).toEqual([['event'], ['event'], ['note'], ['note']])
+    expect(lines[1].event).toMatchObject({ kind: 'answered', status: 201, replayed: false, ignored: [] })
+  })
+})
+
+describe('the standard output', () => {
+  test('gets a file byte for byte with -o -', async () => {
+    await makeLane(app, integration.tenant)
+    await lanewise(['export', 'lanes', '-o', 'out.csv'])
+    expect((await lanewise(['export', 'lanes', '-o', '-'])).printed).toBe(read('out.csv'))
+    expect((await lanewise(['export', 'lanes'])).printed).toBe(read('out.csv'))
+
+    file('lanes.csv', 'Origin,Destination,Rate\n"Dallas, TX","Atlanta, GA",2000\n,"Atlanta, GA",2000\n')
+    await lanewise(['price', 'lanes.csv', '-o', 'priced.csv'])
+    const priced = await lanewise(['price', 'lanes.csv', '-o', '-'], { print: () => expect.unreachable() })
+    expect(priced).toMatchObject({ exit: 6, remarked: '2 rows, 1 of them with an error.' })
+    expect(priced.printed.replaceAll('\n\n', '\n')).toBe(read('priced.csv'))
+    expect(existsSync(join(folder, '-'))).toBe(false)
+  })
+})
+
 describe('help', () => {
+  test('of each command has an example', async () => {
+    const names = (words: readonly string[]) =>
+      lanewise(['__complete', '--', ...words, '']).then(({ printed }) => printed.split('\n'))
+    const commands = (await names([])).filter((name) => name !== 'help').map((name) => [name])
+    for (const group of ['token', 'secret'])
+      commands.push(...(await names([group])).map((name) => [group, name]))
+    expect(commands.length).toBeGreaterThan(20)
+    for (const words of commands) {
+      const { exit, printed } = await lanewise([...words, '--help'])
+      expect(exit).toBe(0)
+      expect(printed).toMatch(
+        words[0] === 'completion'
+          ? /\nExamples:\n {2}in /
+          : new RegExp(`\\nExamples?:\\n.*lanewise ${words.join(' ')}`),
+      )
+      expect((await lanewise(['help', ...words.slice(0, 1)])).printed).toContain('Example')
+    }
+  })
+
+  test('of token create says what is made, that it is shown once, and when it ends', async () => {
+    const { printed } = await lanewise(['token', 'create', '--help'])
+    const text = printed.replaceAll(/\s+/g, ' ')
+    for (const part of [
+      'is shown once',
+      'expires after 365 days',
+      'integrations:write',
+      'admin or owner',
+      '--save',
+    ])
+      expect(text).toContain(part)
+  })
+
   test('teaches: the first steps, the environment and every exit code', async () => {
     const { exit, printed } = await lanewise(['--help'])
     expect(exit).toBe(0)
@@ -363,7 +564,30 @@ describe('help', () => {
     expect(await offered('ma')).toEqual(['markup'])
     expect(await offered('token', '')).toEqual(['create', 'list', 'revoke'])
     expect(await offered('price', '--ins')).toEqual(['--insight'])
+    expect(await offered('he')).toEqual(['help'])
+    expect(await offered('help', 'tok')).toEqual(['token'])
+    expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish'])
+    expect(await offered('outcome', '--reason', 'price', '7-1-1', 'w')).toEqual(['won'])
+    expect(await offered('export', 'l')).toEqual(['lanes'])
     for (const shell of ['bash', 'zsh', 'fish']) expect((await lanewise(['completion', shell])).exit).toBe(0)
     expect((await lanewise(['completion', 'csh'])).exit).toBe(2)
+  })
+
+  test('completes in bash itself', async () => {
+    const main = join(import.meta.dirname, 'lanewise-main.ts')
+    const { printed } = await lanewise(['completion', 'bash'])
+    const complete = (...words: string[]) =>
+      execFileSync(
+        'bash',
+        [
+          '-c',
+          `lanewise() { "$NODE" "$MAIN" "$@"; }\n${printed}\nCOMP_WORDS=(lanewise "$@"); COMP_CWORD=$#; _lanewise; printf '%s\\n' "\${COMPREPLY[@]}"`,
+          'bash',
+          ...words,
+        ],
+        { encoding: 'utf8', env: { ...process.env, ...env, NODE: process.execPath, MAIN: main } },
+      ).trimEnd()
+    expect(complete('token', '')).toBe('create\nlist\nrevoke')
+    expect(complete('price', '--rest')).toBe('--restart')
   })
 })
