@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const { token } = await admin.createServiceToken({ name })
   const { secret } = await admin.createSigningSecret({ name })
 
-  // Make one client and keep it: it signs, tries again, remembers answers and sets its clock right.
+  // Make one client and keep it: it signs, tries again, keeps to the rate limit, caches answers and sets its clock right.
   const lanewise = new Lanewise({ baseUrl: LANEWISE_URL, token, secret })
 
   // 2. What was booked, signed.

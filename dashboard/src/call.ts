@@ -117,6 +117,8 @@ export async function call<Name extends OperationName>(
     const timeoutMs = body instanceof Blob ? uploadPatienceMs : patienceMs
     return (await answerTo(addressOf(path, params, query), init, timeoutMs, signal)) as Answer<Name>
   } catch (failed) {
+    // A value that no address can carry, such as a lane_ref of ".." in a link.
+    if (isLanewiseFailure(failed)) throw toldToPeople(failed)
     if (!(failed instanceof CallFailed) || failed.status !== 401 || signInOperations.has(name)) throw failed
     held = null
     onSessionEnded()
@@ -180,6 +182,7 @@ async function answerTo(
 function toldToPeople(failure: LanewiseFailure): unknown {
   if (failure.status === null) {
     if (failure.code === 'aborted') return failure.cause
+    if (failure.code === 'invalid-argument') return new CallFailed('validation-failed', failure.message)
     return failure.code === 'timeout'
       ? new CallFailed('timed-out', 'The service has not answered in time. It may be busy: try again.')
       : new CallFailed(
