@@ -196,7 +196,7 @@ test('one file of the client fetches, for the dashboard too', () => {
     )
   expect(fetching).toContain('client/src/call.ts')
   // What hands on another fetch than the platform's names it and calls none.
-  expect(fetching.filter((path) => !/^client\/src\/(call|lanewise)\.ts$/.test(path))).toEqual([])
+  expect(fetching.filter((path) => !/^client\/src\/(call|lanewise|options)\.ts$/.test(path))).toEqual([])
 })
 
 test('of the contract the client takes types and plain values, and its schemas in one file that the builds replace', () => {

@@ -1,8 +1,11 @@
 import { aborted, timerMsMax } from './call.ts'
 import { NoAnswer } from './failures.ts'
 
-/** The service may count a request this long after it was sent, while no answer has arrived yet. */
-const transitMsMax = 1_000
+/**
+ * While no answer has arrived, the service may count a request this long after it was sent: a slow handshake comes first.
+ * Longer would let a service that hangs hold up the whole client.
+ */
+const transitMsMax = 3_000
 
 interface Waiting {
   readonly isRepeat: boolean
