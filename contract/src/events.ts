@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { type EventType, testEventType } from './event-types.ts'
 import { nullable } from './fields.ts'
-import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomes } from './lane.ts'
+import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule, outcomes } from './lane.ts'
 
 const source = Type.Enum([...changeSources], {
   description: 'Where the change came from: the dashboard, a signed update of the TMS, or a file',
@@ -34,6 +34,7 @@ export const OutcomeChanged = Type.Object({
   lane,
   change_id: changeId,
   source,
+  rule: outcomeRule,
   previous_outcome: Type.Enum([...outcomes]),
   previous_outcome_reason: nullable(Type.Enum([...outcomeReasons])),
 })
@@ -93,6 +94,7 @@ export const eventBodies = {
         lane: exampleLane,
         change_id: 1,
         source: 'tms',
+        rule: 'booking_is_a_win',
         previous_outcome: 'pending',
         previous_outcome_reason: null,
       },

@@ -3,7 +3,15 @@ import { laneRef, nullable } from './fields.ts'
 
 export const outcomes = ['won', 'lost', 'pending'] as const
 export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
+/** The rules that change an outcome without a person. */
+export const outcomeRules = ['booking_is_a_win', 'cancellation_takes_back_the_win'] as const
 export const changeSources = ['dashboard', 'tms', 'import'] as const
+
+export const outcomeRule = {
+  ...nullable(Type.Enum([...outcomeRules])),
+  description:
+    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before it. null: a person or a file set the outcome, or it did not change.',
+}
 
 const money = nullable(Type.Number())
 const moment = nullable(Type.String({ format: 'date-time' }))

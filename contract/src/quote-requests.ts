@@ -13,7 +13,16 @@ import {
   time,
   wholeNumber,
 } from './fields.ts'
-import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomes, UserSummary } from './lane.ts'
+import {
+  changeSources,
+  exampleLane,
+  Lane,
+  openLane,
+  outcomeReasons,
+  outcomeRule,
+  outcomes,
+  UserSummary,
+} from './lane.ts'
 import {
   cursorLengthMax,
   lanesPerRequestMax,
@@ -380,6 +389,7 @@ export const Change = Type.Object({
   changed_at: Type.String({ format: 'date-time' }),
   before: values,
   after: values,
+  rule: outcomeRule,
   rolled_back_change_id: { ...nullable(Type.Integer()), description: 'Set when this change undid another' },
 })
 
@@ -388,7 +398,8 @@ export const listChanges = endpoint({
   method: 'GET',
   path: '/api/lanes/{lane_ref}/changes',
   summary: 'Every change of a lane',
-  description: 'The audit trail, newest first: before, after, source, who and when.',
+  description:
+    'The audit trail, newest first: before, after, source, person and time. A change that a rule made to the outcome names the rule.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: laneRef,

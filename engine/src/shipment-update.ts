@@ -1,6 +1,58 @@
 import type { Outcome } from './history.ts'
 
 export type OutcomeSource = 'dashboard' | 'tms' | 'import'
+export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
+
+/** The rules that change an outcome without a person. The history of a lane names the rule of each change it made. */
+export type OutcomeRule = 'booking_is_a_win' | 'cancellation_takes_back_the_win'
+
+/** How a quote ended, what set it, and when (epoch milliseconds). */
+export interface LaneOutcome {
+  readonly outcome: Outcome
+  readonly reason: OutcomeReason | null
+  readonly source: OutcomeSource | null
+  readonly decidedAt: number | null
+}
+
+/** An outcome that a rule sets. `beforeBooking` is what a cancellation restores. */
+export interface RuledOutcome {
+  readonly outcome: LaneOutcome
+  readonly beforeBooking: LaneOutcome | null
+  readonly rule: OutcomeRule
+}
+
+/**
+ * The outcome that a booking gives a lane, or null when the outcome stays. The rule is the same for every source: a
+ * booking (a customer rate or truck cost that was booked) is a win, whatever outcome was set before it. An outcome that
+ * a person sets after the booking stands.
+ *
+ * `isBooked` is whether the lane held a customer rate or truck cost before this booking. A booking replaces the source
+ * of the outcome, so a dashboard outcome on a booked lane was set after the booking.
+ *
+ * @example
+ * outcomeOfBooking({ outcome: lostByAPerson, isBooked: false }, 'import', now)
+ *   // { outcome: { outcome: 'won', source: 'import', ... }, beforeBooking: lostByAPerson, rule: 'booking_is_a_win' }
+ */
+export function outcomeOfBooking(
+  lane: { readonly outcome: LaneOutcome; readonly isBooked: boolean },
+  source: 'tms' | 'import',
+  decidedAt: number,
+): RuledOutcome | null {
+  const { outcome: before, isBooked } = lane
+  if (before.source === 'dashboard' && isBooked) return null
+  // A file that repeats what the TMS booked does not become the source of the win.
+  if (before.outcome === 'won' && (before.source === source || before.source === 'tms')) return null
+  return {
+    outcome: {
+      outcome: 'won',
+      reason: null,
+      source,
+      decidedAt: before.outcome === 'won' ? (before.decidedAt ?? decidedAt) : decidedAt,
+    },
+    beforeBooking: before,
+    rule: 'booking_is_a_win',
+  }
+}
 
 /** What is booked on a lane: each value is null until somebody has said it. Amounts in whole cents. */
 export interface Booking {
@@ -26,9 +78,9 @@ export const bookingFields: readonly BookingField[] = [
 export interface BookedLane {
   readonly booking: Booking
   readonly signedAt: Readonly<Partial<Record<BookingField, number>>>
-  readonly outcome: Outcome
-  readonly outcomeSource: OutcomeSource | null
-  readonly decidedAt: number | null
+  readonly outcome: LaneOutcome
+  /** The outcome from before the booking that won the lane: what a cancellation restores. */
+  readonly outcomeBeforeBooking: LaneOutcome | null
 }
 
 /** A signed update: the fields it carries (an absent one leaves), and the second it was signed, clamped to now. */
@@ -43,7 +95,8 @@ export interface AppliedShipmentUpdate {
   readonly applied: readonly BookingField[]
   /** True when the values it carries are what the lane now holds because of it or of an equal earlier one. */
   readonly updated: boolean
-  readonly changed: boolean
+  /** The rule that changed the outcome; null when the outcome stays. */
+  readonly rule: OutcomeRule | null
 }
 
 /**
@@ -56,7 +109,7 @@ export interface AppliedShipmentUpdate {
  *
  * @example
  * applyShipmentUpdate(pendingLane, { fields: { customerRateCents: 215000 }, signedAtSeconds: 1772373600 }, now)
- *   // lane.outcome 'won', lane.outcomeSource 'tms', applied ['customerRateCents'], updated true
+ *   // lane.outcome.outcome 'won', lane.outcome.source 'tms', applied ['customerRateCents'], updated true
  */
 export function applyShipmentUpdate(
   lane: BookedLane,
@@ -74,19 +127,15 @@ export function applyShipmentUpdate(
     write(booking, field, update.fields)
     signedAt[field] = update.signedAtSeconds
   }
-  const becomesWon =
-    isBooked(update.fields) && applied.some(isBookedAmount) && !aPersonDecidedAfterBooking(lane)
-  const outcomeChanges = becomesWon && !(lane.outcome === 'won' && lane.outcomeSource === 'tms')
+  const won =
+    isBooked(update.fields) && applied.some(isBookedAmount)
+      ? outcomeOfBooking({ outcome: lane.outcome, isBooked: isBooked(lane.booking) }, 'tms', now)
+      : null
   const next: BookedLane = {
     booking,
     signedAt,
-    ...(outcomeChanges
-      ? {
-          outcome: 'won',
-          outcomeSource: 'tms',
-          decidedAt: lane.outcome === 'won' ? (lane.decidedAt ?? now) : now,
-        }
-      : { outcome: lane.outcome, outcomeSource: lane.outcomeSource, decidedAt: lane.decidedAt }),
+    outcome: won?.outcome ?? lane.outcome,
+    outcomeBeforeBooking: won === null ? lane.outcomeBeforeBooking : won.beforeBooking,
   }
   return {
     lane: next,
@@ -94,7 +143,7 @@ export function applyShipmentUpdate(
     updated:
       carried.length > 0 &&
       (applied.length > 0 || carried.every((field) => lane.booking[field] === update.fields[field])),
-    changed: outcomeChanges || applied.some((field) => lane.booking[field] !== booking[field]),
+    rule: won?.rule ?? null,
   }
 }
 
@@ -111,11 +160,7 @@ function isBookedAmount(field: BookingField): boolean {
   return field === 'customerRateCents' || field === 'truckCostCents'
 }
 
-function isBooked(fields: Partial<Booking>): boolean {
+/** Whether a customer rate or a truck cost is booked. */
+export function isBooked(fields: Partial<Booking>): boolean {
   return (fields.customerRateCents ?? null) !== null || (fields.truckCostCents ?? null) !== null
-}
-
-/** A booking makes the TMS the source of the outcome, so a dashboard outcome on a booked lane was set after it. */
-function aPersonDecidedAfterBooking(lane: BookedLane): boolean {
-  return lane.outcomeSource === 'dashboard' && isBooked(lane.booking)
 }

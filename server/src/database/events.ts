@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { OutcomeRule } from '#engine/shipment-update.ts'
 import { type Database, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
 import type { LanesTable, UnshownLaneColumn } from './tables.ts'
 
@@ -15,6 +16,7 @@ export interface EventFacts {
   readonly lane?: LaneThen
   readonly change_number?: number
   readonly source?: 'dashboard' | 'tms' | 'import'
+  readonly rule?: OutcomeRule | null
   readonly before?: Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
 }

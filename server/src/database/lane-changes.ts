@@ -1,5 +1,11 @@
 import { sql } from 'kysely'
-import { type BookingField, bookingFields } from '#engine/shipment-update.ts'
+import {
+  type BookingField,
+  bookingFields,
+  type LaneOutcome,
+  type OutcomeRule,
+  type RuledOutcome,
+} from '#engine/shipment-update.ts'
 import type { LaneRow } from './lanes.ts'
 import { factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
@@ -20,8 +26,11 @@ const audited = {
 type AuditedName = keyof typeof audited
 type AuditedColumn = (typeof audited)[AuditedName]
 
-/** What can change of a lane: the audited columns, and when each field of its booking was signed last. */
-export type HeldValues = Pick<LaneRow, AuditedColumn | 'signed_at'>
+/** Columns that change with the audited ones and that the audit trail does not show. */
+const unaudited = ['signed_at', 'outcome_before_booking'] as const
+
+/** The columns of a lane that can change. */
+export type HeldValues = Pick<LaneRow, AuditedColumn | (typeof unaudited)[number]>
 
 /** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
 type AuditedValue = string | number | null
@@ -33,6 +42,8 @@ export interface ChangeOrigin {
   readonly tokenId?: number
   readonly importId?: number
   readonly rolledBackChange?: number
+  /** The rule that changed the outcome, when a rule did. */
+  readonly rule?: OutcomeRule | null
 }
 
 function audit(value: string | number | Date | null): AuditedValue {
@@ -73,9 +84,9 @@ export function laneChange(
 ): LaneChange | null {
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).length > 0
-  if (!changed && next.signed_at === undefined) return null
-  const held = { signed_at: next.signed_at ?? lane.signed_at } as Record<string, unknown>
-  for (const column of Object.values(audited)) {
+  if (!changed && unaudited.every((column) => next[column] === undefined)) return null
+  const held: Record<string, unknown> = {}
+  for (const column of [...Object.values(audited), ...unaudited]) {
     held[column] = next[column] === undefined ? lane[column] : next[column]
   }
   const change = {
@@ -87,6 +98,7 @@ export function laneChange(
     before,
     after,
     rolled_back_change: origin.rolledBackChange,
+    rule: origin.rule ?? undefined,
   }
   return { held: held as unknown as HeldValues, change: changed ? change : null }
 }
@@ -137,6 +149,7 @@ export async function listChanges(transaction: TenantTransaction, tenant: Tenant
       'before',
       'after',
       'rolled_back_change',
+      'rule',
     ])
     .where('lane_changes.tenant_id', '=', tenant)
     .where('lane_id', '=', laneId)
@@ -181,6 +194,43 @@ export const bookingColumns = {
   carrierNotes: 'carrier_notes',
   bookedAt: 'booked_at',
 } as const satisfies Record<BookingField, AuditedColumn>
+
+/** The outcome of a lane as the engine has it. */
+export function outcomeOf(lane: HeldValues): LaneOutcome {
+  return {
+    outcome: lane.outcome,
+    reason: lane.outcome_reason,
+    source: lane.outcome_source,
+    decidedAt: lane.decided_at?.getTime() ?? null,
+  }
+}
+
+/** The outcome that `lane` had before its booking, as the engine has it. */
+export function outcomeBeforeBooking({ outcome_before_booking: kept }: HeldValues): LaneOutcome | null {
+  if (kept === null) return null
+  const { outcome, reason, source, decided_at } = kept
+  return { outcome, reason, source, decidedAt: decided_at === null ? null : Date.parse(decided_at) }
+}
+
+/** The columns that an outcome set by a rule changes. The change names the rule: see `ChangeOrigin`. */
+export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'rule'>) {
+  const moment = (at: number | null) => (at === null ? null : new Date(at))
+  return {
+    outcome: outcome.outcome,
+    outcome_reason: outcome.reason,
+    outcome_source: outcome.source,
+    decided_at: moment(outcome.decidedAt),
+    outcome_before_booking:
+      beforeBooking === null
+        ? null
+        : {
+            outcome: beforeBooking.outcome,
+            reason: beforeBooking.reason,
+            source: beforeBooking.source,
+            decided_at: moment(beforeBooking.decidedAt)?.toISOString() ?? null,
+          },
+  } as const satisfies Partial<HeldValues>
+}
 
 /**
  * The values from before a change, ready to be written back. The booking fields among them count as written now: an

@@ -173,6 +173,15 @@ interface QuoteRequestsTable {
   import_id: number | null
 }
 
+/** The outcome of a lane as its JSON column keeps it. */
+export interface OutcomeBeforeBooking {
+  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
+  readonly source: 'dashboard' | 'tms' | 'import' | null
+  /** ISO 8601 */
+  readonly decided_at: string | null
+}
+
 export interface LanesTable {
   tenant_id: number
   lane_id: number
@@ -208,6 +217,7 @@ export interface LanesTable {
   carrier_notes: string | null
   booked_at: MaybeMoment
   signed_at: ColumnType<Record<string, number>, string | undefined, string>
+  outcome_before_booking: ColumnType<OutcomeBeforeBooking | null, string | null | undefined, string | null>
   created_by: number | null
   created_at: Moment
   updated_at: Moment
@@ -244,6 +254,7 @@ interface LaneChangesTable {
   before: Json<Record<string, string | number | null>>
   after: Json<Record<string, string | number | null>>
   rolled_back_change: number | null
+  rule: 'booking_is_a_win' | 'cancellation_takes_back_the_win' | null
 }
 
 interface IntegrationCallsTable {
@@ -332,6 +343,7 @@ export type UnshownLaneColumn =
   | 'tenant_id'
   | 'search_text'
   | 'signed_at'
+  | 'outcome_before_booking'
   | 'import_fingerprint'
   | 'import_id'
   | 'origin_key'

@@ -217,6 +217,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
           changed_at: row.changed_at.toISOString(),
           before: changes.auditedForApi(row.before),
           after: changes.auditedForApi(row.after),
+          rule: row.rule,
           rolled_back_change_id: row.rolled_back_change,
         })),
       }

@@ -147,6 +147,14 @@ describe('200', () => {
       outcome_source: 'tms',
       outcome_reason: null,
     })
+    const [booked, marked] = await changesOf(lane.lane_ref)
+    expect([booked.rule, marked.rule]).toEqual(['booking_is_a_win', null])
+    expect(booked).toMatchObject({
+      before: { outcome: 'lost', outcome_source: 'dashboard' },
+      after: { outcome: 'won', outcome_source: 'tms' },
+    })
+    await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
+    expect((await changesOf(lane.lane_ref))[0]).toMatchObject({ rule: null, after: { truck_cost: 1700 } })
   })
 
   test('an outcome that a person set after the booking stands', async () => {

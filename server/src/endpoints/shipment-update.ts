@@ -3,7 +3,13 @@ import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { applyShipmentUpdate, type BookedLane, type Booking } from '#engine/shipment-update.ts'
-import { bookingColumns, type HeldValues } from '../database/lane-changes.ts'
+import {
+  bookingColumns,
+  type HeldValues,
+  outcomeBeforeBooking,
+  outcomeOf,
+  outcomeValues,
+} from '../database/lane-changes.ts'
 import { type BookedLaneRow, bookShipment } from '../database/shipment-updates.ts'
 import { Reply, serve } from './call.ts'
 import { noLane } from './quote-requests.ts'
@@ -31,9 +37,8 @@ function bookedLane(lane: BookedLaneRow): BookedLane {
       bookedAt: lane.booked_at?.getTime() ?? null,
     },
     signedAt: lane.signed_at,
-    outcome: lane.outcome,
-    outcomeSource: lane.outcome_source,
-    decidedAt: lane.decided_at?.getTime() ?? null,
+    outcome: outcomeOf(lane),
+    outcomeBeforeBooking: outcomeBeforeBooking(lane),
   }
 }
 
@@ -52,10 +57,7 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
     [bookingColumns.bookedAt]: moment(booking.bookedAt),
     truck_cost_source: truckCostApplied ? 'tms' : lane.truck_cost_source,
     signed_at: next.signedAt,
-    outcome: next.outcome,
-    outcome_source: next.outcomeSource,
-    outcome_reason: next.outcome === 'lost' ? lane.outcome_reason : null,
-    decided_at: moment(next.decidedAt),
+    ...outcomeValues({ outcome: next.outcome, beforeBooking: next.outcomeBeforeBooking }),
   }
 }
 
@@ -76,10 +78,10 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
       now,
       config.staleWrites,
     )
-    const { applied, updated } = merged
+    const { applied, updated, rule } = merged
     return {
       next: applied.length === 0 ? null : heldValues(lane, merged.lane, applied.includes('truckCostCents')),
-      origin: { source: 'tms', tokenId: caller.tokenId },
+      origin: { source: 'tms', tokenId: caller.tokenId, rule },
       signedAt: new Date(signed.timestampSeconds * 1000),
       receivedAt: at,
       tokenId: caller.tokenId,

@@ -67,6 +67,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
         timestamp,
         data: {
           ...data,
+          rule: about.rule ?? null,
           previous_outcome: before.outcome as (typeof outcomes)[number],
           previous_outcome_reason: before.outcome_reason as (typeof outcomeReasons)[number] | null,
         },
