@@ -440,7 +440,6 @@ export const methods: Readonly<Record<string, Method>> = {
           next: { ...lane, carrier_name: 'another' },
           origin: { source: 'tms', tokenId: of.liveToken },
           signedAt: now,
-          receivedAt: now,
           tokenId: of.liveToken,
           carried: {},
           applied: ['carrierName'],

@@ -19,6 +19,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'counts over all brokerages, and which of them hold what is old, for the service itself',
   'identifiers.identifiers': 'arithmetic',
   'lane-changes.laneChange': 'a translation of values it is given',
+  'lane-changes.databaseNow': 'the clock of the database',
   'lane-changes.outcomeOf': 'a translation of values it is given',
   'lane-changes.outcomeBeforeBooking': 'a translation of values it is given',
   'lane-changes.outcomeValues': 'a translation of values it is given',

@@ -19,6 +19,8 @@ export const bookedFields = [
   'carrier_name',
   'carrier_notes',
   'booked_at',
+  'cancelled_at',
+  'cancel_reason',
 ] as const
 
 export const LaneBooked = Type.Object({
@@ -30,6 +32,7 @@ export const LaneBooked = Type.Object({
       'Which fields of the booking changed. When a booking is taken back they are null in the lane from then on.',
   }),
 })
+export const BookingCancelled = Type.Object({ lane, change_id: changeId, source })
 export const OutcomeChanged = Type.Object({
   lane,
   change_id: changeId,
@@ -79,6 +82,26 @@ export const eventBodies = {
         change_id: 1,
         source: 'tms',
         changed: ['customer_rate', 'truck_cost', 'carrier_name', 'carrier_notes', 'booked_at'],
+      },
+    },
+  },
+  'lane.booking_cancelled': {
+    summary: 'The booking of a lane was cancelled',
+    description:
+      'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had won the lane, lane.outcome_changed follows.',
+    schema: body('lane.booking_cancelled', BookingCancelled),
+    example: {
+      type: 'lane.booking_cancelled',
+      timestamp: at,
+      data: {
+        lane: {
+          ...openLane,
+          cancelled_at: '2026-03-01T14:00:00.000Z',
+          cancel_reason: 'Shipper pulled the load',
+          updated_at: '2026-03-01T14:00:00.000Z',
+        },
+        change_id: 2,
+        source: 'tms',
       },
     },
   },

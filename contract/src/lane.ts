@@ -61,6 +61,14 @@ export const Lane = Type.Object({
   outcome_source: nullable(Type.Enum([...changeSources])),
   decided_at: moment,
   booked_at: moment,
+  cancelled_at: {
+    ...moment,
+    description: 'When the booking was cancelled. A newer booking of the lane clears it',
+  },
+  cancel_reason: {
+    ...nullable(Type.String()),
+    description: 'Why the booking was cancelled, where the TMS sent it',
+  },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
@@ -96,6 +104,8 @@ export const exampleLane: Lane = {
   outcome_source: 'tms',
   decided_at: '2026-03-01T14:00:00.000Z',
   booked_at: '2026-03-01T14:00:00.000Z',
+  cancelled_at: null,
+  cancel_reason: null,
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',
 }

@@ -246,7 +246,8 @@ export const listShipments = endpoint({
   method: 'GET',
   path: '/api/shipments',
   summary: 'List shipments',
-  description: 'Lanes that have a booking, in pages, with the totals of the whole selection.',
+  description:
+    'Lanes that have a booking, in pages, with the totals of the whole selection. A lane whose booking was cancelled stays listed, with cancelled_at, and is in no total.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -258,7 +259,10 @@ export const listShipments = endpoint({
   answer: Type.Object({
     ...lanePage,
     totals: Type.Object({
-      shipments: Type.Integer(),
+      shipments: Type.Integer({ description: 'Shipments of the selection whose booking was not cancelled' }),
+      cancelled: Type.Integer({
+        description: 'Lanes of the selection whose booking was cancelled: listed, and in no other figure',
+      }),
       customer_rate: Type.Number({ description: 'AR over the shipments where it is known' }),
       truck_cost: Type.Number({ description: 'AP over the shipments where it is known' }),
       margin: Type.Number({ description: 'Over the shipments where both are known' }),

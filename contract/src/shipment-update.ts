@@ -9,7 +9,7 @@ export const shipmentUpdate = endpoint({
   path: '/api/integrations/tms/shipment-update',
   summary: 'Push booked revenue and cost for a lane',
   description:
-    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value present replaces; absent or null leaves. Sending the same payload twice is safe. A value signed earlier than the one a field already holds is kept on record but not applied.',
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value present replaces; absent or null leaves. Sending the same payload twice is safe. A value signed earlier than the one a field already holds is kept on record but not applied. cancelled: true reports that the booking fell through; a newer booking of the same lane books it again.',
   tag: 'Integration',
   who: { kind: 'service', signed: true },
   body: Type.Object({
@@ -20,6 +20,14 @@ export const shipmentUpdate = endpoint({
     carrier_name: Type.Optional(text('Carrier of the booking, shown on the Shipments tab')),
     carrier_mc: Type.Optional(text("The carrier's MC number; stored in carrier_notes", nameLengthMax)),
     booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
+    cancelled: Type.Optional(
+      Type.Boolean({
+        description:
+          'true cancels the booking: customer rate, truck cost, carrier and booking time are cleared, and a win that the booking brought is taken back. Not together with those fields. false is the same as absent',
+        'x-expected': 'true or false',
+      }),
+    ),
+    cancel_reason: Type.Optional(text('Why the booking fell through; only with cancelled: true')),
   }),
   status: 200,
   answer: Type.Object({

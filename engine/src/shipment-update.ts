@@ -54,7 +54,29 @@ export function outcomeOfBooking(
   }
 }
 
-/** What is booked on a lane: each value is null until somebody has said it. Amounts in whole cents. */
+/**
+ * The outcome that a cancellation gives a lane, or null when the outcome stays: the win that the booking brought is taken
+ * back, and the lane gets the outcome it had before the booking, else `pending`. An outcome that a person set after the
+ * booking stands.
+ *
+ * `isBooked` is whether the lane held a customer rate or truck cost before the cancellation.
+ */
+function outcomeOfCancellation(lane: {
+  readonly outcome: LaneOutcome
+  readonly outcomeBeforeBooking: LaneOutcome | null
+  readonly isBooked: boolean
+}): RuledOutcome | null {
+  const { outcome, outcomeBeforeBooking } = lane
+  if (!lane.isBooked || outcome.outcome !== 'won' || outcome.source === 'dashboard') return null
+  return {
+    outcome: outcomeBeforeBooking ?? { outcome: 'pending', reason: null, source: null, decidedAt: null },
+    // Kept: a rollback of the cancellation restores the win, and another cancellation takes it back again.
+    beforeBooking: outcomeBeforeBooking,
+    rule: 'cancellation_takes_back_the_win',
+  }
+}
+
+/** What is booked on a lane: a value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
 export interface Booking {
   readonly customerRateCents: number | null
   readonly truckCostCents: number | null
@@ -62,6 +84,9 @@ export interface Booking {
   readonly carrierName: string | null
   readonly carrierNotes: string | null
   readonly bookedAt: number | null
+  /** When the booking was cancelled. A lane with a customer rate or truck cost is not cancelled. */
+  readonly cancelledAt: number | null
+  readonly cancelReason: string | null
 }
 export type BookingField = keyof Booking
 
@@ -72,20 +97,94 @@ export const bookingFields: readonly BookingField[] = [
   'carrierName',
   'carrierNotes',
   'bookedAt',
+  'cancelledAt',
+  'cancelReason',
 ]
 
-/** The part of a lane that a shipment update can change. `signedAt` is the signed second of each field's last write. */
+/** When a value was sent, and by which sender. Times in epoch seconds. */
+export interface Stamp {
+  /** The service token of the signed update; null for the rollback of a person. */
+  readonly sender: number | null
+  /** The signed time, by the sender's clock. */
+  readonly signed: number
+  /** The earlier of the signed time and the database's time at arrival. */
+  readonly effective: number
+}
+
+/** The stamp of the value that a field holds, then the newest stamp of each other sender of the field. */
+export type FieldStamps = readonly Stamp[]
+export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
+
+/** Whether the sender's clock was ahead of the database's clock when the update arrived. */
+function isAhead({ signed, effective }: Stamp): boolean {
+  return signed > effective
+}
+
+/**
+ * Whether a value replaces the one that a field holds.
+ *
+ * One sender has one clock: its newest signed time wins, whatever the skew of the clock. Two senders have two clocks: if
+ * both were ahead of the database's clock, their signed times are compared, else their effective times, so that a fast
+ * clock blocks neither another sender nor a person's rollback. In a tie the later arrival wins.
+ *
+ * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
+ */
+function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
+  const own = stamps.find(({ sender }) => sender === incoming.sender)
+  if (own !== undefined && own.signed > incoming.signed) return false
+  const [held] = stamps
+  if (held === undefined || held === own) return true
+  return isAhead(held) && isAhead(incoming)
+    ? incoming.signed >= held.signed
+    : incoming.effective >= held.effective
+}
+
+/** The stamps of a field after a value arrived: `applied` is whether the field holds that value now. */
+function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
+  const others = stamps.filter(({ sender }) => sender !== incoming.sender)
+  // A rollback is not a sender: once a newer value replaced it, nothing is compared with it.
+  if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
+  const own = stamps.find(({ sender }) => sender === incoming.sender)
+  return own !== undefined && own.signed >= incoming.signed ? stamps : [...others, incoming]
+}
+
+/**
+ * The stamps of a field that a rollback restored at `atSeconds` of the database's clock. The rollback is newer than all
+ * that arrived before it. A sender whose clock was ahead is as far ahead now: what it signed before the rollback has an
+ * earlier time than the one noted here, and what it signs afterwards has a later one.
+ *
+ * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
+ *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
+ */
+export function stampsAfterRollback(stamps: FieldStamps, atSeconds: number): FieldStamps {
+  return [
+    { sender: null, signed: atSeconds, effective: atSeconds },
+    ...stamps
+      .filter(({ sender }) => sender !== null)
+      .map(({ sender, signed, effective }) => ({
+        sender,
+        signed: Math.max(signed, atSeconds + signed - effective),
+        effective: Math.max(effective, atSeconds),
+      })),
+  ]
+}
+
+/** The part of a lane that a shipment update can change. */
 export interface BookedLane {
   readonly booking: Booking
-  readonly signedAt: Readonly<Partial<Record<BookingField, number>>>
+  readonly stamps: BookingStamps
   readonly outcome: LaneOutcome
   /** The outcome from before the booking that won the lane: what a cancellation restores. */
   readonly outcomeBeforeBooking: LaneOutcome | null
 }
 
-/** A signed update: the fields it carries (an absent one leaves), and the second it was signed, clamped to now. */
+/** A signed update. An absent field leaves the lane's value. */
 export interface ShipmentUpdate {
-  readonly fields: Readonly<Partial<Booking>>
+  readonly fields: Readonly<Partial<Omit<Booking, 'cancelledAt' | 'cancelReason'>>>
+  /** Set when the update cancels the booking. */
+  readonly cancellation?: { readonly reason: string | null }
+  /** The service token that sent it. */
+  readonly sender: number
   readonly signedAtSeconds: number
 }
 
@@ -97,18 +196,19 @@ export interface AppliedShipmentUpdate {
   readonly updated: boolean
   /** The rule that changed the outcome; null when the outcome stays. */
   readonly rule: OutcomeRule | null
+  /** Whether `lane` differs from the lane before, in its stamps too. */
+  readonly changed: boolean
 }
 
 /**
- * Merges a shipment update into a lane.
+ * Merges a shipment update into a lane. `now` is the time of the database's clock, in epoch milliseconds.
  *
- * Each field follows the newest signature: a value signed before the one a field holds is not applied, so that
- * replays and re-ordered deliveries end in the state of the deliveries in signed order. Two updates of the same second
- * follow their arrival. An update that carries customer rate or truck cost is a booking, and a booking is a win, but an
- * outcome that a person set after a booking stands.
+ * Each field follows the newest signature (see `isNewest`), so that replays and re-ordered deliveries end in the state of
+ * the deliveries in signed order. An update that carries a customer rate or truck cost is a booking. A cancellation
+ * clears the booking and notes its own time; a newer booking of the same lane clears the cancellation.
  *
  * @example
- * applyShipmentUpdate(pendingLane, { fields: { customerRateCents: 215000 }, signedAtSeconds: 1772373600 }, now)
+ * applyShipmentUpdate(pendingLane, { fields: { customerRateCents: 215000 }, sender: 3, signedAtSeconds: 1772373600 }, now)
  *   // lane.outcome.outcome 'won', lane.outcome.source 'tms', applied ['customerRateCents'], updated true
  */
 export function applyShipmentUpdate(
@@ -117,43 +217,65 @@ export function applyShipmentUpdate(
   now: number,
   staleWrites: 'reject' | 'apply' = 'reject',
 ): AppliedShipmentUpdate {
-  const carried = bookingFields.filter((field) => update.fields[field] !== undefined)
-  const applied = carried.filter(
-    (field) => staleWrites === 'apply' || update.signedAtSeconds >= (lane.signedAt[field] ?? 0),
+  const { sender, signedAtSeconds: signed } = update
+  const stamp: Stamp = { sender, signed, effective: Math.min(signed, Math.floor(now / 1000)) }
+  const fields = carriedFields(lane, update, stamp)
+  const carried = bookingFields.filter((field) => fields[field] !== undefined)
+  const written = new Set(
+    carried.filter((field) => staleWrites === 'apply' || isNewest(lane.stamps[field] ?? [], stamp)),
   )
-  const booking = { ...lane.booking }
-  const signedAt = { ...lane.signedAt }
-  for (const field of applied) {
-    write(booking, field, update.fields)
-    signedAt[field] = update.signedAtSeconds
+  const stamps: { -readonly [F in BookingField]?: FieldStamps } = { ...lane.stamps }
+  for (const field of carried) {
+    stamps[field] = stampsAfter(lane.stamps[field] ?? [], stamp, written.has(field))
   }
-  const won =
-    isBooked(update.fields) && applied.some(isBookedAmount)
-      ? outcomeOfBooking({ outcome: lane.outcome, isBooked: isBooked(lane.booking) }, 'tms', now)
-      : null
-  const next: BookedLane = {
-    booking,
-    signedAt,
-    outcome: won?.outcome ?? lane.outcome,
-    outcomeBeforeBooking: won === null ? lane.outcomeBeforeBooking : won.beforeBooking,
-  }
+  const merged = { ...lane.booking, ...only(fields, written) }
+  const booking = isBooked(merged) ? { ...merged, cancelledAt: null, cancelReason: null } : merged
+  const isCancelled = booking.cancelledAt !== null
+  const applied = carried.filter((field) => written.has(field) && booking[field] === fields[field])
+
+  const before = { ...lane, isBooked: isBooked(lane.booking) }
+  const ruled =
+    update.cancellation !== undefined && isCancelled
+      ? outcomeOfCancellation(before)
+      : applied.some((field) => isBookedAmount(field) && booking[field] !== null)
+        ? outcomeOfBooking(before, 'tms', now)
+        : null
   return {
-    lane: next,
+    lane: {
+      booking,
+      stamps,
+      outcome: ruled?.outcome ?? lane.outcome,
+      outcomeBeforeBooking: ruled === null ? lane.outcomeBeforeBooking : ruled.beforeBooking,
+    },
     applied,
     updated:
-      carried.length > 0 &&
-      (applied.length > 0 || carried.every((field) => lane.booking[field] === update.fields[field])),
-    rule: won?.rule ?? null,
+      update.cancellation !== undefined
+        ? isCancelled
+        : carried.length > 0 &&
+          (applied.length > 0 || carried.every((field) => lane.booking[field] === fields[field])),
+    rule: ruled?.rule ?? null,
+    changed: carried.some((field) => written.has(field) || stamps[field] !== lane.stamps[field]),
   }
 }
 
-function write<F extends BookingField>(
-  booking: { -readonly [K in F]: Booking[K] },
-  field: F,
-  fields: Partial<Booking>,
-) {
-  const value = fields[field]
-  if (value !== undefined) booking[field] = value as Booking[F]
+/** The value that an update gives each field. A cancellation is the absence of a booking, at its own time. */
+function carriedFields(lane: BookedLane, update: ShipmentUpdate, { effective }: Stamp): Partial<Booking> {
+  if (update.cancellation === undefined) return update.fields
+  return {
+    ...update.fields,
+    customerRateCents: null,
+    truckCostCents: null,
+    carrierName: null,
+    carrierNotes: null,
+    bookedAt: null,
+    // A cancellation that is sent again changes nothing, so the first one keeps its time.
+    cancelledAt: lane.booking.cancelledAt ?? effective * 1000,
+    cancelReason: update.cancellation.reason,
+  }
+}
+
+function only(fields: Partial<Booking>, names: ReadonlySet<string>): Partial<Booking> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)))
 }
 
 function isBookedAmount(field: BookingField): boolean {
@@ -161,6 +283,6 @@ function isBookedAmount(field: BookingField): boolean {
 }
 
 /** Whether a customer rate or a truck cost is booked. */
-export function isBooked(fields: Partial<Booking>): boolean {
-  return (fields.customerRateCents ?? null) !== null || (fields.truckCostCents ?? null) !== null
+export function isBooked({ customerRateCents, truckCostCents }: Partial<Booking>): boolean {
+  return (customerRateCents ?? null) !== null || (truckCostCents ?? null) !== null
 }

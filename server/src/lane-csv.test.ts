@@ -33,6 +33,8 @@ const lane: Lane = {
   outcome_source: null,
   decided_at: null,
   booked_at: null,
+  cancelled_at: null,
+  cancel_reason: null,
   created_at: '2026-10-01T08:00:00Z',
   updated_at: '2026-10-01T08:00:00Z',
 }

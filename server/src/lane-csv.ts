@@ -35,6 +35,8 @@ const columns: readonly (readonly [header: string, cell: (lane: Lane) => string 
   ['Carrier', (lane) => lane.carrier_name],
   ['Carrier MC', (lane) => lane.carrier_notes],
   ['Booked at', (lane) => lane.booked_at],
+  ['Cancelled at', (lane) => lane.cancelled_at],
+  ['Cancel reason', (lane) => lane.cancel_reason],
   ['Updated at', (lane) => lane.updated_at],
 ]
 

@@ -78,6 +78,7 @@ export function IntegrationEvents() {
 const typeWords: Readonly<Record<EventType, string>> = {
   'quote.created': 'a rate is quoted',
   'lane.booked': 'a lane is booked',
+  'lane.booking_cancelled': 'a booking is cancelled',
   'lane.outcome_changed': 'an outcome changes',
 }
 

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import {
   type BookingField,
+  type BookingStamps,
   bookingFields,
   type LaneOutcome,
   type OutcomeRule,
   type RuledOutcome,
+  stampsAfterRollback,
 } from '#engine/shipment-update.ts'
 import type { LaneRow } from './lanes.ts'
 import { factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
@@ -18,6 +20,8 @@ const audited = {
   carrier_name: 'carrier_name',
   carrier_notes: 'carrier_notes',
   booked_at: 'booked_at',
+  cancelled_at: 'cancelled_at',
+  cancel_reason: 'cancel_reason',
   outcome: 'outcome',
   outcome_reason: 'outcome_reason',
   outcome_source: 'outcome_source',
@@ -75,13 +79,21 @@ export interface LaneChange {
   readonly change: object | null
 }
 
-/** What writes `next` to a lane that is as it was read; null when there is nothing to write. */
+/** A lane with a customer rate or truck cost is not cancelled, whichever path brings the amount. */
+function uncancelledWhenBooked(lane: HeldValues, next: Partial<HeldValues>): Partial<HeldValues> {
+  const held = { ...lane, ...next }
+  const isBooked = held.customer_rate_cents !== null || held.truck_cost_cents !== null
+  return isBooked && held.cancelled_at !== null ? { ...next, cancelled_at: null, cancel_reason: null } : next
+}
+
+/** What writes `values` to a lane that is as it was read; null when there is nothing to write. */
 export function laneChange(
   lane: HeldValues,
-  next: Partial<HeldValues>,
+  values: Partial<HeldValues>,
   origin: ChangeOrigin,
   now: Date,
 ): LaneChange | null {
+  const next = uncancelledWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).length > 0
   if (!changed && unaudited.every((column) => next[column] === undefined)) return null
@@ -129,6 +141,12 @@ export async function changeLane(
     throw new Error('A lane that is locked is not there.')
   factsChanged(transaction, tenant, { before: [lane], after: [changed] })
   return changed
+}
+
+/** The time of the database's clock, which all instances share. */
+export async function databaseNow(transaction: TenantTransaction): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(transaction)
+  return rows[0]?.now ?? new Date(Number.NaN)
 }
 
 /** The changes of a lane, newest first, with the name of the person where it was one. */
@@ -193,6 +211,8 @@ export const bookingColumns = {
   carrierName: 'carrier_name',
   carrierNotes: 'carrier_notes',
   bookedAt: 'booked_at',
+  cancelledAt: 'cancelled_at',
+  cancelReason: 'cancel_reason',
 } as const satisfies Record<BookingField, AuditedColumn>
 
 /** The outcome of a lane as the engine has it. */
@@ -233,17 +253,20 @@ export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'ru
 }
 
 /**
- * The values from before a change, ready to be written back. The booking fields among them count as written now: an
- * update that was signed before the rollback and arrives after it does not bring the undone values back.
+ * The values from before a change, ready to be written back. The booking fields among them count as written at `now` of
+ * the database's clock: an update that was signed before the rollback and arrives after it does not restore the undone
+ * values.
  */
 export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): Partial<HeldValues> {
   const values: Record<string, AuditedValue | Date> = { ...before }
-  for (const column of ['booked_at', 'decided_at'] as const) {
+  for (const column of ['booked_at', 'cancelled_at', 'decided_at'] as const) {
     const value = before[column]
     if (typeof value === 'string') values[column] = new Date(value)
   }
   const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
+  if (undone.length === 0) return values as Partial<HeldValues>
   const seconds = Math.floor(now.getTime() / 1000)
-  const signedAt = { ...lane.signed_at, ...Object.fromEntries(undone.map((field) => [field, seconds])) }
-  return { ...(values as Partial<HeldValues>), ...(undone.length > 0 ? { signed_at: signedAt } : {}) }
+  const stamps = undone.map((field) => [field, stampsAfterRollback(lane.signed_at[field] ?? [], seconds)])
+  const signedAt: BookingStamps = { ...lane.signed_at, ...Object.fromEntries(stamps) }
+  return { ...(values as Partial<HeldValues>), signed_at: signedAt }
 }

@@ -15,7 +15,7 @@ export interface LaneFilter {
   readonly words?: string
   readonly from?: Date
   readonly to?: Date
-  /** Only lanes that have a booking. */
+  /** Only lanes that have a booking, or had one that was cancelled. */
   readonly booked?: boolean
 }
 
@@ -41,7 +41,7 @@ export function matching(filter: LaneFilter) {
         .split(/\s+/)
         .filter((word) => word !== '')
         .map((word) => sql<boolean>`search_text like lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`),
-      // The same words as the partial index lanes_booked, so that it is used.
+      // The same conditions as the partial index lanes_booked_or_cancelled, so that it is used.
       ...(filter.booked === true
         ? [
             lane.or([
@@ -50,6 +50,7 @@ export function matching(filter: LaneFilter) {
               lane('carrier_name', 'is not', null),
               lane('carrier_notes', 'is not', null),
               lane('booked_at', 'is not', null),
+              lane('cancelled_at', 'is not', null),
             ]),
           ]
         : []),
@@ -216,6 +217,10 @@ export async function userNames(
 }
 
 export interface ShipmentTotals {
+  /** Lanes of the list, cancelled ones included. */
+  readonly listed: number
+  /** Cancelled bookings. They are in no other figure. */
+  readonly cancelled: number
   readonly shipments: number
   readonly customerRateCents: number
   readonly truckCostCents: number
@@ -236,18 +241,21 @@ export async function shipmentTotals(
   filter: LaneFilter,
 ): Promise<ShipmentTotals> {
   const sum = (cents: RawBuilder<unknown>) => sql<number>`coalesce(sum(${cents}), 0)::bigint`
+  const standing = sql<boolean>`cancelled_at is null`
   const count = (condition: RawBuilder<boolean>) => sql<number>`count(*) filter (where ${condition})`
   return transaction
     .selectFrom('lanes')
     .select([
-      sql<number>`count(*)`.as('shipments'),
+      sql<number>`count(*)`.as('listed'),
+      count(sql`cancelled_at is not null`).as('cancelled'),
+      count(standing).as('shipments'),
       sum(sql`customer_rate_cents`).as('customerRateCents'),
       sum(sql`truck_cost_cents`).as('truckCostCents'),
       count(marginLanded).as('withMargin'),
       sum(landedMarginCents).as('marginCents'),
       sum(sql`case when ${marginLanded} then customer_rate_cents end`).as('marginBaseCents'),
-      count(sql`${quotedMarginCents} is not null`).as('withQuotedMargin'),
-      sum(quotedMarginCents).as('quotedMarginCents'),
+      count(sql`${standing} and ${quotedMarginCents} is not null`).as('withQuotedMargin'),
+      sum(sql`case when ${standing} then ${quotedMarginCents} end`).as('quotedMarginCents'),
       count(marginComparable).as('comparable'),
       sum(sql`${landedMarginCents} - ${quotedMarginCents}`).as('landedVsQuotedCents'),
     ])

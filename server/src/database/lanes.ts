@@ -165,6 +165,8 @@ const emptyBooking = {
   carrier_name: null,
   carrier_notes: null,
   booked_at: null,
+  cancelled_at: null,
+  cancel_reason: null,
   import_fingerprint: null,
 } as const
 

@@ -19,7 +19,6 @@ export interface ShipmentBooking {
   readonly next: Partial<HeldValues> | null
   readonly origin: ChangeOrigin
   readonly signedAt: Date
-  readonly receivedAt: Date
   readonly tokenId: number
   readonly carried: unknown
   readonly applied: readonly string[]
@@ -33,10 +32,10 @@ type ReadLane = {
     : BookedLaneRow[column]
 }
 
-/** As find_booking answers: that the request was answered before, or its lane and the version of the row. */
+/** As find_booking answers: that the request was answered before, or its lane, the version of the row and the database's time. */
 type Found =
   | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
-  | { readonly seen: string; readonly lane: ReadLane }
+  | { readonly seen: string; readonly now: number; readonly lane: ReadLane }
 
 /**
  * Somebody else's change between the two messages is no reason to give up: one of those who change a lane at once always
@@ -46,7 +45,7 @@ const triesMax = 50
 
 /**
  * Books a signed update in two messages: one that reads, one that writes all and commits. `decide` says what it does to its
- * lane. The lane is not held in between: when somebody else has changed it meanwhile, nothing is written, and it is decided
+ * lane at the time of the database's clock, in epoch milliseconds. The lane is not held in between: when somebody else has changed it meanwhile, nothing is written, and it is decided
  * anew on what it then holds. Equal requests take turns, and all but the first get the answer of the first. Null when the
  * tenant has no such lane.
  *
@@ -56,7 +55,7 @@ export async function bookShipment(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
   request: { readonly digest: Buffer; readonly laneRef: string },
-  decide: (lane: BookedLaneRow) => ShipmentBooking,
+  decide: (lane: BookedLaneRow, now: number) => ShipmentBooking,
 ): Promise<RecordedAnswer | null> {
   const named = [request.digest, request.laneRef]
   let found = await database.callInTenant<Found | null>(tenant, 'find_booking', named)
@@ -66,11 +65,11 @@ export async function bookShipment(
       return { laneId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
     }
     const lane = laneRead(found.lane)
-    const booking = decide(lane)
+    const booking = decide(lane, found.now)
     const written: Found | { readonly booked: true } | null = await database.callInTenant(
       tenant,
       'book_shipment',
-      [...named, JSON.stringify(bookingOf(tenant, found.seen, lane, booking))],
+      [...named, JSON.stringify(bookingOf(tenant, found, lane, booking))],
     )
     if (written !== null && 'booked' in written) {
       return { laneId: lane.lane_id, updated: booking.updated, replayed: false }
@@ -86,13 +85,20 @@ function laneRead(lane: ReadLane): BookedLaneRow {
     ...lane,
     created_at: new Date(lane.created_at),
     booked_at: moment(lane.booked_at),
+    cancelled_at: moment(lane.cancelled_at),
     decided_at: moment(lane.decided_at),
   }
 }
 
 /** What book_shipment takes beside the names of the request. */
-function bookingOf(tenant: TenantId, seen: string, lane: BookedLaneRow, booking: ShipmentBooking) {
-  const { next, origin, receivedAt } = booking
+function bookingOf(
+  tenant: TenantId,
+  { seen, now }: { readonly seen: string; readonly now: number },
+  lane: BookedLaneRow,
+  booking: ShipmentBooking,
+) {
+  const { next, origin } = booking
+  const receivedAt = new Date(now)
   const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
   const quotes = new QuoteCountChanges()
   if (written !== null) {

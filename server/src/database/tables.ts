@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { BookingStamps } from '#engine/shipment-update.ts'
 
 /** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
 export interface Tables {
@@ -216,7 +217,9 @@ export interface LanesTable {
   carrier_name: string | null
   carrier_notes: string | null
   booked_at: MaybeMoment
-  signed_at: ColumnType<Record<string, number>, string | undefined, string>
+  cancelled_at: MaybeMoment
+  cancel_reason: string | null
+  signed_at: ColumnType<BookingStamps, string | undefined, string>
   outcome_before_booking: ColumnType<OutcomeBeforeBooking | null, string | null | undefined, string | null>
   created_by: number | null
   created_at: Moment

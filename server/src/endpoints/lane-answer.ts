@@ -60,6 +60,8 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     outcome_source: lane.outcome_source,
     decided_at: lane.decided_at?.toISOString() ?? null,
     booked_at: lane.booked_at?.toISOString() ?? null,
+    cancelled_at: lane.cancelled_at?.toISOString() ?? null,
+    cancel_reason: lane.cancel_reason,
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),
   }

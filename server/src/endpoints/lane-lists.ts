@@ -133,11 +133,12 @@ async function shipments(
   const filter = { ...laneFilter(query), booked: true }
   return database.inTenant(caller.tenant, async (transaction) => {
     const totals = await lists.shipmentTotals(transaction, caller.tenant, filter)
-    const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.shipments)
+    const page = await lanePage(transaction, caller.tenant, query, filter, async () => totals.listed)
     return {
       ...page,
       totals: {
         shipments: totals.shipments,
+        cancelled: totals.cancelled,
         customer_rate: dollarsFromCents(totals.customerRateCents),
         truck_cost: dollarsFromCents(totals.truckCostCents),
         margin: dollarsFromCents(totals.marginCents),

@@ -225,10 +225,11 @@ export const quoteEndpoints: ServedEndpoint[] = [
   ),
 
   serve(rollback, async (call, { database }) => {
-    const { caller, params, body, now } = call
-    const at = new Date(now)
+    const { caller, params, body } = call
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
+      // By the clock of the database, as signed updates: what arrived before is older than the rollback.
+      const at = await changes.databaseNow(transaction)
       const change = await changes.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
       if (change === null)
         throw problem('not-found', `Lane ${lane.lane_ref} has no change ${body.change_id}.`)

@@ -1,11 +1,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { appOn } from '#testing/app-on-database.ts'
 import {
   type Answer,
   call,
   type Integration,
   makeIntegration,
   makeLane,
+  makeServiceToken,
   pushUpdate,
   signedHeaders,
 } from '#testing/make.ts'
@@ -36,6 +38,23 @@ const laneOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
 const changesOf = async (ref: string) =>
   (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })).body.changes
+
+const rollBack = (ref: string, change_id: number) =>
+  call(app, 'POST', `/api/lanes/${ref}/rollback`, { token: acme.tenant.owner, body: { change_id } })
+
+/** The second of the database's clock, which goes on while the clock of the service stands still. */
+async function databaseSeconds(): Promise<number> {
+  const { rows } = await owner.query('select floor(extract(epoch from clock_timestamp()))::int as now')
+  return rows[0].now
+}
+
+/** Waits until the clock of the database has reached a second. */
+async function databaseReaches(second: number): Promise<void> {
+  await owner.query(
+    'select pg_sleep(greatest(0, $1::float8 - extract(epoch from clock_timestamp())::float8))',
+    [second],
+  )
+}
 
 /** Signs bytes as they are, which no JSON writer would produce. */
 async function pushBytes(bytes: string | Buffer, headers: Record<string, string> = {}): Promise<Answer> {
@@ -296,11 +315,89 @@ describe('200', () => {
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
   })
 
-  test('a fast clock cannot reserve the future: its signature counts from the server’s now', async () => {
+  test.each([3, 20, 120])(
+    'of a sender whose clock is %i s ahead, the newest signature wins, however late the older one arrives',
+    async (ahead) => {
+      const lane = await makeLane(app, acme.tenant)
+      const first = (await databaseSeconds()) + ahead
+      await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
+      const late = await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, first)
+      expect(late.body.updated).toBe(false)
+      expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+      expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2300 }, first + 2)).body.updated).toBe(
+        true,
+      )
+      expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2300)
+    },
+  )
+
+  test('an older signature of a fast clock loses also when it arrives later than the clock is ahead', async () => {
     const lane = await makeLane(app, acme.tenant)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, seconds() + 300)
-    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, seconds())
+    const first = (await databaseSeconds()) + 1
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
+    await databaseReaches(first + 3)
+    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, first)).body.updated).toBe(false)
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('a fast clock cannot block another sender: its signature counts from its arrival', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const fast = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
+    const now = await databaseSeconds()
+    await pushUpdate(app, fast, { lane_ref: lane.lane_ref, customer_rate: 2100 }, now + 120)
+    await databaseReaches(now + 2)
+    expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, now + 2)).body.updated).toBe(true)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+    // What the fast sender signed before its newest update is old, whatever was applied since.
+    await pushUpdate(app, fast, { lane_ref: lane.lane_ref, customer_rate: 2000 }, now + 119)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('of two senders whose clocks are both ahead, the newer signature wins', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const another = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
+    const first = (await databaseSeconds()) + 120
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, first + 1)
+    const late = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+    expect((await pushUpdate(app, another, late, first)).body.updated).toBe(false)
+    expect((await pushUpdate(app, another, late, first + 2)).body.updated).toBe(true)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2100)
+  })
+
+  test('a rollback is newer than what a fast sender signed before it, and older than what it signs afterwards', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const ahead = 120
+    const sent = await databaseSeconds()
+    await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, sent + ahead)
+    const rolledBackAfter = sent + 3
+    await databaseReaches(rolledBackAfter)
+    await rollBack(lane.lane_ref, 1)
+    // Signed after the first update and before the rollback, delivered after it.
+    const undone = await push({ lane_ref: lane.lane_ref, customer_rate: 2150 }, rolledBackAfter - 2 + ahead)
+    expect(undone.body.updated).toBe(false)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBeNull()
+    await databaseReaches(rolledBackAfter + 1)
+    const next = await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, rolledBackAfter + 1 + ahead)
+    expect(next.body.updated).toBe(true)
+    expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
+  })
+
+  test('instances whose clocks differ decide by the clock of the database', async () => {
+    const lane = await makeLane(app, acme.tenant)
+    const behind = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now - 20_000 })
+    try {
+      const another = { ...acme, token: await makeServiceToken(app, acme.tenant.owner) }
+      const signedAt = await databaseSeconds()
+      await pushUpdate(behind, acme, { lane_ref: lane.lane_ref, customer_rate: 2200 }, signedAt)
+      // By the clock of its instance the first one would count as 20 s older than it is.
+      const late = { lane_ref: lane.lane_ref, customer_rate: 2100 }
+      expect((await pushUpdate(app, another, late, signedAt - 10)).body.updated).toBe(false)
+      const [change] = await changesOf(lane.lane_ref)
+      expect(Math.abs(Date.parse(change.changed_at) - Date.now())).toBeLessThan(60_000)
+      expect((await laneOf(lane.lane_ref)).decided_at).toBe(change.changed_at)
+    } finally {
+      await behind.close()
+    }
   })
 
   test('the window follows the server’s clock', async () => {
@@ -398,10 +495,7 @@ describe('200', () => {
     const lane = await makeLane(app, acme.tenant)
     const update = { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1700 }
     await push(update, seconds() - 1)
-    const rolled = await call(app, 'POST', `/api/lanes/${lane.lane_ref}/rollback`, {
-      token: acme.tenant.owner,
-      body: { change_id: 1 },
-    })
+    const rolled = await rollBack(lane.lane_ref, 1)
     expect(rolled.body).toMatchObject({
       customer_rate: null,
       truck_cost: null,

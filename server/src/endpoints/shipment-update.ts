@@ -1,8 +1,9 @@
 import type { BodyOf } from '#contract/endpoint.ts'
+import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { applyShipmentUpdate, type BookedLane, type Booking } from '#engine/shipment-update.ts'
+import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
 import {
   bookingColumns,
   type HeldValues,
@@ -14,8 +15,10 @@ import { type BookedLaneRow, bookShipment } from '../database/shipment-updates.t
 import { Reply, serve } from './call.ts'
 import { noLane } from './quote-requests.ts'
 
+type Body = BodyOf<typeof shipmentUpdate>
+
 /** The fields an update carries, in the units of a lane: cents, epoch milliseconds. An absent field stays absent. */
-function carriedFields(body: BodyOf<typeof shipmentUpdate>): Partial<Booking> {
+function carriedFields(body: Body): ShipmentUpdate['fields'] {
   return {
     ...(body.customer_rate === undefined ? {} : { customerRateCents: centsFromDollars(body.customer_rate) }),
     ...(body.truck_cost === undefined ? {} : { truckCostCents: centsFromDollars(body.truck_cost) }),
@@ -24,6 +27,38 @@ function carriedFields(body: BodyOf<typeof shipmentUpdate>): Partial<Booking> {
     ...(body.carrier_mc === undefined ? {} : { carrierNotes: body.carrier_mc }),
     ...(body.booked_at === undefined ? {} : { bookedAt: readTime(body.booked_at) }),
   }
+}
+
+const notWithCancelled = [
+  'customer_rate',
+  'truck_cost',
+  'carrier_name',
+  'carrier_mc',
+  'booked_at',
+] as const satisfies readonly (keyof Body)[]
+
+/** An update either books or cancels: a body that says both is refused, so that neither is guessed. */
+function checkCancellation(body: Body): void {
+  const errors: FieldError[] =
+    body.cancelled === true
+      ? notWithCancelled
+          .filter((field) => body[field] !== undefined)
+          .map((field) => ({
+            pointer: `/${field}`,
+            code: 'invalid',
+            detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or leave out cancelled.`,
+          }))
+      : body.cancel_reason === undefined
+        ? []
+        : [
+            {
+              pointer: '/cancel_reason',
+              code: 'invalid',
+              detail:
+                'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or leave out cancel_reason.',
+            },
+          ]
+  if (errors.length > 0) throw invalid(errors)
 }
 
 function bookedLane(lane: BookedLaneRow): BookedLane {
@@ -35,8 +70,10 @@ function bookedLane(lane: BookedLaneRow): BookedLane {
       carrierName: lane.carrier_name,
       carrierNotes: lane.carrier_notes,
       bookedAt: lane.booked_at?.getTime() ?? null,
+      cancelledAt: lane.cancelled_at?.getTime() ?? null,
+      cancelReason: lane.cancel_reason,
     },
-    signedAt: lane.signed_at,
+    stamps: lane.signed_at,
     outcome: outcomeOf(lane),
     outcomeBeforeBooking: outcomeBeforeBooking(lane),
   }
@@ -55,8 +92,11 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
     [bookingColumns.carrierName]: booking.carrierName,
     [bookingColumns.carrierNotes]: booking.carrierNotes,
     [bookingColumns.bookedAt]: moment(booking.bookedAt),
-    truck_cost_source: truckCostApplied ? 'tms' : lane.truck_cost_source,
-    signed_at: next.signedAt,
+    [bookingColumns.cancelledAt]: moment(booking.cancelledAt),
+    [bookingColumns.cancelReason]: booking.cancelReason,
+    truck_cost_source:
+      booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
+    signed_at: next.stamps,
     ...outcomeValues({ outcome: next.outcome, beforeBooking: next.outcomeBeforeBooking }),
   }
 }
@@ -65,25 +105,23 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
  * The same request again gets its stored answer; else the lane is found by its ref, merged, saved with its change, and the
  * update is kept on record, all of it in one commit. No queue and no retraining: the next read uses the new facts.
  */
-export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed, now }, parts) => {
+export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
   const { database, config } = parts
-  const at = new Date(now)
-  // A fast clock cannot reserve the future: a signature counts from the server's now at the latest.
-  const signedAtSeconds = Math.min(signed.timestampSeconds, Math.floor(now / 1000))
+  checkCancellation(body)
+  const update: ShipmentUpdate = {
+    fields: carriedFields(body),
+    ...(body.cancelled === true ? { cancellation: { reason: body.cancel_reason ?? null } } : {}),
+    sender: caller.tokenId,
+    signedAtSeconds: signed.timestampSeconds,
+  }
   const request = { digest: signed.requestDigest, laneRef: body.lane_ref }
-  const answer = await bookShipment(database, caller.tenant, request, (lane) => {
-    const merged = applyShipmentUpdate(
-      bookedLane(lane),
-      { fields: carriedFields(body), signedAtSeconds },
-      now,
-      config.staleWrites,
-    )
+  const answer = await bookShipment(database, caller.tenant, request, (lane, now) => {
+    const merged = applyShipmentUpdate(bookedLane(lane), update, now, config.staleWrites)
     const { applied, updated, rule } = merged
     return {
-      next: applied.length === 0 ? null : heldValues(lane, merged.lane, applied.includes('truckCostCents')),
+      next: merged.changed ? heldValues(lane, merged.lane, applied.includes('truckCostCents')) : null,
       origin: { source: 'tms', tokenId: caller.tokenId, rule },
       signedAt: new Date(signed.timestampSeconds * 1000),
-      receivedAt: at,
       tokenId: caller.tokenId,
       carried: body,
       applied,
@@ -91,6 +129,6 @@ export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, bod
     }
   })
   if (answer === null) throw noLane(body.lane_ref)
-  const told = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
-  return answer.replayed ? new Reply(told, { 'Idempotent-Replayed': 'true' }) : told
+  const result = { status: 'ok' as const, lane_id: answer.laneId, updated: answer.updated }
+  return answer.replayed ? new Reply(result, { 'Idempotent-Replayed': 'true' }) : result
 })

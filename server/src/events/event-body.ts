@@ -12,6 +12,8 @@ const bookedColumns: Readonly<Record<string, (typeof bookedFields)[number]>> = {
   carrier_name: 'carrier_name',
   carrier_notes: 'carrier_notes',
   booked_at: 'booked_at',
+  cancelled_at: 'cancelled_at',
+  cancel_reason: 'cancel_reason',
 }
 
 function laneOf({ lane }: EventFacts) {
@@ -24,6 +26,7 @@ function laneOf({ lane }: EventFacts) {
       updated_at: new Date(lane.updated_at),
       decided_at: moment(lane.decided_at),
       booked_at: moment(lane.booked_at),
+      cancelled_at: moment(lane.cancelled_at),
     },
     { reference: lane.reference, quotedBy: quotedBy(lane) },
   )
@@ -58,6 +61,8 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
           ),
         },
       }
+    case 'lane.booking_cancelled':
+      return { type, timestamp, data: changeOf(about) }
     case 'lane.outcome_changed': {
       const data = changeOf(about)
       // The trail keeps what differs: what it does not name is what the lane still holds.

@@ -347,7 +347,7 @@ describe('a row with a lane_ref', () => {
         lane,
         {
           customer_rate_cents: 220000,
-          signed_at: { customerRateCents: 1 },
+          signed_at: { customerRateCents: [{ sender: 1, signed: 1, effective: 1 }] },
           outcome: 'lost',
           outcome_source: 'dashboard',
           decided_at: new Date(now),

@@ -1,11 +1,18 @@
--- The history of a lane names the rule that changed an outcome without a person, and a lane keeps the outcome from before
--- its booking: a cancellation restores it.
+-- A booking can be cancelled. The history of a lane names the rule that changed an outcome without a person, and a lane keeps
+-- the outcome from before its booking: a cancellation restores it.
 
--- The rule by which this change set the outcome; null when a person or a file set it, or when it stayed.
-alter table lane_changes add column rule text check (length(rule) between 1 and 50);
+-- A digest of the body under a request_key: a different body under the same key is refused. The tables are altered in the
+-- order in which a request writes them.
+alter table quote_requests add column request_digest bytea check (length(request_digest) = 32);
+
+alter table lanes add column cancelled_at timestamptz;
+alter table lanes add column cancel_reason text;
 
 -- {"outcome", "reason", "source", "decided_at"} from before the booking that won the lane.
 alter table lanes add column outcome_before_booking jsonb;
+
+-- The rule by which this change set the outcome; null when a person or a file set it, or when it stayed.
+alter table lane_changes add column rule text check (length(rule) between 1 and 50);
 
 -- As in 0020, without outcome_before_booking.
 create or replace function announce(tenant integer, kind text, of_lane lanes, about jsonb) returns void
@@ -39,7 +46,7 @@ create or replace function announce(tenant integer, kind text, of_lane lanes, ab
     where tenant_id = tenant and state = 'active' and kind = any (event_types);
   end $$;
 
--- As in 0020, with the rule of a change and the outcome from before the booking.
+-- As in 0020, with cancellations, the rule of a change, and the outcome from before the booking.
 create or replace function change_lane(tenant integer, lane bigint, seen text, held jsonb, change jsonb)
   returns public.lanes
   language plpgsql volatile set enable_seqscan = off
@@ -59,6 +66,8 @@ create or replace function change_lane(tenant integer, lane bigint, seen text, h
       carrier_name = held ->> 'carrier_name',
       carrier_notes = held ->> 'carrier_notes',
       booked_at = (held ->> 'booked_at')::timestamptz,
+      cancelled_at = (held ->> 'cancelled_at')::timestamptz,
+      cancel_reason = held ->> 'cancel_reason',
       signed_at = held -> 'signed_at',
       outcome = held ->> 'outcome',
       outcome_reason = held ->> 'outcome_reason',
@@ -82,9 +91,13 @@ create or replace function change_lane(tenant integer, lane bigint, seen text, h
         change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer, change ->> 'rule');
       about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'rule', change -> 'rule',
         'before', change -> 'before', 'after', change -> 'after');
-      if change -> 'after' ?| '{customer_rate_cents, truck_cost_cents, customer_name, carrier_name, carrier_notes, booked_at}'
+      if change -> 'after' ?| '{customer_rate_cents, truck_cost_cents, customer_name, carrier_name, carrier_notes, booked_at,
+        cancelled_at, cancel_reason}'
       then
         perform public.announce(tenant, 'lane.booked', changed, about);
+      end if;
+      if change #>> '{after, cancelled_at}' is not null then
+        perform public.announce(tenant, 'lane.booking_cancelled', changed, about);
       end if;
       if change -> 'after' ?| '{outcome, outcome_reason}' then
         perform public.announce(tenant, 'lane.outcome_changed', changed, about);
@@ -93,7 +106,8 @@ create or replace function change_lane(tenant integer, lane bigint, seen text, h
     return changed;
   end $$;
 
--- As in 0025, with the outcome from before the booking.
+-- As in 0025, with cancellations and the outcome from before the booking, and with the time of the database's clock in epoch
+-- milliseconds: instances whose clocks differ decide by the same clock.
 create or replace function find_booking(tenant integer, digest bytea, ref text) returns json
   language plpgsql stable set enable_seqscan = off
   as $$
@@ -106,13 +120,13 @@ create or replace function find_booking(tenant integer, digest bytea, ref text) 
     if found then
       return known;
     end if;
-    select json_build_object('seen', xmin::text, 'lane', json_build_object(
+    select json_build_object('seen', xmin::text, 'now', floor(extract(epoch from clock_timestamp()) * 1000), 'lane', json_build_object(
       'lane_id', lane_id, 'origin_key', origin_key, 'destination_key', destination_key,
       'equipment_code', equipment_code, 'quoted_rate_cents', quoted_rate_cents, 'miles', miles,
       'created_at', created_at, 'customer_rate_cents', customer_rate_cents, 'truck_cost_cents', truck_cost_cents,
       'truck_cost_source', truck_cost_source, 'customer_name', customer_name, 'carrier_name', carrier_name,
-      'carrier_notes', carrier_notes, 'booked_at', booked_at, 'signed_at', signed_at, 'outcome', outcome,
-      'outcome_reason', outcome_reason, 'outcome_source', outcome_source, 'decided_at', decided_at,
+      'carrier_notes', carrier_notes, 'booked_at', booked_at, 'cancelled_at', cancelled_at,
+      'cancel_reason', cancel_reason, 'signed_at', signed_at, 'outcome', outcome, 'outcome_reason', outcome_reason, 'outcome_source', outcome_source, 'decided_at', decided_at,
       'outcome_before_booking', outcome_before_booking
     )) into known
     from public.lanes
