@@ -1,5 +1,16 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type LaneOutcome, outcomeOfBooking } from './shipment-update.ts'
+import {
+  applyShipmentUpdate,
+  type BookedLane,
+  type Booking,
+  bookingFields,
+  isBooked,
+  type LaneOutcome,
+  outcomeOfBooking,
+  type ShipmentUpdate,
+  stampsAfterRollback,
+} from './shipment-update.ts'
 
 const open: LaneOutcome = { outcome: 'pending', reason: null, source: null, decidedAt: null }
 const lostByAPerson: LaneOutcome = { outcome: 'lost', reason: 'price', source: 'dashboard', decidedAt: 1_000 }
@@ -39,4 +50,233 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
       outcomeOfBooking({ outcome: { ...byTms, outcome: 'won' }, isBooked: true }, source, 9_000),
     ).toBeNull()
   })
+})
+
+const noBooking: Booking = {
+  customerRateCents: null,
+  truckCostCents: null,
+  customerName: null,
+  carrierName: null,
+  carrierNotes: null,
+  bookedAt: null,
+  cancelledAt: null,
+  cancelReason: null,
+}
+const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: open, outcomeBeforeBooking: null }
+
+const some = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 })
+const booking = fc
+  .record({
+    customerRateCents: some(fc.integer({ min: 0, max: 5 })),
+    truckCostCents: some(fc.integer({ min: 0, max: 5 })),
+    customerName: some(fc.constantFrom('A', 'B')),
+    carrierName: some(fc.constantFrom('C', 'D')),
+    carrierNotes: some(fc.constantFrom('MC-1', 'MC-2')),
+    bookedAt: some(fc.integer({ min: 1, max: 3 })),
+  })
+  .map((fields) => ({ fields: JSON.parse(JSON.stringify(fields)) as ShipmentUpdate['fields'] }))
+const cancellation = fc
+  .option(fc.constantFrom('No truck', 'Shipper pulled the load'))
+  .map((reason) => ({ fields: {}, cancellation: { reason } }))
+/** What one sender signs, one update in each second of its clock. */
+const updates = fc.array(
+  fc.oneof({ arbitrary: booking, weight: 3 }, { arbitrary: cancellation, weight: 1 }),
+  {
+    minLength: 1,
+    maxLength: 8,
+  },
+)
+
+const start = 1_000_000
+
+interface Arrival {
+  readonly update: ShipmentUpdate
+  /** The second of the database's clock. */
+  readonly at: number
+}
+
+function laneAfter(arrivals: readonly Arrival[], lane = quoted): BookedLane {
+  return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, lane)
+}
+
+/** The values a lane holds. The time of a cancellation depends on which of several arrived first. */
+function values({ booking: { cancelledAt, ...held }, outcome }: BookedLane) {
+  return { ...held, isCancelled: cancelledAt !== null, outcome: outcome.outcome }
+}
+
+/** What the updates of one sender leave, computed from the meaning of each, without any time. */
+function inSignedOrder(signed: readonly Pick<ShipmentUpdate, 'fields' | 'cancellation'>[]) {
+  let held: Record<string, unknown> = { ...noBooking, isCancelled: false }
+  for (const { fields, cancellation } of signed) {
+    if (cancellation !== undefined) {
+      const { customerName } = held
+      held = { ...noBooking, customerName, cancelReason: cancellation.reason, isCancelled: true }
+    }
+    Object.assign(held, fields)
+    if (isBooked(held as Partial<Booking>)) Object.assign(held, { isCancelled: false, cancelReason: null })
+  }
+  const { cancelledAt: _time, ...rest } = held
+  return { ...rest, outcome: isBooked(held as Partial<Booking>) ? 'won' : 'pending' }
+}
+
+describe('the updates of one sender', () => {
+  test('in any order, with repeats, and with any skew of its clock, end in the state of their signed order', () => {
+    fc.assert(
+      fc.property(
+        updates.chain((signed) =>
+          fc.record({
+            signed: fc.constant(signed),
+            skew: fc.integer({ min: -300, max: 300 }),
+            order: fc.array(fc.nat({ max: signed.length - 1 }), { maxLength: 6 }).chain((repeats) =>
+              fc.shuffledSubarray([...signed.keys(), ...repeats], {
+                minLength: signed.length + repeats.length,
+              }),
+            ),
+            waits: fc.infiniteStream(fc.integer({ min: 0, max: 200 })),
+          }),
+        ),
+        ({ signed, skew, order, waits }) => {
+          let at = start + signed.length
+          const arrivals = order.map((index): Arrival => {
+            at += waits.next().value
+            const update = { ...signed[index], fields: signed[index]?.fields ?? {}, sender: 1 }
+            return { update: { ...update, signedAtSeconds: start + skew + index }, at }
+          })
+          expect(values(laneAfter(arrivals))).toEqual(inSignedOrder(signed))
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('sent again as the newest change nothing, and read the same', () => {
+    fc.assert(
+      fc.property(updates, fc.integer({ min: 0, max: 100 }), (signed, later) => {
+        const arrivals = signed.map((update, index) => ({
+          update: { ...update, sender: 1, signedAtSeconds: start + index },
+          at: start + index,
+        }))
+        const lane = laneAfter(arrivals)
+        const last = arrivals.at(-1) as Arrival
+        const again = { ...last.update, signedAtSeconds: last.update.signedAtSeconds + later }
+        const first = applyShipmentUpdate(laneAfter(arrivals.slice(0, -1)), last.update, last.at * 1000)
+        const repeated = applyShipmentUpdate(lane, again, (last.at + later) * 1000)
+        expect(repeated.lane.booking).toEqual(lane.booking)
+        expect(repeated.lane.outcome).toEqual(lane.outcome)
+        expect([repeated.updated, repeated.rule]).toEqual([first.updated, null])
+      }),
+    )
+  })
+})
+
+describe('the updates of several senders', () => {
+  const skewed = fc.record({
+    signed: fc.array(fc.record({ update: booking, sender: fc.nat({ max: 2 }), late: fc.nat({ max: 50 }) }), {
+      minLength: 1,
+      maxLength: 8,
+    }),
+    skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -50, max: 50 }))),
+  })
+  /** Signed one each second, delivered late: in the order of arrival. */
+  const arrivalsOf = ({ signed, skews }: typeof skewed extends fc.Arbitrary<infer T> ? T : never) =>
+    signed
+      .map(({ update, sender, late }, index) => ({
+        update: { ...update, sender, signedAtSeconds: start + index + (skews[sender] ?? 0) },
+        at: start + index + late,
+      }))
+      .sort((a, b) => a.at - b.at)
+
+  test('never put an older value of a sender in the place of a newer one', () => {
+    fc.assert(
+      fc.property(skewed, (history) => {
+        const arrivals = arrivalsOf(history)
+        const { stamps } = laneAfter(arrivals)
+        for (const field of bookingFields) {
+          const [held] = stamps[field] ?? []
+          const own = arrivals.filter(
+            ({ update }) =>
+              update.sender === held?.sender && update.fields[field as 'carrierName'] !== undefined,
+          )
+          for (const { update } of own) {
+            expect(update.signedAtSeconds).toBeLessThanOrEqual(held?.signed ?? 0)
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('do not block a sender whose clock is right: what it signs after all others arrived is applied', () => {
+    fc.assert(
+      fc.property(skewed, booking, (history, { fields }) => {
+        const arrivals = arrivalsOf(history)
+        const at = start + 100
+        const update = { fields, sender: 9, signedAtSeconds: at }
+        const { lane, applied } = applyShipmentUpdate(laneAfter(arrivals), update, at * 1000)
+        expect(applied).toHaveLength(Object.keys(fields).length)
+        expect(lane.booking).toMatchObject(fields)
+      }),
+    )
+  })
+
+  test('with clocks that are not ahead end in the state of the signed order, whoever signed', () => {
+    fc.assert(
+      fc.property(skewed, (history) => {
+        const skews: [number, number, number] = [0, 0, 0]
+        const signed = history.signed.map(({ update }) => update)
+        expect(values(laneAfter(arrivalsOf({ ...history, skews })))).toEqual(inSignedOrder(signed))
+      }),
+    )
+  })
+})
+
+describe('a rollback', () => {
+  const ahead = fc.integer({ min: 0, max: 300 })
+
+  test('is newer than all that was signed before it, and older than all that is signed after it', () => {
+    fc.assert(
+      fc.property(
+        ahead,
+        fc.integer({ min: 0, max: 100 }),
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 0, max: 100 }),
+        (skew, before, since, late) => {
+          const first = { fields: { customerRateCents: 1 }, sender: 1, signedAtSeconds: start + skew }
+          const rolledBackAt = start + before + since
+          const booked = laneAfter([{ update: first, at: start }])
+          const lane: BookedLane = {
+            ...quoted,
+            stamps: {
+              customerRateCents: stampsAfterRollback(booked.stamps.customerRateCents ?? [], rolledBackAt),
+            },
+          }
+          const push = (trueTime: number) =>
+            applyShipmentUpdate(
+              lane,
+              { fields: { customerRateCents: 2 }, sender: 1, signedAtSeconds: trueTime + skew },
+              (rolledBackAt + late) * 1000,
+            ).applied
+          expect(push(start + before)).toEqual([])
+          expect(push(rolledBackAt + late)).toEqual(['customerRateCents'])
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+test('an update that changes nothing of a lane says so, and one that only loses leaves its stamp', () => {
+  const signed = (sender: number, signedAtSeconds: number) => ({
+    fields: { customerRateCents: sender },
+    sender,
+    signedAtSeconds,
+  })
+  const lane = laneAfter([{ update: signed(1, start), at: start }])
+  expect(applyShipmentUpdate(lane, signed(1, start - 1), start * 1000).changed).toBe(false)
+  const lost = applyShipmentUpdate(lane, signed(2, start - 1), start * 1000)
+  expect([lost.applied, lost.changed]).toEqual([[], true])
+  expect(lost.lane.stamps.customerRateCents).toEqual([
+    { sender: 1, signed: start, effective: start },
+    { sender: 2, signed: start - 1, effective: start - 1 },
+  ])
 })
