@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
-import { call, type Integration, makeIntegration, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeServiceToken, pushUpdate } from '#testing/make.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 
 const fieldValues = {
@@ -15,42 +15,86 @@ const fieldValues = {
 type Field = keyof typeof fieldValues
 const fields = Object.keys(fieldValues) as Field[]
 
-/** Updates of 2 to 6 fields in the order in which they are signed, and the order in which they and copies arrive. */
+type Update = Readonly<Partial<Record<Field | 'cancelled' | 'cancel_reason', unknown>>>
+
+const update: fc.Arbitrary<Update> = fc.oneof(
+  {
+    arbitrary: fc
+      .record(fieldValues, { requiredKeys: [] })
+      .filter((fields) => Object.keys(fields).length >= 2),
+    weight: 4,
+  },
+  {
+    arbitrary: fc.constantFrom({ cancelled: true }, { cancelled: true, cancel_reason: 'No truck' }),
+    weight: 1,
+  },
+)
+
+/** How far the clock of a sender is ahead of the clock of the database, in seconds. */
+const skew = fc.constantFrom(0, 3, 20, 120, -20)
+/** How far the clocks of the instances are ahead of the clock of the database, in seconds. */
+const instanceOffsets = [0, 20, -20]
+
+/**
+ * Updates in the order in which they are signed, by one or two senders with clocks of their own, and the order in which
+ * they and copies of them arrive.
+ */
 const history = fc
-  .array(
-    fc.record(fieldValues, { requiredKeys: [] }).filter((update) => Object.keys(update).length >= 2),
-    { minLength: 2, maxLength: 6 },
-  )
-  .chain((updates) =>
+  .array(fc.record({ update, sender: fc.nat({ max: 1 }) }), { minLength: 2, maxLength: 6 })
+  .chain((signed) =>
     fc.record({
-      updates: fc.constant(updates),
+      signed: fc.oneof(fc.constant(signed), fc.constant(signed.map((one) => ({ ...one, sender: 0 })))),
+      skews: fc.oneof(fc.constant([0, 0] as const), fc.tuple(skew, skew)),
       arrivals: fc
         .shuffledSubarray(
-          updates.flatMap((_update, index) => [index, index, index]),
-          { minLength: updates.length },
+          signed.flatMap((_update, index) => [index, index, index]),
+          { minLength: signed.length },
         )
-        .map((some) => [...some, ...updates.keys()])
+        .map((some) => [...some, ...signed.keys()])
         .chain((all) => fc.shuffledSubarray(all, { minLength: all.length })),
       connections: fc.integer({ min: 1, max: 6 }),
     }),
   )
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never
 
-/** What the lane holds in the end: each field of the last signed update that carries it. */
-function inSignedOrder(updates: History['updates']): Record<string, unknown> {
-  const end: Record<string, unknown> = {}
-  for (const update of updates) Object.assign(end, update)
-  const held = Object.fromEntries(
-    fields.map((field) => {
-      const value = end[field] ?? null
-      return [
-        field,
-        field === 'booked_at' && typeof value === 'string' ? new Date(value).toISOString() : value,
-      ]
-    }),
-  )
-  const isBooked = end.customer_rate !== undefined || end.truck_cost !== undefined
-  return { ...held, outcome: isBooked ? 'won' : 'pending', statuses: '200' }
+const amounts: readonly string[] = ['customer_rate', 'truck_cost']
+
+/** The value that the last of these updates gives each field: a cancellation clears all but the customer. */
+function lastValues(updates: readonly Update[]): Readonly<Record<Field, unknown>> {
+  const end: Record<string, unknown> = Object.fromEntries(fields.map((field) => [field, null]))
+  for (const { cancelled, cancel_reason: _reason, ...carried } of updates) {
+    if (cancelled === true) for (const field of fields) if (field !== 'customer_name') end[field] = null
+    Object.assign(end, carried)
+  }
+  if (typeof end.booked_at === 'string') end.booked_at = new Date(end.booked_at).toISOString()
+  return end as Record<Field, unknown>
+}
+
+type Held = Readonly<Record<Field | 'cancelled' | 'outcome' | 'statuses', unknown>>
+
+/**
+ * What is wrong with what a lane holds in the end; null when nothing is. With one sender, or with clocks that agree, it is
+ * the state of the signed order. With two clocks that differ each field holds the last value of one of the senders: never
+ * an older one.
+ */
+function fault({ signed, skews }: History, held: Held): string | null {
+  const senders = [...new Set(signed.map(({ sender }) => sender))]
+  const oneOrder = senders.length === 1 || skews.every((seconds) => seconds === 0)
+  const ends = oneOrder
+    ? [lastValues(signed.map(({ update }) => update))]
+    : senders.map((one) =>
+        lastValues(signed.filter(({ sender }) => sender === one).map(({ update }) => update)),
+      )
+  for (const field of fields) {
+    const wanted = ends.map((end) => end[field])
+    if (!wanted.includes(held[field])) return `${field} is ${held[field]}, not ${wanted.join(' or ')}`
+  }
+  const isBooked = amounts.some((field) => held[field as Field] !== null)
+  if (held.outcome !== (isBooked ? 'won' : 'pending')) return `the outcome is ${held.outcome}`
+  const last = signed.findLast(({ update }) => update.cancelled === true)
+  const isCancelled = !isBooked && last !== undefined
+  if (held.cancelled !== isCancelled) return `cancelled is ${held.cancelled}`
+  return held.statuses === '200' ? null : `updates were answered ${held.statuses}`
 }
 
 const lanesAtOnce = 100
@@ -80,36 +124,42 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
   }
 }
 
-/** Plays a history against a lane of its own, over several connections at once, and answers what the lane then holds. */
+/** Plays a history against a lane of its own, over several connections and instances at once, and returns the lane's end. */
 async function played(
-  app: TestApp,
-  integration: Integration,
+  apps: readonly TestApp[],
+  senders: readonly Integration[],
   laneRef: string,
-  { updates, arrivals, connections }: History,
-): Promise<Record<string, unknown>> {
-  const signedFrom = Math.floor(app.now / 1000) - updates.length
+  { signed, skews, arrivals, connections }: History,
+): Promise<Held> {
+  const [app] = apps as [TestApp]
+  const [owner] = senders as [Integration]
+  const signedFrom = Math.floor(app.now / 1000) - signed.length
   const queue = [...arrivals]
   const statuses = new Set<number>()
-  const worker = async () => {
+  const worker = async (_: unknown, connection: number) => {
     for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
-      const update = { lane_ref: laneRef, ...updates[index] }
-      statuses.add(await pushed(app, integration, update, signedFrom + index))
+      const { update, sender } = signed[index] as History['signed'][number]
+      const by = senders[sender] as Integration
+      const on = apps[(index + connection) % apps.length] as TestApp
+      const body = { lane_ref: laneRef, ...update }
+      statuses.add(await pushed(on, by, body, signedFrom + index + (skews[sender] ?? 0)))
     }
   }
   await Promise.all(Array.from({ length: connections }, worker))
-  const { body: held } = await call(app, 'GET', `/api/lanes/${laneRef}`, { token: integration.tenant.owner })
-  const named = updates.some((update) => update.customer_name !== undefined)
+  const { body: held } = await call(app, 'GET', `/api/lanes/${laneRef}`, { token: owner.tenant.owner })
+  const named = signed.some(({ update }) => update.customer_name !== undefined)
   return {
-    ...Object.fromEntries(
+    ...(Object.fromEntries(
       fields.map((field) => [field, held[field === 'carrier_mc' ? 'carrier_notes' : field]]),
-    ),
+    ) as Record<Field, unknown>),
     customer_name: named ? held.customer_name : null,
+    cancelled: held.cancelled_at !== null,
     outcome: held.outcome,
     statuses: [...statuses].join(' '),
   }
 }
 
-/** Sends an update, and once more while somebody else holds the lane for longer than is waited for it, as told. */
+/** Sends an update, again while another change holds the lane for longer than an update waits for it. */
 async function pushed(
   app: TestApp,
   integration: Integration,
@@ -132,20 +182,28 @@ async function playHistories(
 ): Promise<Finding> {
   const database = await cloneDatabase(cluster)
   const app = await appOn(database, { config: { staleWrites } })
+  const apps = [app]
   const faults: string[] = []
   let done = 0
   try {
     const integration = await makeIntegration(app)
+    const senders = [
+      integration,
+      { ...integration, token: await makeServiceToken(app, integration.tenant.owner) },
+    ]
+    for (const offset of instanceOffsets.slice(1)) {
+      const now = app.now + offset * 1000
+      apps.push(await appOn(database, { config: { staleWrites }, secretKeys: [app.secretKey], now }))
+    }
     const nextLane = freshLanes(app, integration)
     for (let batch = 0; done < count && faults.length === 0 && !signal.aborted; batch++) {
+      // The instances' clocks stand still by themselves; the database's goes on.
+      for (const [index, one] of apps.entries()) one.now = Date.now() + (instanceOffsets[index] ?? 0) * 1000
       const numRuns = Math.min(historiesAtOnce, count - done)
       const found = await fc.check(
         fc.asyncProperty(history, async (random) => {
-          const end = await played(app, integration, await nextLane(), random)
-          const wanted = inSignedOrder(random.updates)
-          for (const [name, value] of Object.entries(wanted)) {
-            if (end[name] !== value) throw new Error(`${name} is ${end[name]}, not ${value}`)
-          }
+          const found = fault(random, await played(apps, senders, await nextLane(), random))
+          if (found !== null) throw new Error(found)
         }),
         { numRuns, seed: seed + batch },
       )
@@ -158,14 +216,15 @@ async function playHistories(
     }
     return { figure: `${done} histories, ${faults.length} wrong`, faults: firstFaults(faults) }
   } finally {
-    await app.close()
+    for (const one of apps) await one.close()
     await database.drop()
   }
 }
 
 export const lateDeliveries: Proof = {
   name: 'r4',
-  claim: 'Retries and late deliveries in any order end in the state of the updates as they were signed',
+  claim:
+    'Retries, late deliveries and cancellations in any order, from senders and through instances with clocks of their own, end in the state of the updates as they were signed',
   fault: 'STALE_WRITES=apply',
   run: (options) => playHistories(shareOf(10_000, options.share, 20), 'reject', options),
   control: (options) => playHistories(300, 'apply', options),

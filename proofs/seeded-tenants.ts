@@ -249,6 +249,7 @@ function rowsOf(
       {
         request_id: ids.request,
         request_key: ids.requestKey,
+        request_digest: null,
         created_by: ids.owner,
         created_at: at,
         import_id: null,
@@ -256,6 +257,7 @@ function rowsOf(
       {
         request_id: ids.request + 1,
         request_key: null,
+        request_digest: null,
         created_by: ids.owner,
         created_at: at,
         import_id: ids.import,

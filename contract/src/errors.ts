@@ -140,6 +140,11 @@ export const problems = {
     title: 'The same request is still being worked on',
     remedy: 'Wait for Retry-After seconds and send the same request again.',
   },
+  'request-key-reused': {
+    status: 422,
+    title: 'The request_key belongs to another request',
+    remedy: 'Send a new request_key for a new request. To repeat a request, send its key with the same body.',
+  },
   'too-many-live-secrets': {
     status: 409,
     title: 'Two secrets of this name are live already',

@@ -67,7 +67,7 @@ export const createQuoteRequest = endpoint({
       Type.String({
         pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
         description:
-          'A UUID of your own for this request. Sent again with the same key, nothing new is made: the answer is the request that the first one made',
+          'A UUID of your own for this request. The same body sent again with the same key makes nothing new: the answer is the request that the first one made. Another body with the same key is a 422, request-key-reused',
         examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
         'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
       }),
@@ -105,6 +105,7 @@ export const createQuoteRequest = endpoint({
   }),
   status: 201,
   answer: QuoteRequest,
+  problems: ['request-key-reused'],
   examples: {
     body: {
       customer_name: 'Harvest Table Foods',

@@ -175,7 +175,7 @@ describe('the updates of several senders', () => {
       minLength: 1,
       maxLength: 8,
     }),
-    skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -50, max: 50 }))),
+    skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -300, max: 300 }))),
   })
   /** Signed one each second, delivered late: in the order of arrival. */
   const arrivalsOf = ({ signed, skews }: typeof skewed extends fc.Arbitrary<infer T> ? T : never) =>
@@ -210,13 +210,24 @@ describe('the updates of several senders', () => {
     fc.assert(
       fc.property(skewed, booking, (history, { fields }) => {
         const arrivals = arrivalsOf(history)
-        const at = start + 100
+        const at = start + 60
         const update = { fields, sender: 9, signedAtSeconds: at }
         const { lane, applied } = applyShipmentUpdate(laneAfter(arrivals), update, at * 1000)
         expect(applied).toHaveLength(Object.keys(fields).length)
         expect(lane.booking).toMatchObject(fields)
       }),
     )
+  })
+
+  test('that are both ahead follow their signed times', () => {
+    const from = (sender: number, signedAtSeconds: number) => ({
+      update: { fields: { carrierName: String(sender) }, sender, signedAtSeconds },
+      at: start,
+    })
+    const held = (arrivals: readonly Arrival[]) => laneAfter(arrivals).booking.carrierName
+    expect(held([from(1, start + 21), from(2, start + 20)])).toBe('1')
+    expect(held([from(2, start + 20), from(1, start + 21)])).toBe('1')
+    expect(held([from(1, start + 20), from(2, start + 20)])).toBe('2')
   })
 
   test('with clocks that are not ahead end in the state of the signed order, whoever signed', () => {

@@ -93,6 +93,7 @@ export function useDeskSave(): DeskSave {
           void queries.invalidateQueries()
         },
         onError: (error) => {
+          if (error.code === 'request-key-reused') keepKey('')
           // As it was when the save failed: a connection that comes back later tells nothing about it.
           setMayBeSaved(isWithoutAnswer(error))
           show(errorsAt(error.errors, lanesToSave(draft)))

@@ -60,8 +60,8 @@ export interface NewQuoteRequest {
   readonly createdBy: number | null
   readonly createdAt: Date
   readonly importId: number | null
-  /** The sender's own name for it, by which a repeat is known. */
-  readonly requestKey?: string | null
+  /** The sender's own key, by which a repeat is recognized, and a digest of the body that was sent under it. */
+  readonly repeatable?: { readonly key: string; readonly digest: Buffer }
   readonly lanes: readonly NewLane[]
 }
 
@@ -109,7 +109,8 @@ export async function insertQuoteRequests(
       created_by: request.createdBy,
       created_at: request.createdAt,
       import_id: request.importId,
-      request_key: request.requestKey ?? null,
+      request_key: request.repeatable?.key ?? null,
+      request_digest: request.repeatable?.digest ?? null,
     })
     for (const [position, { placed, ...lane }] of request.lanes.entries()) {
       const createdAt = placed?.createdAt ?? request.createdAt

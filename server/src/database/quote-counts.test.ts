@@ -54,7 +54,6 @@ async function quote(own: TenantId, quotes: readonly Quoted[]): Promise<readonly
         createdBy: null,
         createdAt: new Date(at),
         importId: null,
-        requestKey: null,
         lanes: [
           {
             origin: 'Dallas, TX',

@@ -171,6 +171,7 @@ interface QuoteRequestsTable {
   created_by: number | null
   created_at: Moment
   request_key: ColumnType<string | null, string | null | undefined, never>
+  request_digest: ColumnType<Buffer | null, Buffer | null | undefined, never>
   import_id: number | null
 }
 

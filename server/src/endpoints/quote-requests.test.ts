@@ -55,13 +55,39 @@ describe('201', () => {
       quote([oneLane], key),
       quote([oneLane], key),
     ])
-    for (const again of [...others, await quote([{ ...oneLane, quoted_rate: 999 }], key)]) {
+    // The order of members does not make another body, nor does a member that changes nothing of the quote.
+    const reordered = Object.fromEntries(Object.entries(oneLane).reverse())
+    for (const again of [
+      ...others,
+      await quote([reordered], { ...key, reference: null, accept_unknown_places: true }),
+    ]) {
       expect(again.status).toBe(201)
       expect(again.body).toEqual(one?.body)
     }
     const elsewhere = await quote([oneLane], key, other.tenant.owner)
     expect(elsewhere.body.request_id).not.toBe(one?.body.request_id)
     expect(codeOf(await quote([oneLane], { request_key: 'mine' }))).toBe('validation-failed')
+  })
+
+  test('a request_key of another request is 422, names the key and that request, and makes nothing', async () => {
+    const key = { request_key: randomUUID() }
+    const made = (await quote([oneLane], key)).body
+    const lanes = async () => (await call(app, 'GET', '/api/lanes?limit=1', { token: owner })).body.total
+    const before = await lanes()
+    for (const [body, more] of [
+      [[{ ...oneLane, quoted_rate: 999 }], {}],
+      [[{ ...oneLane, miles: 800 }], {}],
+      [[oneLane, oneLane], {}],
+      [[oneLane], { customer_name: 'Another' }],
+      [[oneLane], { reference: 'PO-1' }],
+    ] as const) {
+      const answer = await quote(body, { ...more, ...key })
+      expect([answer.status, codeOf(answer)]).toEqual([422, 'request-key-reused'])
+      expect(answer.body.detail).toContain(key.request_key)
+      expect(answer.body.detail).toContain(String(made.request_id))
+    }
+    expect(await lanes()).toBe(before)
+    expect((await quote([oneLane], key)).body).toEqual(made)
   })
 
   test('a quote request makes its lanes, each pending, with a lane_ref of REQUESTID-LANENUM-COUNT', async () => {
@@ -195,6 +221,7 @@ describe('200', () => {
       'changed_at',
       'before',
       'after',
+      'rule',
       'rolled_back_change_id',
     ])
     expect(first).toMatchObject({
@@ -304,6 +331,7 @@ describe('200', () => {
     expect(body.lanes).toHaveLength(1)
     expect(body.totals).toEqual({
       shipments: 2,
+      cancelled: 0,
       customer_rate: 3000,
       truck_cost: 1500,
       margin: 500,

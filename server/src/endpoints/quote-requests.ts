@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid, problem } from '#contract/errors.ts'
 import { isDisplayText } from '#contract/fields.ts'
@@ -85,6 +86,25 @@ function newLane(
   }
 }
 
+/**
+ * A digest of what a body asks for: the order of its members, and members that change nothing of the quote, do not count.
+ */
+function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof createQuoteRequest>): Buffer {
+  const quoted = asked.map((lane) => [
+    lane.origin,
+    lane.destination,
+    lane.equipment,
+    lane.quoted_rate,
+    lane.estimated_cost ?? null,
+    lane.market_rate ?? null,
+    lane.miles ?? null,
+    lane.pickup_date ?? null,
+  ])
+  return createHash('sha256')
+    .update(JSON.stringify([customer_name, reference ?? null, quoted]))
+    .digest()
+}
+
 /** A quote request as the API shows it. */
 async function quoteRequestAnswer(
   transaction: TenantTransaction,
@@ -114,9 +134,20 @@ export const quoteEndpoints: ServedEndpoint[] = [
     return database.inTenant(caller.tenant, async (transaction) => {
       // Before the key is held: a repeat waits for what is written, not for what is computed.
       const costs = await (await models.of(transaction, caller.tenant, now)).costs()
-      const key = body.request_key ?? null
-      const made = key === null ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
-      if (made !== null) return quoteRequestAnswer(transaction, caller.tenant, made)
+      const key = body.request_key
+      const digest = bodyDigest(body)
+      const made =
+        key === undefined ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
+      if (made !== null) {
+        // A request from before digests were kept has none.
+        if (made.request.request_digest?.equals(digest) === false) {
+          throw problem(
+            'request-key-reused',
+            `request_key ${key} was sent before, with another body, and made quote request ${made.request.request_id}. Nothing was made this time. Send a new request_key for a new request, or the same body to repeat that one.`,
+          )
+        }
+        return quoteRequestAnswer(transaction, caller.tenant, made)
+      }
       const rows = await lanes.insertQuoteRequests(transaction, caller.tenant, database.identifiers, [
         {
           customerName: body.customer_name,
@@ -124,7 +155,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
           createdBy: caller.userId,
           createdAt: new Date(now),
           importId: null,
-          requestKey: key,
+          ...(key === undefined ? {} : { repeatable: { key, digest } }),
           lanes: read
             .filter((lane) => lane !== null)
             .map((lane) => ({ ...lane, ...costExpected(costs, lane) })),
