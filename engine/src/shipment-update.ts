@@ -229,7 +229,9 @@ export function applyShipmentUpdate(
     stamps[field] = stampsAfter(lane.stamps[field] ?? [], stamp, written.has(field))
   }
   const merged = { ...lane.booking, ...only(fields, written) }
-  const booking = isBooked(merged) ? { ...merged, cancelledAt: null, cancelReason: null } : merged
+  // What clears the last amount has cancelled the booking, even if another sender's cancellation has a later time.
+  const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
+  const booking = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
   const isCancelled = booking.cancelledAt !== null
   const applied = carried.filter((field) => written.has(field) && booking[field] === fields[field])
 
@@ -277,6 +279,9 @@ function carriedFields(lane: BookedLane, update: ShipmentUpdate, { effective }: 
 function only(fields: Partial<Booking>, names: ReadonlySet<string>): Partial<Booking> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)))
 }
+
+const cancelFields: ReadonlySet<string> = new Set(['cancelledAt', 'cancelReason'])
+const notCancelled = { cancelledAt: null, cancelReason: null }
 
 function isBookedAmount(field: BookingField): boolean {
   return field === 'customerRateCents' || field === 'truckCostCents'
