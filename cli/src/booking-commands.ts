@@ -59,6 +59,31 @@ export const addBookingCommands: AddCommands = (program, action) => {
     )
 
   program
+    .command('cancel-booking <lane_ref>')
+    .summary('report that the booking of a lane fell through, signed')
+    .description(
+      'Signs and sends a shipment update with cancelled: true. The booked rate, cost and carrier are cleared, and a win that the booking brought is taken back. A newer booking of the lane books it again. Sending the same again is safe.',
+    )
+    .option('--reason <text>', 'why the booking fell through')
+    .addHelpText(
+      'after',
+      '\nExample:\n  lanewise cancel-booking 48211093754-1-1 --reason "Shipper pulled the load"',
+    )
+    .action(
+      action<{ reason?: string }>(async (run, [laneRef = ''], { reason }) => {
+        const lanewise = machinesClient(run.options, run, 'token and secret')
+        const cancelled = { laneRef, ...(reason === undefined ? {} : { reason }) }
+        const answer = await lanewise.cancelBooking(cancelled, { signal: run.signal })
+        run.answer(
+          answer,
+          answer.updated
+            ? `Cancelled the booking of lane ${answer.lane_id}.`
+            : 'Nothing was cancelled: the lane has a newer booking.',
+        )
+      }),
+    )
+
+  program
     .command('verify-signature')
     .summary('say what is wrong with a signature, without a network')
     .description(

@@ -153,6 +153,19 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['outcome', laneRef, 'maybe'])).exit).toBe(2)
   })
 
+  test('a booking is cancelled, again without a change, and not where there is a newer one', async () => {
+    const { lane_ref } = await makeLane(app, integration.tenant)
+    expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500'])).exit).toBe(0)
+    for (let times = 0; times < 2; times++) {
+      expect(await lanewise(['cancel-booking', lane_ref, '--reason', 'No truck'])).toMatchObject({
+        exit: 0,
+        printed: expect.stringContaining('Cancelled the booking'),
+      })
+    }
+    expect((await lanewise(['cancel-booking', '1-1-1'])).exit).toBe(4)
+    expect((await lanewise(['cancel-booking'])).exit).toBe(2)
+  })
+
   test('an update from a file goes byte for byte', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     file('body.json', `{ "lane_ref": "${lane_ref}",\n "truck_cost": 1500.50 }\n`)

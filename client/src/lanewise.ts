@@ -85,6 +85,20 @@ export class Lanewise {
     return this.call('shipment-update', { body: update as Body<'shipment-update'> }, options)
   }
 
+  /**
+   * Reports that the booking of a lane fell through: a signed shipment update with `cancelled: true`. Safe to repeat. A newer
+   * `shipmentUpdate` of the lane books it again.
+   */
+  cancelBooking(
+    { laneRef, reason }: { readonly laneRef: string; readonly reason?: string },
+    options?: CallOptions,
+  ): Promise<Answer<'shipment-update'>> {
+    return this.shipmentUpdate(
+      { lane_ref: laneRef, cancelled: true, ...(reason === undefined ? {} : { cancel_reason: reason }) },
+      options,
+    )
+  }
+
   /** Makes a service token. Needs the token of an admin's or owner's sign-in; the plaintext is in this answer only. */
   createServiceToken(
     body: Body<'create-service-token'>,

@@ -69,6 +69,20 @@ test('a clock that is off by an hour is set right by the service', async () => {
   }
 })
 
+test('a booking is cancelled, with its reason', async () => {
+  const { lane_ref: laneRef } = await makeLane(app, integration.tenant)
+  await lanewise.shipmentUpdate({ lane_ref: laneRef, truck_cost: 1500 })
+  expect(await lanewise.cancelBooking({ laneRef, reason: 'No truck' })).toMatchObject({ updated: true })
+  const owner = new Lanewise({ baseUrl: app.url, token: integration.tenant.owner })
+  expect(await owner.call('get-lane', { params: { lane_ref: laneRef } })).toMatchObject({
+    truck_cost: null,
+    outcome: 'pending',
+    cancelled_at: expect.any(String),
+    cancel_reason: 'No truck',
+  })
+  expect(await lanewise.cancelBooking({ laneRef })).toMatchObject({ updated: true })
+})
+
 test('a file goes up and comes down as it is', async () => {
   const owner = new Lanewise({ baseUrl: app.url, token: integration.tenant.owner })
   const body = new Blob(['origin,destination,equipment,quoted_rate,quoted_at\nReno\n'])

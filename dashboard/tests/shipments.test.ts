@@ -62,6 +62,32 @@ const totals = (page: Page) => page.getByRole('region', { name: 'Totals of the s
 const query = (page: Page) => new URL(page.url()).searchParams
 const refOf = (index: number) => booked[index]?.ref ?? ''
 
+describe('a cancelled booking', () => {
+  test('stays in the list with its mark, is in no total, and its history names the rule', async () => {
+    const own = await makeIntegration(app)
+    const { ref } = await quote(own.tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods')
+    const at = Math.floor(app.now / 1000)
+    await pushUpdate(app, own, { lane_ref: ref, customer_rate: 1920, truck_cost: 1650 }, at - 2)
+    await pushUpdate(app, own, { lane_ref: ref, cancelled: true, cancel_reason: 'No truck' }, at - 1)
+    const { page, troubles } = await openWindow(browser, app.url, { person: own.tenant })
+    await page.goto('/shipments')
+    const row = rowOf(page, ref)
+    await row.getByText('Booking cancelled').waitFor()
+    expect(await totals(page).textContent()).toContain('1 cancelled, not counted')
+    await row.getByRole('button', { name: 'Dallas, TX' }).first().click()
+    const record = page.getByRole('dialog')
+    await record.getByText(': No truck').waitFor()
+    await record
+      .getByText('Pending, because the booking was cancelled; before: won, set by the TMS')
+      .waitFor()
+    await record.getByText('Won, because the TMS booked it; before: pending.').waitFor()
+    await page.goto(`/quotes?lane=${ref}`)
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(troubles).toEqual([])
+    await page.context().close()
+  })
+})
+
 describe('the list', () => {
   test('shows a booking that the TMS pushed, with its margin and its quote', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })

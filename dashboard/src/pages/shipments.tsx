@@ -40,16 +40,15 @@ export default function Shipments() {
     // A rollback has changed what the list sums up.
     void queries.invalidateQueries({ queryKey: ['list-shipments'] })
   }
+  // A cancelled booking is in the list, not in the totals.
+  const listed = data === undefined ? null : data.totals.shipments + data.totals.cancelled
   const filters = { search, change, error }
   return (
     <Page
       title="Shipments"
       hint={`Booked lanes. A shipment counts in the period in which it was quoted; days are days in ${viewerZone()}.`}
       actions={
-        <ExportLink
-          href={addressOfCall('export-shipments', selection)}
-          isEmpty={(data?.totals.shipments ?? 0) === 0}
-        />
+        <ExportLink href={addressOfCall('export-shipments', selection)} isEmpty={(listed ?? 0) === 0} />
       }
     >
       <Stack gap="sm">
@@ -83,7 +82,7 @@ export default function Shipments() {
         <>
           <ShipmentTotals totals={data?.totals} loading={data === undefined} />
           {data === undefined && <Loading label="Loading the shipments" rows={10} height={46} />}
-          {data?.totals.shipments === 0 && (
+          {listed === 0 && (
             <NoShipments
               period={period}
               filtered={isFiltered(search)}
@@ -91,7 +90,7 @@ export default function Shipments() {
               onAllTime={() => change({ period: 'all', from: '', to: '' })}
             />
           )}
-          {data !== undefined && data.totals.shipments > 0 && (
+          {data !== undefined && listed !== null && listed > 0 && (
             <Stack gap="sm" style={{ opacity: shipments.isPlaceholderData ? 0.6 : 1 }}>
               <ShipmentsTable
                 lanes={data.lanes}
@@ -105,7 +104,7 @@ export default function Shipments() {
                 change={change}
                 nextCursor={data.next_cursor}
                 rows={data.lanes.length}
-                total={data.totals.shipments}
+                total={listed}
                 one="shipment"
               />
             </Stack>

@@ -1,7 +1,7 @@
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from '../call.ts'
 import { dollars, moment } from './formats.ts'
-import { outcomeNames, reasonNames, sourceNames } from './outcome-words.tsx'
+import { outcomeNames, reasonNames, sourceNames, sourcePhrases } from './outcome-words.tsx'
 
 export type Change = Answer<'list-changes'>['changes'][number]
 type Value = Change['before'][string]
@@ -14,6 +14,8 @@ const fieldNames: Readonly<Record<string, string>> = {
   carrier_name: 'Carrier',
   carrier_notes: 'MC',
   booked_at: 'Booked',
+  cancelled_at: 'Booking cancelled',
+  cancel_reason: 'Reason of the cancellation',
   outcome: 'Outcome',
   outcome_reason: 'Reason',
   outcome_source: 'Source of the outcome',
@@ -86,5 +88,32 @@ export function changedBy({ source, changed_by }: Change): string {
       return 'TMS, over the API'
     case 'import':
       return changed_by === null ? 'Import' : `Import by ${changed_by.name}`
+  }
+}
+
+/**
+ * Why a rule changed the outcome, and which person or system set the outcome before; null where no rule did.
+ * `changes` is the history of the lane, newest first.
+ *
+ * @example ruleWords(change, changes) // 'Won, because the TMS booked it; before: lost, set by Ana Ortiz on Mar 1, 2026, 9:00 AM.'
+ */
+export function ruleWords(change: Change, changes: readonly Change[]): string | null {
+  const { rule, source, before, after } = change
+  const is = outcomeNames[(after.outcome ?? 'won') as Lane['outcome']]
+  const was = outcomeNames[(before.outcome ?? after.outcome ?? 'won') as Lane['outcome']].toLowerCase()
+  const earlier = changes.find(
+    (one) =>
+      one.change_id < change.change_id && (one.after.outcome ?? one.after.outcome_source) !== undefined,
+  )
+  const setBy = earlier?.changed_by?.name ?? (earlier === undefined ? null : sourcePhrases[earlier.source])
+  const set =
+    earlier === undefined || setBy === null ? '' : `, set by ${setBy} on ${moment(earlier.changed_at)}`
+  switch (rule) {
+    case 'booking_is_a_win':
+      return `${is}, because ${sourcePhrases[source]} booked it; before: ${was}${set}.`
+    case 'cancellation_takes_back_the_win':
+      return `${is}, because the booking was cancelled; before: ${was}${set}.`
+    case null:
+      return null
   }
 }

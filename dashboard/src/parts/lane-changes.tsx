@@ -6,7 +6,7 @@ import { useAnswer, useChange } from '../answers.ts'
 import { useMay } from '../session.tsx'
 import { moment, since } from './formats.ts'
 import { laneHasChanged, showLane } from './lane-caches.ts'
-import { type Change, changedBy, fieldName, restoredBy, valueWords } from './lane-changes-words.ts'
+import { type Change, changedBy, fieldName, restoredBy, ruleWords, valueWords } from './lane-changes-words.ts'
 import { useNotice } from './notices.tsx'
 import { Failed, Loading } from './states.tsx'
 
@@ -51,6 +51,7 @@ export function LaneChanges({ lane }: { lane: Lane }) {
           <ChangeEntry
             key={change.change_id}
             change={change}
+            why={ruleWords(change, changes)}
             {...(mayRollBack ? { onRollBack: () => setChosen(change) } : {})}
           />
         ))}
@@ -60,7 +61,15 @@ export function LaneChanges({ lane }: { lane: Lane }) {
   )
 }
 
-function ChangeEntry({ change, onRollBack }: { change: Change; onRollBack?: () => void }) {
+function ChangeEntry({
+  change,
+  why,
+  onRollBack,
+}: {
+  change: Change
+  why: string | null
+  onRollBack?: () => void
+}) {
   return (
     <li style={{ padding: '0.6rem 0', borderBottom: '1px solid var(--line)' }}>
       <Group justify="space-between" align="flex-start" gap="xs" wrap="nowrap">
@@ -74,6 +83,7 @@ function ChangeEntry({ change, onRollBack }: { change: Change; onRollBack?: () =
               <> · rolled back change {change.rolled_back_change_id}</>
             )}
           </Text>
+          {why !== null && <Text size="sm">{why}</Text>}
           <dl style={{ margin: 0 }}>
             {Object.keys(change.after).map((field) => (
               <Group key={field} gap="0.4rem" style={{ fontSize: 'var(--mantine-font-size-sm)' }}>

@@ -1,4 +1,5 @@
 import type { Lane } from '#contract/lane.ts'
+import { moment } from './formats.ts'
 
 type Outcome = Lane['outcome']
 export type Reason = NonNullable<Lane['outcome_reason']>
@@ -53,6 +54,28 @@ export function OutcomeMark({ outcome }: { outcome: Outcome }) {
       {outcomeNames[outcome]}
     </span>
   )
+}
+
+/** Marks a lane whose booking was cancelled; nothing on other lanes. */
+export function CancelledMark({ lane }: { lane: Pick<Lane, 'cancelled_at'> }) {
+  return lane.cancelled_at === null ? null : (
+    <span
+      style={{
+        padding: '0 0.45em',
+        borderRadius: 'var(--mantine-radius-sm)',
+        fontWeight: 600,
+        color: 'var(--lost)',
+        background: 'var(--lost-soft)',
+      }}
+    >
+      Booking cancelled
+    </span>
+  )
+}
+
+/** When and why a booking was cancelled, in a line of text. */
+export function cancelledWords({ cancelled_at, cancel_reason }: Lane): string {
+  return cancel_reason === null ? moment(cancelled_at) : `${moment(cancelled_at)}: ${cancel_reason}`
 }
 
 /** An outcome with its reason, in a line of text. @example outcomeWords('lost', 'no_response') // 'lost (no response)' */

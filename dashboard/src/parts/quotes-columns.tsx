@@ -201,7 +201,10 @@ export const quotesColumns: readonly QuotesColumn[] = [
     align: 'right',
     from: 'md',
     cell: ({ lane }) => (
-      <TwoLines first={dollars(lane.customer_rate)} second={lane.booked_at && day(lane.booked_at)} />
+      <TwoLines
+        first={dollars(lane.customer_rate)}
+        second={lane.cancelled_at === null ? lane.booked_at && day(lane.booked_at) : 'booking cancelled'}
+      />
     ),
   },
   {

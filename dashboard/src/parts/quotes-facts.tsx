@@ -2,7 +2,7 @@ import { Paper } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { calendarDay, count, dollars, equipmentName, moment } from './formats.ts'
-import { OutcomeMark, reasonNames, sourcePhrases } from './outcome-words.tsx'
+import { CancelledMark, cancelledWords, OutcomeMark, reasonNames, sourcePhrases } from './outcome-words.tsx'
 
 const none = '–'
 
@@ -39,6 +39,11 @@ export function QuoteFacts({ lane }: { lane: Lane }) {
         <Fact name="Carrier">{lane.carrier_name ?? none}</Fact>
         <Fact name="MC">{lane.carrier_notes ?? none}</Fact>
         <Fact name="Booked">{moment(lane.booked_at)}</Fact>
+        {lane.cancelled_at !== null && (
+          <Fact name="Cancelled">
+            <CancelledMark lane={lane} /> {cancelledWords(lane)}
+          </Fact>
+        )}
         <Fact name="Last changed">{moment(lane.updated_at)}</Fact>
       </dl>
     </Paper>

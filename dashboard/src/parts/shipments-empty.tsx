@@ -21,7 +21,8 @@ export function NoShipments({
   const isNarrowed = filtered || period.choice !== 'all'
   const any = useAnswer('list-shipments', { query: { limit: 1 } }, { enabled: isNarrowed })
   if (isNarrowed && any.data === undefined && any.error === null) return <div style={{ minHeight: 180 }} />
-  if (any.data?.totals.shipments === 0 || !isNarrowed) return <NothingBooked />
+  const totals = any.data?.totals
+  if ((totals?.shipments === 0 && totals.cancelled === 0) || !isNarrowed) return <NothingBooked />
   return (
     <Nothing
       title={filtered ? 'No shipment fits the filters' : 'No shipment was quoted in this period'}

@@ -8,7 +8,7 @@ import { Difference } from './difference.tsx'
 import { count, dollars, equipmentName, laneName, moment, percent, ratePerMile } from './formats.ts'
 import { LaneChanges } from './lane-changes.tsx'
 import { TextLink } from './links.tsx'
-import { sourceNames } from './outcome-words.tsx'
+import { CancelledMark, cancelledWords, sourceNames } from './outcome-words.tsx'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 import { Failed, Loading } from './states.tsx'
 
@@ -86,7 +86,9 @@ function Facts({ lane }: { lane: Lane }) {
   return (
     <Stack gap="sm">
       <Group justify="space-between" gap="xs">
-        <Text fw={600}>{laneName(lane.origin, lane.destination)}</Text>
+        <Text fw={600}>
+          {laneName(lane.origin, lane.destination)} <CancelledMark lane={lane} />
+        </Text>
         <CopyButton text={lane.lane_ref} what="lane_ref" />
       </Group>
       <dl
@@ -130,6 +132,7 @@ function Facts({ lane }: { lane: Lane }) {
         <Fact label="Rep">{lane.quoted_by?.name ?? 'Imported'}</Fact>
         <Fact label="Quoted">{moment(lane.created_at)}</Fact>
         <Fact label="Booked">{moment(lane.booked_at)}</Fact>
+        {lane.cancelled_at !== null && <Fact label="Cancelled">{cancelledWords(lane)}</Fact>}
       </dl>
     </Stack>
   )

@@ -4,6 +4,7 @@ import { CopyButton } from './copy-button.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { Difference } from './difference.tsx'
 import { day, dollars, laneName, percent, signedDollars, signedPercent } from './formats.ts'
+import { CancelledMark } from './outcome-words.tsx'
 import { bookedAgainstQuoted } from './shipments-query.ts'
 
 const cut = { maxWidth: '9.25rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
@@ -102,7 +103,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       header: 'Margin',
       align: 'right',
       sorts: ['margin_high', 'margin_low'],
-      cell: (lane) => <Margin lane={lane} />,
+      cell: (lane) => (lane.cancelled_at === null ? <Margin lane={lane} /> : <CancelledMark lane={lane} />),
     },
     {
       key: 'quoted',
@@ -121,7 +122,12 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       key: 'booked',
       header: 'Booked, quoted',
       sorts: ['booked'],
-      cell: (lane) => <TwoLines first={day(lane.booked_at)} second={day(lane.created_at)} />,
+      cell: (lane) => (
+        <TwoLines
+          first={lane.cancelled_at === null ? day(lane.booked_at) : `cancelled ${day(lane.cancelled_at)}`}
+          second={day(lane.created_at)}
+        />
+      ),
     },
   ]
 }

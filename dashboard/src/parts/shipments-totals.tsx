@@ -6,6 +6,7 @@ type Totals = Answer<'list-shipments'>['totals']
 
 const none: Totals = {
   shipments: 0,
+  cancelled: 0,
   customer_rate: 0,
   truck_cost: 0,
   margin: 0,
@@ -28,7 +29,14 @@ export function ShipmentTotals({ totals, loading }: { totals: Totals | undefined
       label="Totals of the selection"
       loading={loading}
       figures={[
-        { label: 'Shipments', value: sums.shipments.toLocaleString('en-US'), note: 'with a booking' },
+        {
+          label: 'Shipments',
+          value: sums.shipments.toLocaleString('en-US'),
+          note:
+            sums.cancelled === 0
+              ? 'with a booking'
+              : `with a booking; ${sums.cancelled.toLocaleString('en-US')} cancelled, not counted`,
+        },
         {
           label: 'Customer rate (AR)',
           value: ifAny(sums.shipments, sums.customer_rate),
