@@ -302,6 +302,7 @@ function rowsOf(
         changed_at: at,
         before: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-before` }),
         after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
+        rule: 'booking_is_a_win',
       },
     ],
     audit_log: [
