@@ -3,13 +3,29 @@ import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId } from './fields.ts'
 import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limits.ts'
 
-export const importStates = ['running', 'done', 'stopped', 'failed', 'undone'] as const
+export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
 
 /** What was wrong with one row of a file: its line in the file, the column, the value and what would be right. */
 export const ImportError = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   column: nullable(Type.String()),
   detail: Type.String(),
+})
+
+const person = nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() }))
+
+/** How far the undo of an import is, and its result. */
+const ImportUndo = Type.Object({
+  started_at: Type.String({ format: 'date-time' }),
+  started_by: person,
+  finished_at: nullable(Type.String({ format: 'date-time' })),
+  rows_total: Type.Integer({ description: 'The rows that the import added or updated' }),
+  rows_done: Type.Integer({ description: 'Rows that the undo has dealt with' }),
+  lanes_removed: Type.Integer({ description: 'Lanes that the import made' }),
+  lanes_restored: Type.Integer({ description: 'Lanes that have their values from before the import again' }),
+  lanes_kept: Type.Integer({
+    description: 'Lanes left as they are because they were changed, booked or quoted again since the import',
+  }),
 })
 
 export const Import = Type.Object({
@@ -32,9 +48,12 @@ export const Import = Type.Object({
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),
   created_at: Type.String({ format: 'date-time' }),
-  created_by: nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() })),
+  created_by: person,
   finished_at: nullable(Type.String({ format: 'date-time' })),
-  failure: nullable(Type.String()),
+  failure: nullable(
+    Type.String({ description: 'Why the import ended early, or why its undo does not go on for now' }),
+  ),
+  undo: nullable(ImportUndo),
 })
 
 /** `field=column` pairs, as the import and the look at a header take them. */
@@ -232,17 +251,12 @@ export const undoImport = endpoint({
   path: '/api/imports/{import_id}/undo',
   summary: 'Undo an import',
   description:
-    'Takes out every lane the import made that nobody has changed since, and rolls back the bookings it wrote. Lanes changed since are kept and counted.',
+    'Removes every lane that the import made and restores the values that it changed, except on lanes that were changed, booked or quoted again since. The import is undoing from this answer on, and undone at the end; the work goes on after the answer: read the import for its progress. While an import or undo of the brokerage is under way, no other can begin.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'admin' },
   params: importId,
-  status: 200,
-  answer: Type.Object({
-    import: Import,
-    lanes_removed: Type.Integer(),
-    lanes_kept: Type.Integer(),
-    bookings_rolled_back: Type.Integer(),
-  }),
+  status: 202,
+  answer: Import,
   problems: ['not-found', 'state-conflict'],
   examples: {
     answer: {

@@ -18,7 +18,7 @@ async function main(): Promise<number> {
   const stop = () => {
     if (stopping) process.exit(130)
     stopping = true
-    remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is kept by half.')
+    remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is left half done.')
   }
   // A reader that has seen enough (| head) closes the pipe: that is no error of ours.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
@@ -51,7 +51,9 @@ function refuse(error: unknown): number {
   ) {
     say(error.message)
   } else if (error instanceof DatabaseUnavailable) {
-    say('The database does not answer. Import the file again when it does; rows taken in so far stay.')
+    say(
+      'The database does not answer. Run the same command again when it does: an import goes on where it stopped, and so does an undo.',
+    )
   } else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1
 }

@@ -79,6 +79,8 @@ export interface TestAppOptions {
   migrations?: readonly string[]
   /** Sends events, by this where it is given: otherwise they are written down and wait. */
   sendEvents?: Parameters<typeof eventSender>[1]
+  /** How often undos whose process was lost are looked for; absent: never. */
+  resumeUndosEveryMs?: number
   /** Walks backtests in the place of the service's own thread, to make it fail. */
   backtestThread?: URL
 }
@@ -129,7 +131,10 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const memory = tenantMemory(watch, config.memoryMegabytes * 1_000_000)
   const lanes = largeLanes({ database, log: logger })
   const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
-  const imports = importRunner({ database, clock, log: logger })
+  const imports = importRunner(
+    { database, clock, log: logger },
+    { resumeEveryMs: options.resumeUndosEveryMs ?? null },
+  )
   const backtests = backtestRunner(
     { database, staleReads, clock, log: logger },
     options.backtestThread === undefined ? {} : { threadFile: options.backtestThread },

@@ -110,17 +110,17 @@ export async function openWalls(transaction: TenantTransaction): Promise<string[
       join pg_attribute b on b.attrelid = k.confrelid and b.attnum = pair.referenced and b.attname = 'tenant_id'
     )
     union all
-    select format('The function %s steps over the walls, and is not one of the reviewed six.', p.proname)
+    select format('The function %s steps over the walls, and is not one of the reviewed seven.', p.proname)
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prosecdef
       and not exists (select from pg_depend d
                       where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-      and p.proname not in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of')
+      and p.proname not in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of', 'silent_undos')
     union all
     select format('The function %s steps over the walls without a fixed search path, or for everybody.', p.proname)
     from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prosecdef
-      and p.proname in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of')
+      and p.proname in ('changed_tenants', 'claim_sign_in', 'due_endpoints', 'event_queue', 'release_sign_in', 'sign_in_of', 'silent_undos')
       and (not coalesce('search_path=pg_catalog, public' = any (p.proconfig), false)
            or p.proacl is null
            or exists (select from aclexplode(p.proacl) granted where granted.grantee = 0))

@@ -143,7 +143,7 @@ interface ImportsTable {
   tenant_id: number
   import_id: number
   file_name: string
-  status: 'running' | 'done' | 'stopped' | 'failed' | 'undone'
+  status: 'running' | 'done' | 'stopped' | 'failed' | 'undoing' | 'undone'
   dry_run: boolean
   columns: Json<Record<string, string>>
   ignored_columns: Json<string[]>
@@ -161,6 +161,14 @@ interface ImportsTable {
   finished_at: MaybeMoment
   stop_requested: Generated<boolean>
   failure: string | null
+  undo_started_at: MaybeMoment
+  undo_finished_at: MaybeMoment
+  undo_by: ColumnType<number | null, number | null | undefined, number | null>
+  undo_after: Generated<number>
+  undo_rows_done: Generated<number>
+  lanes_removed: Generated<number>
+  lanes_restored: Generated<number>
+  lanes_kept: Generated<number>
 }
 
 interface QuoteRequestsTable {

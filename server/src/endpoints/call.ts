@@ -95,7 +95,7 @@ export interface Traces {
   readonly transaction: TransactionWatch
 }
 
-/** Runs imports after their request was answered, and lets them finish or stop when the service drains. */
+/** Runs imports and undos after their request was answered, and lets them finish or stop when the service drains. */
 export interface ImportRunner {
   /** False while the files that run and wait fill the memory that is set apart for them. */
   hasRoomFor(bytes: number): Promise<boolean>
@@ -105,6 +105,8 @@ export interface ImportRunner {
     file: Buffer,
     options: { map: string | undefined; dryRun: boolean },
   ): void
+  /** Goes on with the undo of an import that is `undoing`. */
+  startUndo(tenant: TenantId, importId: number): void
   drain(): Promise<void>
 }
 

@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { tenantId } from '#server/database/open-database.ts'
 import { nextTenantNumber } from '#server/database/people.ts'
+import { beginUndo } from '#server/imports/one-at-a-time.ts'
+import { appOn } from '#testing/app-on-database.ts'
 import {
   type Answer,
   call,
@@ -41,9 +43,15 @@ async function send(tenant: Pick<MadeTenant, 'owner'>, file: string | Buffer, qu
 async function ended(tenant: Pick<MadeTenant, 'owner'>, importId: number) {
   for (;;) {
     const { body } = await call(app, 'GET', `/api/imports/${importId}`, { token: tenant.owner })
-    if (body.status !== 'running') return body
+    if (body.status !== 'running' && body.status !== 'undoing') return body
     await delay(20)
   }
+}
+
+async function undone(tenant: Pick<MadeTenant, 'owner'>, importId: number) {
+  const { status } = await call(app, 'POST', `/api/imports/${importId}/undo`, { token: tenant.owner })
+  expect(status).toBe(202)
+  return ended(tenant, importId)
 }
 
 async function imported(tenant: Pick<MadeTenant, 'owner'>, file: string | Buffer, query = '') {
@@ -118,6 +126,83 @@ describe('202', () => {
   })
 })
 
+describe('202 of an undo', () => {
+  it('answers at once, goes on until all is undone, and answers the same when undone again', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const rows = Array.from({ length: 1_700 }, (_, index) =>
+      rowTo('Atlanta').replace('2,150', String(1_000 + index)),
+    )
+    const { import_id } = await imported(tenant, header + rows.join(''))
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    const pushed = await pushUpdate(app, integration, { lane_ref: body.lanes[0].lane_ref, truck_cost: 1800 })
+    expect(pushed.status).toBe(200)
+    const undo = () => call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
+    const begun = await undo()
+    expect(begun).toMatchObject({
+      status: 202,
+      body: {
+        status: 'undoing',
+        rows_added: 1_700,
+        undo: { started_by: { name: 'Olive Quay' }, finished_at: null, rows_total: 1_700, rows_done: 0 },
+      },
+    })
+    const again = await undo()
+    expect(again.status).toBe(202)
+    const undone = await ended(tenant, import_id)
+    expect(undone).toMatchObject({
+      status: 'undone',
+      undo: { rows_done: 1_700, lanes_removed: 1_699, lanes_restored: 0, lanes_kept: 1 },
+    })
+    expect(undone.undo.finished_at).not.toBeNull()
+    expect((await undo()).body).toEqual(undone)
+    const left = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    expect(left.body.lanes).toMatchObject([{ truck_cost: 1800 }])
+  })
+
+  it('keeps an imported lane that was quoted again', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+    await call(app, 'POST', `/api/lanes/${body.lanes[0].lane_ref}/requote`, {
+      token: tenant.owner,
+      body: { quoted_rate: 2000 },
+    })
+    expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_removed: 0, lanes_kept: 1 } })
+  })
+
+  it('restores a booking in the name of the person who undoes it', async () => {
+    const tenant = await makeTenant(app)
+    const lane = await makeLane(app, tenant)
+    const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
+    expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_restored: 1 } })
+    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: tenant.owner })
+    expect(body.changes).toMatchObject([
+      { source: 'dashboard', changed_by: { name: 'Olive Quay' }, rolled_back_change_id: 1 },
+      { source: 'import', after: { customer_rate: 2222, outcome: 'won' } },
+    ])
+  })
+
+  it('resumes an undo whose process was lost', async () => {
+    const tenant = await makeTenant(app)
+    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
+    const doing = { caller: { tenant: tenantId(tenant.id), userId: 1 }, now: app.now - 31_000 }
+    // As the request of a process that is lost right after it.
+    await app.database.inTenant(tenantId(tenant.id), (transaction) =>
+      beginUndo(transaction, { ...doing, network: null, requestId: null }, import_id),
+    )
+    const waiting = await appOn(app.testDatabase, { now: app.now - 2_000, resumeUndosEveryMs: 20 })
+    const read = async () =>
+      (await call(app, 'GET', `/api/imports/${import_id}`, { token: tenant.owner })).body.status
+    // It may still be alive for this one, which looks meanwhile.
+    await expect.poll(() => waiting.database.connections().open).toBeGreaterThan(0)
+    expect(await read()).toBe('undoing')
+    waiting.now = app.now
+    await expect.poll(read).toBe('undone')
+    await waiting.close()
+  })
+})
+
 describe('200', () => {
   it('matches the columns of a file before it is sent, and says what is missing', async () => {
     const tenant = await makeTenant(app)
@@ -163,47 +248,6 @@ describe('200', () => {
     expect(body.imports).toMatchObject([
       { import_id: 2, errors: [] },
       { import_id: 1, rows_refused: 1, errors: [] },
-    ])
-  })
-
-  it('undoes an import, keeps what the TMS has booked since, and answers the same when undone again', async () => {
-    const integration = await makeIntegration(app)
-    const { tenant } = integration
-    const { import_id } = await imported(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
-    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
-    const pushed = await pushUpdate(app, integration, { lane_ref: body.lanes[0].lane_ref, truck_cost: 1800 })
-    expect(pushed.status).toBe(200)
-    const undo = () => call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
-    expect((await undo()).body).toMatchObject({
-      import: { status: 'undone' },
-      lanes_removed: 1,
-      lanes_kept: 1,
-      bookings_rolled_back: 0,
-    })
-    expect((await undo()).body).toMatchObject({ lanes_removed: 0, lanes_kept: 1 })
-  })
-
-  it('keeps an imported lane that was quoted again', async () => {
-    const tenant = await makeTenant(app)
-    const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
-    const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
-    await call(app, 'POST', `/api/lanes/${body.lanes[0].lane_ref}/requote`, {
-      token: tenant.owner,
-      body: { quoted_rate: 2000 },
-    })
-    const undone = await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
-    expect(undone.body).toMatchObject({ lanes_removed: 0, lanes_kept: 1 })
-  })
-
-  it('rolls a booking back in the name of the person who undoes it', async () => {
-    const tenant = await makeTenant(app)
-    const lane = await makeLane(app, tenant)
-    const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
-    await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
-    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, { token: tenant.owner })
-    expect(body.changes).toMatchObject([
-      { source: 'dashboard', changed_by: { name: 'Olive Quay' }, rolled_back_change_id: 1 },
-      { source: 'import', after: { customer_rate: 2222, outcome: 'won' } },
     ])
   })
 
@@ -264,6 +308,28 @@ describe('409', () => {
     expect(undone.status).toBe(409)
     await call(app, 'POST', `/api/imports/${body.import_id}/stop`, { token: tenant.owner })
     await ended(tenant, body.import_id)
+  })
+
+  it('begins no import and no other undo while an import is undone', async () => {
+    const tenant = await makeTenant(app)
+    const rows = Array.from({ length: 5_000 }, (_, index) => rowTo('Atlanta').replace('2,150', String(1_000 + index)))
+    const first = await imported(tenant, header + rowTo('Macon'))
+    const { import_id } = await imported(tenant, header + rows.join(''))
+    const begun = await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
+    const [file, dryRun, other] = [
+      await send(tenant, header + rowTo('Atlanta')),
+      await send(tenant, header + rowTo('Atlanta'), '?dry_run=true'),
+      await call(app, 'POST', `/api/imports/${first.import_id}/undo`, { token: tenant.owner }),
+    ]
+    expect(begun.body.status).toBe('undoing')
+    for (const { status, body } of [file, dryRun, other]) {
+      expect([status, body.type]).toEqual([409, expect.stringContaining('state-conflict')])
+      expect(body.detail).toMatch(
+        new RegExp(`^Import ${import_id} \\(import.csv\\) is being undone: [\\d,]+ of 5,000 rows so far. Wait until`),
+      )
+    }
+    expect(await ended(tenant, import_id)).toMatchObject({ status: 'undone', undo: { lanes_removed: 5_000 } })
+    expect(await imported(tenant, header + rowTo('Atlanta'))).toMatchObject({ rows_added: 1, rows_repeated: 0 })
   })
 
   it('takes one of two files that are sent at once', async () => {

@@ -11,13 +11,13 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
-import { DatabaseUnavailable } from '../database/database-failures.ts'
 import * as imports from '../database/imports.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
 import { importFieldNames, importFields } from '../imports/import-fields.ts'
 import { openImport } from '../imports/import-file.ts'
+import { beginImport, beginUndo, ImportConflict, undoRowsTotal } from '../imports/one-at-a-time.ts'
 import { type ServedEndpoint, serve } from './call.ts'
 
 /** An import as the API shows it. */
@@ -41,16 +41,33 @@ function importAnswer(row: imports.ImportRow): Static<typeof Import> {
     created_by: row.created_by === null ? null : { user_id: row.created_by, name: row.created_by_name ?? '' },
     finished_at: row.finished_at?.toISOString() ?? null,
     failure: row.failure,
+    undo:
+      row.undo_started_at === null
+        ? null
+        : {
+            started_at: row.undo_started_at.toISOString(),
+            started_by: row.undo_by === null ? null : { user_id: row.undo_by, name: row.undo_by_name ?? '' },
+            finished_at: row.undo_finished_at?.toISOString() ?? null,
+            rows_total: undoRowsTotal(row),
+            rows_done: row.undo_rows_done,
+            lanes_removed: row.lanes_removed,
+            lanes_restored: row.lanes_restored,
+            lanes_kept: row.lanes_kept,
+          },
   }
 }
 
-/** An undo works in many small transactions, so that some of it may be done when the database goes away. */
-function partlyUndone(cause: DatabaseUnavailable) {
-  return problem(
-    'unavailable',
-    'The database cannot answer right now. Part of the import may be undone; the same request again goes on with the rest.',
-    { headers: { 'Retry-After': '2' }, cause },
-  )
+function conflict(error: unknown): never {
+  throw error instanceof ImportConflict ? problem('state-conflict', error.message) : error
+}
+
+function noImport(importId: number) {
+  return problem('not-found', `No import ${importId} in this brokerage.`)
+}
+
+/** False for a number that is too large for the database. */
+function isImportId(importId: number): boolean {
+  return importId <= 2_147_483_647
 }
 
 async function importOf(
@@ -59,8 +76,8 @@ async function importOf(
   importId: number,
   now: Date,
 ): Promise<imports.ImportRow> {
-  const row = importId > 2_147_483_647 ? null : await imports.findImport(transaction, tenant, importId, now)
-  if (row === null) throw problem('not-found', `No import ${importId} in this brokerage.`)
+  const row = isImportId(importId) ? await imports.findImport(transaction, tenant, importId, now) : null
+  if (row === null) throw noImport(importId)
   return row
 }
 
@@ -121,27 +138,24 @@ export const importEndpoints: ServedEndpoint[] = [
       })
     }
     const at = new Date(now)
-    const row = await database.inTenant(caller.tenant, async (transaction) => {
-      // Of two files sent at once the second looks after the first is on record.
-      await imports.lockImports(transaction, caller.tenant)
-      const running = await imports.findRunningImport(transaction, caller.tenant, at)
-      if (running !== null) {
-        throw problem(
-          'state-conflict',
-          `Import ${running} is still running; wait until it has ended, or stop it.`,
-        )
-      }
-      const { import_id } = await imports.insertImport(transaction, caller.tenant, {
-        file_name: fileName,
-        dry_run: dryRun,
-        columns: file.columns.names,
-        ignoredColumns: file.columns.ignored,
-        bytes_total: file.csv.bytes.length,
-        created_by: caller.userId,
-        created_at: at,
-      })
-      return importOf(transaction, caller.tenant, import_id, at)
-    })
+    const row = await database
+      .inTenant(caller.tenant, (transaction) =>
+        beginImport(
+          transaction,
+          caller.tenant,
+          {
+            file_name: fileName,
+            dry_run: dryRun,
+            columns: file.columns.names,
+            ignoredColumns: file.columns.ignored,
+            bytes_total: file.csv.bytes.length,
+            created_by: caller.userId,
+            created_at: at,
+          },
+          at,
+        ),
+      )
+      .catch(conflict)
     runner.start(caller.tenant, row.import_id, file.csv.bytes, { map: query.map, dryRun })
     return importAnswer(row)
   }),
@@ -167,33 +181,19 @@ export const importEndpoints: ServedEndpoint[] = [
     }),
   ),
 
-  serve(undoImport, async (call, { database }) => {
-    const { caller, params, now } = call
-    const at = new Date(now)
-    const read = () =>
-      database.inTenant(caller.tenant, (transaction) =>
-        importOf(transaction, caller.tenant, params.import_id, at),
+  serve(undoImport, async (call, { database, imports: runner }) => {
+    const { caller, params } = call
+    const begun = await database
+      .inTenant(caller.tenant, async (transaction) =>
+        isImportId(params.import_id) ? beginUndo(transaction, call, params.import_id) : null,
       )
-    const row = await read()
-    if (row.status === 'running') {
-      throw problem('state-conflict', `Import ${row.import_id} is still running; stop it first.`)
+      .catch(conflict)
+    if (begun === null) throw noImport(params.import_id)
+    const { row, isNew } = begun
+    // One that is interrupted is tried again at once.
+    if (isNew || (row.status === 'undoing' && row.failure !== null)) {
+      runner.startUndo(caller.tenant, row.import_id)
     }
-    if (row.dry_run) {
-      throw problem('state-conflict', `Import ${row.import_id} was a dry run: it kept nothing to undo.`)
-    }
-    const work = async () => {
-      const by = { userId: caller.userId, now: at, network: call.network, requestId: call.requestId }
-      const undone = await imports.undoImport(database, caller.tenant, row.import_id, by)
-      return { undone, after: await read() }
-    }
-    const { undone, after } = await work().catch((error: unknown) => {
-      throw error instanceof DatabaseUnavailable ? partlyUndone(error) : error
-    })
-    return {
-      import: importAnswer(after),
-      lanes_removed: undone.lanesRemoved,
-      lanes_kept: undone.lanesKept,
-      bookings_rolled_back: undone.bookingsRolledBack,
-    }
+    return importAnswer(row)
   }),
 ]

@@ -86,11 +86,12 @@ export const usage = `Import past quotes and bookings from a CSV file.
                    FIELD= with nothing after it leaves a field unread
   --tenant         the brokerage, by name or number; not needed while there is one
   --errors FILE    write every refused row there, as CSV
-  --undo ID        take an import out again; lanes that were changed since are kept
+  --undo ID        undo an import: remove the lanes it made, restore those it changed, and keep what was changed since
   --list           the imports there are
 
 Good rows go in, nothing of a bad row does, and the same row again adds nothing: after Ctrl-C, or with the bad rows
-corrected, import the same file again. Dates without a time zone are UTC, and 3/4/2026 is March 4.
+corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
+by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.
 
 Exit code: 0 imported (refused rows are listed), 1 failed or every row refused, 2 wrong usage, 130 stopped by Ctrl-C.
 

@@ -4,19 +4,16 @@ import { basename, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { SingleBar } from 'cli-progress'
 import { atTenant, type CommandDatabase, CommandRefused } from '../command-database.ts'
-import {
-  findImport,
-  type ImportProgress,
-  insertImport,
-  listImports,
-  undoImport,
-} from '../database/imports.ts'
+import { findImport, listImports } from '../database/imports.ts'
 import type { Database } from '../database/open-database.ts'
 import type { NamedTenant } from '../database/operators.ts'
 import type { RowError } from '../database/tables.ts'
+import { byOperator } from '../security-events.ts'
 import type { ImportCommand } from './command-line.ts'
 import type { ImportFileError } from './csv-file.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
+import { beginImport, beginUndo, ImportConflict, undoRowsTotal } from './one-at-a-time.ts'
+import { undoImport } from './undo-import.ts'
 
 export interface CommandSurroundings extends CommandDatabase {
   /** The folder that a relative FILE starts from. */
@@ -89,19 +86,49 @@ async function undo(
   database: Database,
   { tenant, name }: NamedTenant,
   importId: number,
-  { clock, print }: CommandSurroundings,
+  around: CommandSurroundings,
 ): Promise<number> {
-  const now = new Date(clock())
-  const row = await database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, now))
-  if (row === null) throw new CommandRefused(`${name} has no import ${importId}. See --list.`)
-  if (row.status === 'running')
-    throw new CommandRefused(`Import ${importId} is still running; stop it first.`)
-  if (row.dry_run) throw new CommandRefused(`Import ${importId} was a dry run: it kept nothing to undo.`)
-  const undone = await undoImport(database, tenant, importId, { userId: null, now })
-  print(
-    `Import ${importId} of ${name} is undone: ${count(undone.lanesRemoved, 'lane')} removed, ${count(undone.bookingsRolledBack, 'booking')} rolled back, ${count(undone.lanesKept, 'lane')} kept because somebody changed them since.`,
+  const { clock, print, remark, isStopping } = around
+  const begun = await database
+    .inTenant(tenant, (transaction) => beginUndo(transaction, byOperator(tenant, clock()), importId))
+    .catch(refuse)
+  if (begun === null) throw new CommandRefused(`${name} has no import ${importId}. See --list.`)
+  if (begun.row.status === 'undone') remark(`Import ${importId} of ${name} was undone before.`)
+  else {
+    remark(`Undoing import ${importId} of ${name}${begun.isNew ? '' : ', which was begun before'}.`)
+    const shown = progressShown(undoRowsTotal(begun.row), around, {
+      format: '{bar} {percentage} % | {rows} rows undone | {eta_formatted} left',
+      line: ({ rows }) => `${rows} rows undone`,
+    })
+    await undoImport(
+      { database, clock },
+      {
+        tenant,
+        importId,
+        isStopping,
+        onProgress: (row) =>
+          shown.update(row.undo_rows_done, { rows: row.undo_rows_done.toLocaleString('en-US') }),
+      },
+    ).finally(shown.end)
+  }
+  const row = await database.inTenant(tenant, (transaction) =>
+    findImport(transaction, tenant, importId, new Date(clock())),
   )
+  if (row === null) throw new Error('An import that was undone is not there.')
+  const counts = `${count(row.lanes_removed, 'lane')} removed, ${count(row.lanes_restored, 'lane')} restored, ${count(row.lanes_kept, 'lane')} kept because of a change, booking or new quote since`
+  if (row.status !== 'undone') {
+    print(
+      `Import ${importId} of ${name} is not undone to the end yet: ${counts}. A running service goes on with it; or run the same command again.`,
+    )
+    return 130
+  }
+  print(`Import ${importId} of ${name} is undone: ${counts}.`)
   return 0
+}
+
+/** An import or undo that cannot begin now, in the words of the command. */
+function refuse(error: unknown): never {
+  throw error instanceof ImportConflict ? new CommandRefused(error.message) : error
 }
 
 const errorsPrintedMax = 20
@@ -117,17 +144,25 @@ async function importOne(
 ): Promise<number> {
   const { clock, print, remark } = around
   const { columns, csv } = file
-  const row = await database.inTenant(tenant, (transaction) =>
-    insertImport(transaction, tenant, {
-      file_name: basename(command.file).slice(0, 255),
-      dry_run: command.dryRun,
-      columns: columns.names,
-      ignoredColumns: columns.ignored,
-      bytes_total: csv.bytes.length,
-      created_by: null,
-      created_at: new Date(clock()),
-    }),
-  )
+  const at = new Date(clock())
+  const row = await database
+    .inTenant(tenant, (transaction) =>
+      beginImport(
+        transaction,
+        tenant,
+        {
+          file_name: basename(command.file).slice(0, 255),
+          dry_run: command.dryRun,
+          columns: columns.names,
+          ignoredColumns: columns.ignored,
+          bytes_total: csv.bytes.length,
+          created_by: null,
+          created_at: at,
+        },
+        at,
+      ),
+    )
+    .catch(refuse)
   remark(
     `Importing ${command.file} into ${name} as import ${row.import_id}${command.dryRun ? ' (dry run)' : ''}.`,
   )
@@ -139,7 +174,10 @@ async function importOne(
   if (columns.ignored.length > 0)
     remark(`Leaving out ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
 
-  const shown = progressShown(csv.bytes.length, around)
+  const shown = progressShown(csv.bytes.length, around, {
+    format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
+    line: ({ rows, added }) => `${rows} rows read, ${added} added`,
+  })
   const errorsFile =
     command.errorsFile === undefined ? null : errorsWriter(resolve(around.folder, command.errorsFile))
   const first: RowError[] = []
@@ -153,7 +191,12 @@ async function importOne(
       file,
       dryRun: command.dryRun,
       isStopping: around.isStopping,
-      onProgress: shown.update,
+      onProgress: ({ bytesRead, rowsRead, rowsAdded, rowsRefused }) =>
+        shown.update(bytesRead, {
+          rows: rowsRead.toLocaleString('en-US'),
+          added: rowsAdded.toLocaleString('en-US'),
+          refused: rowsRefused.toLocaleString('en-US'),
+        }),
       onRefused: (error) => {
         errorCount++
         if (first.length < errorsPrintedMax) first.push(error)
@@ -197,33 +240,30 @@ function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
   return `${start}: ${count(end.rowsRead, 'row')} read, ${counts}.${why}${undoLine}`
 }
 
+/** The counts that are shown with a progress, by name. */
+type Shown = Readonly<Record<string, string>>
+
 /** A bar on a terminal; elsewhere a line every few seconds, so that a log stays readable. */
-function progressShown(bytesTotal: number, { terminal, remark, clock }: CommandSurroundings) {
+function progressShown(
+  total: number,
+  { terminal, remark, clock }: CommandSurroundings,
+  { format, line }: { readonly format: string; readonly line: (shown: Shown) => string },
+) {
   if (terminal === null) {
-    let toldAt = clock()
+    let shownAt = clock()
     return {
-      update: (progress: ImportProgress) => {
-        if (clock() - toldAt < 2_000) return
-        toldAt = clock()
-        const percent = Math.floor((progress.bytesRead / bytesTotal) * 100)
-        remark(`${percent} %: ${count(progress.rowsRead, 'row')} read, ${progress.rowsAdded} added`)
+      update: (done: number, shown: Shown) => {
+        if (clock() - shownAt < 2_000) return
+        shownAt = clock()
+        remark(`${Math.floor((done / Math.max(total, done)) * 100)} %: ${line(shown)}`)
       },
       end: () => {},
     }
   }
-  const bar = new SingleBar({
-    format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
-    stream: terminal,
-    hideCursor: true,
-  })
-  bar.start(bytesTotal, 0, { rows: 0, added: 0, refused: 0 })
+  const bar = new SingleBar({ format, stream: terminal, hideCursor: true })
+  bar.start(total, 0, { rows: 0, added: 0, refused: 0 })
   return {
-    update: (progress: ImportProgress) =>
-      bar.update(progress.bytesRead, {
-        rows: progress.rowsRead.toLocaleString('en-US'),
-        added: progress.rowsAdded.toLocaleString('en-US'),
-        refused: progress.rowsRefused.toLocaleString('en-US'),
-      }),
+    update: (done: number, shown: Shown) => bar.update(done, shown),
     end: () => bar.stop(),
   }
 }

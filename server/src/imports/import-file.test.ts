@@ -6,15 +6,19 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { DatabaseUnavailable } from '../database/database-failures.ts'
-import { findImport, insertImport, requestStop, undoImport } from '../database/imports.ts'
+import { findImport, insertImport, requestStop } from '../database/imports.ts'
 import { changeLane, listChanges } from '../database/lane-changes.ts'
 import { listLanes } from '../database/lane-lists.ts'
 import type { LaneRow } from '../database/lanes.ts'
 import { type Database, openDatabase, type TenantId, tenantId } from '../database/open-database.ts'
 import type { RowError } from '../database/tables.ts'
+import { byOperator } from '../security-events.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
+import { beginUndo } from './one-at-a-time.ts'
+import { undoImport } from './undo-import.ts'
 
 let testing: TestDatabase
 let database: Database
@@ -102,6 +106,14 @@ async function countOf(tenant: TenantId, table: 'lanes' | 'quote_requests'): Pro
 
 async function importRow(tenant: TenantId, importId: number, at = now) {
   return database.inTenant(tenant, (transaction) => findImport(transaction, tenant, importId, new Date(at)))
+}
+
+/** Undoes an import as the command does, and answers it as it then is. */
+async function undo(tenant: TenantId, importId: number, through = database) {
+  await database.inTenant(tenant, (transaction) => beginUndo(transaction, byOperator(tenant, now), importId))
+  const job = { tenant, importId, isStopping: () => false }
+  await undoImport({ database: through, clock: () => now }, job)
+  return importRow(tenant, importId)
 }
 
 const header = 'origin,destination,equipment,quoted_rate,quoted_at,outcome\n'
@@ -364,20 +376,21 @@ describe('a row with a lane_ref', () => {
 })
 
 describe('undoing an import', () => {
-  const by = { userId: null, now: new Date(now) }
-
   it('takes its lanes out, twice changes nothing more, and importing again adds everything again', async () => {
     const tenant = await newTenant()
     const text = manyRows(1_100)
     const { importId } = await runImport(tenant, text)
-    expect(await undoImport(database, tenant, importId, by)).toEqual({
-      lanesRemoved: 1_100,
-      lanesKept: 0,
-      bookingsRolledBack: 0,
+    expect(await undo(tenant, importId)).toMatchObject({
+      lanes_removed: 1_100,
+      lanes_kept: 0,
+      lanes_restored: 0,
     })
     expect(await countOf(tenant, 'quote_requests')).toBe(0)
-    expect((await importRow(tenant, importId))?.status).toBe('undone')
-    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ lanesRemoved: 0, lanesKept: 0 })
+    expect(await undo(tenant, importId)).toMatchObject({
+      status: 'undone',
+      undo_rows_done: 1_100,
+      lanes_removed: 1_100,
+    })
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 1_100, rowsRepeated: 0 })
   })
 
@@ -386,7 +399,7 @@ describe('undoing an import', () => {
     const { importId } = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
     const [lane] = await lanesOf(tenant)
     await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
-    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ lanesRemoved: 1, lanesKept: 1 })
+    expect(await undo(tenant, importId)).toMatchObject({ lanes_removed: 1, lanes_kept: 1 })
     expect((await lanesOf(tenant)).map(({ lane_ref }) => lane_ref)).toEqual([lane?.lane_ref])
     expect(await countOf(tenant, 'quote_requests')).toBe(1)
   })
@@ -397,10 +410,10 @@ describe('undoing an import', () => {
     const [lane] = await lanesOf(tenant)
     const text = `lane_ref,AR,AP\n${lane?.lane_ref},2100,1800\n`
     const { importId } = await runImport(tenant, text)
-    expect(await undoImport(database, tenant, importId, by)).toEqual({
-      lanesRemoved: 0,
-      lanesKept: 0,
-      bookingsRolledBack: 1,
+    expect(await undo(tenant, importId)).toMatchObject({
+      lanes_removed: 0,
+      lanes_kept: 0,
+      lanes_restored: 1,
     })
     expect((await lanesOf(tenant))[0]).toMatchObject({
       outcome: 'pending',
@@ -412,7 +425,7 @@ describe('undoing an import', () => {
       listChanges(transaction, tenant, lane?.lane_id ?? 0),
     )
     expect(changes.map((change) => change.rolled_back_change)).toEqual([1, null])
-    expect(await undoImport(database, tenant, importId, by)).toMatchObject({ bookingsRolledBack: 0 })
+    expect(await undo(tenant, importId)).toMatchObject({ lanes_restored: 1 })
     expect(await runImport(tenant, text)).toMatchObject({ rowsUpdated: 1 })
   })
 
@@ -422,12 +435,72 @@ describe('undoing an import', () => {
     const [lane] = await lanesOf(tenant)
     const { importId } = await runImport(tenant, `lane_ref,AR\n${lane?.lane_ref},2100\n`)
     await runImport(tenant, `lane_ref,AP\n${lane?.lane_ref},1800\n`)
-    expect(await undoImport(database, tenant, importId, by)).toMatchObject({
-      bookingsRolledBack: 0,
-      lanesKept: 1,
+    expect(await undo(tenant, importId)).toMatchObject({
+      lanes_restored: 0,
+      lanes_kept: 1,
     })
     expect((await lanesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
   })
+
+  it('goes on where it was, whatever ended it, and deals with each lane once', async () => {
+    const tenant = await newTenant()
+    const [plain] = [header.replace(',outcome', '')]
+    const here = Array.from({ length: 230 }, (_, index) => `B${index},"Dallas, TX","Macon, GA",V,2000,2026-03-01\n`)
+    await runImport(tenant, `load id,${plain}${here.join('')}`)
+    const booked = (await lanesOf(tenant)).map(({ lane_ref }) => `,,,,,,,${lane_ref},2500\n`).join('')
+    const { importId } = await runImport(
+      tenant,
+      `${manyRows(1_200).trimEnd().replaceAll('\n', ',,\n').replace('outcome,,', 'outcome,lane_ref,AR')},,\n${booked}`,
+    )
+    expect(await importRow(tenant, importId)).toMatchObject({ rows_added: 1_200, rows_updated: 230 })
+    let calls = 0
+    const failing: Database = {
+      ...database,
+      async inTenant(of, work) {
+        calls++
+        // A fault of ours, a database that is away, and a commit whose answer was lost.
+        if (calls === 1) throw new Error('a fault')
+        if (calls === 2) throw new DatabaseUnavailable('gone')
+        const result = await database.inTenant(of, work)
+        if (calls === 4) throw new DatabaseUnavailable('lost while committing', true)
+        return result
+      },
+    }
+    expect(await undo(tenant, importId, failing)).toMatchObject({
+      status: 'undone',
+      undo_rows_done: 1_430,
+      lanes_removed: 1_200,
+      lanes_restored: 230,
+      lanes_kept: 0,
+      failure: null,
+    })
+    expect(calls).toBeGreaterThan(5)
+    const lanes = await lanesOf(tenant)
+    expect([lanes.length, lanes.every(({ outcome }) => outcome === 'pending')]).toEqual([230, true])
+  })
+
+  it('stays undoing with the reason when it cannot go on, and is finished by the next try', async () => {
+    const tenant = await newTenant()
+    const { importId } = await runImport(tenant, manyRows(600))
+    const job = { tenant, importId, isStopping: () => false }
+    await database.inTenant(tenant, (transaction) =>
+      beginUndo(transaction, byOperator(tenant, now), importId),
+    )
+    let calls = 0
+    const broken: Database = {
+      ...database,
+      inTenant: (of, work) =>
+        // The first batch is done. Every try of the second fails; what comes after is the note of it.
+        ++calls > 1 && calls < 8 ? Promise.reject(new Error('a fault')) : database.inTenant(of, work),
+    }
+    await expect(undoImport({ database: broken, clock: () => now }, job)).rejects.toThrow('a fault')
+    expect(await importRow(tenant, importId)).toMatchObject({
+      status: 'undoing',
+      undo_rows_done: 500,
+      failure: expect.stringContaining('tries again by itself'),
+    })
+    expect(await undo(tenant, importId)).toMatchObject({ status: 'undone', lanes_removed: 600, failure: null })
+  }, 20_000)
 })
 
 describe('the command', () => {
@@ -490,6 +563,54 @@ describe('the command', () => {
       expect(code).toBe(130)
       expect(output).toContain('Import the file again to go on where it stopped')
       expect((await importRow(tenant, 1))?.status).toBe('stopped')
+    }))
+
+  it('leaves an undo that is killed to the next service that starts, and refuses an import meanwhile', () =>
+    inFolder(async (folder) => {
+      const tenant = await newTenant('Undone Brokers')
+      const path = join(folder, 'loads.csv')
+      const text = manyRows(12_000)
+      await writeFile(path, text)
+      const { importId } = await runImport(tenant, text)
+      const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
+      while ((await countOf(tenant, 'lanes')) === 12_000) await delay(5)
+      killed.child.kill('SIGKILL')
+      await killed.ended
+      const left = await countOf(tenant, 'lanes')
+      expect(left).toBeGreaterThan(0)
+      expect(await importRow(tenant, importId)).toMatchObject({
+        status: 'undoing',
+        undo_rows_done: 12_000 - left,
+      })
+      const refused = await command([path, '--tenant', 'Undone Brokers']).ended
+      expect(refused.code).toBe(1)
+      expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
+      // By its clock, the process that began the undo has been silent for longer than a heartbeat takes.
+      const service = await appOn(testing, { now: Date.now() + 60_000, resumeUndosEveryMs: 20 })
+      await expect
+        .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
+        .toBe('undone')
+      await service.close()
+      expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 12_000, lanes_kept: 0 })
+      expect(await countOf(tenant, 'lanes')).toBe(0)
+      expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 12_000, rowsRepeated: 0 })
+    }))
+
+  it('stops an undo at Ctrl-C, and goes on with it when it is run again', () =>
+    inFolder(async () => {
+      const tenant = await newTenant('Pausing Brokers')
+      const { importId } = await runImport(tenant, manyRows(12_000))
+      const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
+      const stopped = command(undoing)
+      while ((await countOf(tenant, 'lanes')) === 12_000) await delay(5)
+      stopped.child.kill('SIGINT')
+      const first = await stopped.ended
+      expect(first.code).toBe(130)
+      expect(first.output).toContain('not undone to the end yet')
+      expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
+      const second = await command(undoing).ended
+      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('12,000 lanes removed') })
+      expect(await countOf(tenant, 'lanes')).toBe(0)
     }))
 
   it('prints what was refused, writes it to a file, lists and undoes', () =>

@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { countedFromQuotes } from '../database/counted-lanes.ts'
 import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
 import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
@@ -11,6 +11,7 @@ import { keepLargeLanes } from '../large-lanes.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
 import { knownCells } from './known-cells.ts'
+import { persist } from './persist.ts'
 import { takeOver } from './reported-booking.ts'
 import { rowIdentities } from './row-fingerprint.ts'
 import {
@@ -71,8 +72,6 @@ export const errorsKeptMax = 1_000
 const rowsPerBatch = 1_000
 /** A booking of a lane locks it and takes four statements. */
 const rowsPerBooking = 10
-/** Waits before a batch is tried again. A batch that was committed unseen is known by its rows. */
-const retryMs = [100, 400, 1_000, 2_000, 4_000]
 
 /** Somebody else has ended this import: its batch is not kept. */
 class ImportEnded extends Error {}
@@ -272,19 +271,6 @@ function failureOf(error: unknown, progress: ImportProgress): string | null {
     return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to go on where it stopped.`
   }
   return null
-}
-
-/** Tries again while the database is away for a moment or somebody holds a lock. */
-async function persist<T>(work: () => Promise<T>): Promise<T> {
-  for (const wait of retryMs) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof DatabaseUnavailable || error instanceof LockTimeout)) throw error
-      await delay(wait)
-    }
-  }
-  return work()
 }
 
 interface Kept {

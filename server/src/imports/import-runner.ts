@@ -1,8 +1,10 @@
+import { silentUndos, takeOverUndo } from '../database/import-undo.ts'
 import { findImport, type ImportProgress, touchImport } from '../database/imports.ts'
 import type { TenantId } from '../database/open-database.ts'
 import { behindRequests } from '../database/patience.ts'
 import type { ImportRunner, Parts } from '../endpoints/call.ts'
 import { importFile, openImport } from './import-file.ts'
+import { undoImport } from './undo-import.ts'
 
 /** Imports that work at the same time, over all tenants: the rest of the database and of the processor is for requests. */
 const runningMax = 2
@@ -10,6 +12,8 @@ const runningMax = 2
 const bytesHeldMax = 512 * 1024 * 1024
 /** Well under the silence after which an import counts as abandoned. */
 const touchEveryMs = 10_000
+/** How often the service looks for undos whose process was lost. */
+const resumeEveryMs = 5_000
 
 interface Waiting {
   readonly tenant: TenantId
@@ -30,12 +34,16 @@ export interface ImportCounts {
   readonly rows: Readonly<Record<'added' | 'updated' | 'repeated' | 'refused', number>>
 }
 
-/** Runs imports behind their requests: one of a tenant at a time, two in all, the others in the order they came. */
+/**
+ * Runs imports and undos behind their requests: one of a tenant at a time, two in all, the others in the order they came.
+ * An undo whose process was lost is resumed, whichever process it was; with `resumeEveryMs` null it is not looked for.
+ */
 export function importRunner(
   parts: Pick<Parts, 'database' | 'clock' | 'log'>,
-  limits = { bytesHeldMax },
+  options: { readonly bytesHeldMax?: number; readonly resumeEveryMs?: number | null } = {},
 ): ImportRunner & { counts(): ImportCounts } {
   const { database, clock, log } = parts
+  const limits = { bytesHeldMax, resumeEveryMs, ...options }
   const waiting: Waiting[] = []
   const running = new Map<Waiting, Promise<void>>()
   let draining = false
@@ -74,7 +82,57 @@ export function importRunner(
     }
   }
 
-  /** Says of every import held here that it is alive: one that waits makes no progress. */
+  function startUndo(tenant: TenantId, importId: number): void {
+    const held = [...running.keys(), ...waiting]
+    if (held.some((one) => one.tenant === tenant && one.importId === importId)) return
+    const work = async () => {
+      try {
+        const row = await undoImport(
+          { database, clock },
+          { tenant, importId, isStopping: () => draining },
+        )
+        log.info(
+          { tenant_id: tenant, import_id: importId, status: row?.status, lanes_removed: row?.lanes_removed },
+          'an undo of an import ended',
+        )
+      } catch (error) {
+        log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an undo of an import was interrupted')
+      }
+    }
+    waiting.push({ tenant, importId, bytes: 0, work })
+    startNext()
+  }
+
+  let isDown = false
+  /** Takes over undos whose process was lost. */
+  async function resumeUndos(): Promise<void> {
+    try {
+      const now = new Date(clock())
+      const lost = await database.outsideTenants((transaction) => silentUndos(transaction, now))
+      for (const { tenant, importId } of lost) {
+        if (draining) return
+        const isMine = await database.inTenant(tenant, (transaction) =>
+          takeOverUndo(transaction, tenant, importId, now),
+        )
+        if (isMine) startUndo(tenant, importId)
+      }
+      isDown = false
+    } catch (error) {
+      // Logged once: until the database is back, every look fails.
+      if (!isDown) log.warn({ err: error }, 'undos of imports could not be looked for')
+      isDown = true
+    }
+  }
+  let resuming = Promise.resolve()
+  const resumer =
+    limits.resumeEveryMs === null
+      ? undefined
+      : setInterval(() => {
+          resuming = resuming.then(resumeUndos)
+        }, limits.resumeEveryMs)
+  resumer?.unref()
+
+  /** The heartbeat of every import and undo held here: one that waits makes no progress. */
   const touching = setInterval(() => {
     for (const { tenant, importId } of [...running.keys(), ...waiting]) {
       database
@@ -85,6 +143,7 @@ export function importRunner(
   touching.unref()
 
   return {
+    startUndo,
     async hasRoomFor(bytes) {
       return bytesHeldNow() + bytes <= limits.bytesHeldMax
     },
@@ -130,6 +189,8 @@ export function importRunner(
     }),
     async drain() {
       draining = true
+      clearInterval(resumer)
+      await resuming
       while (running.size + waiting.length > 0) {
         startNext()
         await Promise.all(running.values())

@@ -21,6 +21,7 @@ interface Asked {
   signUp(...values: Parameters<Desk['signUps']['admit']>): Awaited<ReturnType<Desk['signUps']['admit']>>
   hasRoomFor(bytes: number): boolean
   startImport(...values: Parameters<Desk['imports']['start']>): void
+  startUndo(...values: Parameters<Desk['imports']['startUndo']>): void
   backtest(...values: Parameters<Desk['backtests']['look']>): ReturnType<Desk['backtests']['look']>
   lastMinute(...values: Parameters<Desk['lastMinute']>): LastMinuteCounts
 }
@@ -48,6 +49,7 @@ export function deskAnswers(desk: Desk): { readonly handlers: Handlers; gone(): 
     // A buffer arrives as plain bytes.
     startImport: (...[tenant, importId, file, options]: Values<'startImport'>) =>
       desk.imports.start(tenant, importId, Buffer.from(file.buffer, file.byteOffset, file.length), options),
+    startUndo: (...values: Values<'startUndo'>) => desk.imports.startUndo(...values),
     backtest: (...values: Values<'backtest'>) => desk.backtests.look(...values),
     lastMinute: (...values: Values<'lastMinute'>) => desk.lastMinute(...values),
   } satisfies Handlers & Record<keyof Asked, unknown>
@@ -81,6 +83,7 @@ export function deskOf(first: Other): Desk {
     imports: {
       hasRoomFor: (bytes) => ask('hasRoomFor', bytes),
       start: (...values) => tell('startImport', ...values),
+      startUndo: (...values) => tell('startUndo', ...values),
       drain: nothingToDrain,
     },
     backtests: { look: (...values) => ask('backtest', ...values), drain: nothingToDrain },

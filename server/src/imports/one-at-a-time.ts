@@ -1,0 +1,86 @@
+import {
+  findBusyImport,
+  findImport,
+  type ImportRow,
+  insertImport,
+  lockImports,
+  type NewImportRow,
+} from '../database/imports.ts'
+import { setUndoing } from '../database/import-undo.ts'
+import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import { type Doing, recordEvent } from '../security-events.ts'
+
+/** An import or undo cannot begin. The message gives the reason and what to do, for the person who asked. */
+export class ImportConflict extends Error {}
+
+/**
+ * Begins an import, unless another import or undo of the brokerage is under way.
+ *
+ * @throws ImportConflict
+ */
+export async function beginImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  given: Parameters<typeof insertImport>[2],
+  now: Date,
+): Promise<ImportRow> {
+  await refuseWhileBusy(transaction, tenant, now)
+  const { import_id } = await insertImport(transaction, tenant, given)
+  const row = await findImport(transaction, tenant, import_id, now)
+  if (row === null) throw new Error('The import that was just inserted is not there.')
+  return row
+}
+
+/**
+ * Begins the undo of an import: from here on it is `undoing` until all of it is undone, and the audit log has its line.
+ * One that is being undone, or was undone before, is answered as it is.
+ *
+ * @returns null where the brokerage has no such import
+ * @throws ImportConflict
+ */
+export async function beginUndo(
+  transaction: TenantTransaction,
+  doing: Doing,
+  importId: number,
+): Promise<{ readonly row: ImportRow; readonly isNew: boolean } | null> {
+  const { tenant, userId } = doing.caller
+  const now = new Date(doing.now)
+  const find = () => findImport(transaction, tenant, importId, now)
+  await lockImports(transaction, tenant)
+  const row = await find()
+  if (row === null) return null
+  if (row.status === 'undoing' || row.status === 'undone') return { row, isNew: false }
+  if (row.dry_run) {
+    throw new ImportConflict(
+      `Import ${importId} (${row.file_name}) was a dry run: it kept nothing, so there is nothing to undo.`,
+    )
+  }
+  await refuseWhileBusy(transaction, tenant, now)
+  await setUndoing(transaction, tenant, importId, { userId, now })
+  const begun = await find()
+  if (begun === null) throw new Error('The import that is to be undone is not there.')
+  await recordEvent(transaction, doing, 'import-undone', { about: { import_id: importId } })
+  return { row: begun, isNew: true }
+}
+
+async function refuseWhileBusy(transaction: TenantTransaction, tenant: TenantId, now: Date): Promise<void> {
+  // Of two that begin at the same time, the second looks after the first is on record.
+  await lockImports(transaction, tenant)
+  const busy = await findBusyImport(transaction, tenant, now)
+  if (busy !== null) throw new ImportConflict(busyWords(busy))
+}
+
+function busyWords(row: NewImportRow): string {
+  const name = `Import ${row.import_id} (${row.file_name})`
+  const rows = (count: number) => count.toLocaleString('en-US')
+  if (row.status === 'undoing') {
+    return `${name} is being undone: ${rows(row.undo_rows_done)} of ${rows(undoRowsTotal(row))} rows so far. Wait until that has ended.`
+  }
+  const what = row.dry_run ? 'is still being checked' : 'is still running'
+  return `${name} ${what}: ${rows(row.rows_read)} rows read so far. Wait until it has ended, or stop it.`
+}
+
+/** The rows that an undo has to deal with. */
+export function undoRowsTotal(row: Pick<NewImportRow, 'rows_added' | 'rows_updated'>): number {
+  return row.rows_added + row.rows_updated
+}

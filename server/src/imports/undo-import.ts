@@ -1,0 +1,53 @@
+import { noteUndoFailure, releaseUndo, undoBatch } from '../database/import-undo.ts'
+import type { NewImportRow } from '../database/imports.ts'
+import type { Database, TenantId } from '../database/open-database.ts'
+import { persist } from './persist.ts'
+
+export interface UndoJob {
+  readonly tenant: TenantId
+  readonly importId: number
+  /** Asked after each batch. */
+  readonly isStopping: () => boolean
+  readonly onProgress?: (row: NewImportRow) => void
+}
+
+/**
+ * Undoes an import that is `undoing`, in batches of one transaction each, until all of it is undone. What ends it before
+ * that leaves the import `undoing`, for this or another process to go on with.
+ *
+ * @returns the import as it was after the last batch of this call, or null where nothing was left to do
+ */
+export async function undoImport(
+  { database, clock }: { database: Database; clock: () => number },
+  { tenant, importId, isStopping, onProgress }: UndoJob,
+): Promise<NewImportRow | null> {
+  let reached: NewImportRow | null = null
+  try {
+    for (;;) {
+      const row = await persist(
+        () =>
+          database.inTenant(tenant, (transaction) =>
+            undoBatch(transaction, tenant, importId, new Date(clock())),
+          ),
+        'any error',
+      )
+      if (row === null) return reached
+      reached = row
+      onProgress?.(row)
+      if (row.status === 'undone') return row
+      if (isStopping()) {
+        await persist(() =>
+          database.inTenant(tenant, (transaction) => releaseUndo(transaction, tenant, importId)),
+        )
+        return row
+      }
+    }
+  } catch (error) {
+    const failure =
+      'The undo does not go on at the moment. The service tries again by itself within a minute; undo the import again to try at once.'
+    await database
+      .inTenant(tenant, (transaction) => noteUndoFailure(transaction, tenant, importId, failure))
+      .catch(() => {})
+    throw error
+  }
+}
