@@ -5,6 +5,7 @@ import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
 import * as imported from '#server/database/imported-lanes.ts'
+import * as undos from '#server/database/import-undo.ts'
 import * as imports from '#server/database/imports.ts'
 import * as instances from '#server/database/instances.ts'
 import * as calls from '#server/database/integration-calls.ts'
@@ -26,7 +27,15 @@ const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
-const progress = { rowsRead: 9, rowsAdded: 9, rowsUpdated: 9, rowsRepeated: 9, rowsRefused: 9, bytesRead: 9 }
+const progress = {
+  rowsRead: 9,
+  rowsAdded: 9,
+  rowsUpdated: 9,
+  rowsRepeated: 9,
+  rowsRefused: 9,
+  rowsKept: 9,
+  bytesRead: 9,
+}
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
@@ -166,7 +175,7 @@ export const methods: Readonly<Record<string, Method>> = {
       tenant,
       database.identifiers,
       { importId: of.import, createdBy: of.owner },
-      [{ ...newImportedLane, createdAt: now }],
+      [{ ...newImportedLane, createdAt: now, said: null }],
     ),
   ),
   'quote-counts.readTenantCounts': finds(({ transaction, tenant, now }) =>
@@ -192,44 +201,63 @@ export const methods: Readonly<Record<string, Method>> = {
   'imports.listImports': shows(({ transaction, tenant, now }) =>
     imports.listImports(transaction, tenant, now),
   ),
-  'imports.findRunningImport': {
-    ...finds(({ transaction, tenant, now }) => imports.findRunningImport(transaction, tenant, now)),
-    running: true,
+  'imports.findBusyImport': {
+    ...shows(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
+    importIs: 'running',
   },
+  'imports.rowsReadOf': shows(({ transaction, tenant, of }) =>
+    imports.rowsReadOf(transaction, tenant, of.import),
+  ),
   'imports.requestStop': {
     ...alters(({ transaction, tenant, of }) => imports.requestStop(transaction, tenant, of.import)),
-    running: true,
+    importIs: 'running',
   },
   'imports.touchImport': {
     ...alters(({ transaction, tenant, of, now }) =>
       imports.touchImport(transaction, tenant, of.import, new Date(now.getTime() + 1000)),
     ),
-    running: true,
+    importIs: 'running',
   },
   'imports.saveProgress': {
     ...alters(({ transaction, tenant, of, now }) =>
-      imports.saveProgress(transaction, tenant, of.import, { ...progress, errors: null, now }),
+      imports.saveProgress(transaction, tenant, of.import, { ...progress, now }),
     ),
-    running: true,
+    importIs: 'running',
   },
   'imports.finishImport': {
     ...alters(({ transaction, tenant, of, now }) =>
       imports.finishImport(transaction, tenant, of.import, {
         ...progress,
-        errors: [],
         status: 'done',
         failure: null,
         now,
       }),
     ),
-    running: true,
+    importIs: 'running',
   },
   'imports.lockImports': nothing(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
-  'imports.undoImport': {
-    ...alters(({ database, tenant, of, now }) =>
-      imports.undoImport(database, tenant, of.import, { userId: of.owner, now }),
+  'import-undo.setUndoing': alters(({ transaction, tenant, of, now }) =>
+    undos.setUndoing(transaction, tenant, of.import, { userId: of.owner, now }),
+  ),
+  'import-undo.takeOverUndo': {
+    ...alters(({ transaction, tenant, of }) =>
+      undos.takeOverUndo(transaction, tenant, of.import, new Date(Date.now() + 3_600_000)),
     ),
-    commits: true,
+    importIs: 'undoing',
+  },
+  'import-undo.releaseUndo': {
+    ...alters(({ transaction, tenant, of }) => undos.releaseUndo(transaction, tenant, of.import)),
+    importIs: 'undoing',
+  },
+  'import-undo.noteUndoFailure': {
+    ...alters(({ transaction, tenant, of }) =>
+      undos.noteUndoFailure(transaction, tenant, of.import, 'It does not go on.'),
+    ),
+    importIs: 'undoing',
+  },
+  'import-undo.undoBatch': {
+    ...alters(({ transaction, tenant, of, now }) => undos.undoBatch(transaction, tenant, of.import, now)),
+    importIs: 'undoing',
   },
   'counted-lanes.keepLaneCounted': {
     ...alters(({ database, tenant }) =>
@@ -297,6 +325,25 @@ export const methods: Readonly<Record<string, Method>> = {
       now,
     ),
   ),
+  'lane-changes.changeLanes': alters(({ transaction, tenant, of, lane, now }) =>
+    changes.changeLanes(
+      transaction,
+      tenant,
+      [
+        {
+          lane,
+          next: { quoted_rate_cents: 12_345, import_said: 'a digest of 22 letters' },
+          origin: { source: 'import', importId: of.import },
+        },
+      ],
+      now,
+    ),
+  ),
+  'lane-changes.settersOf': finds(async ({ transaction, tenant, of }) =>
+    (await changes.settersOf(transaction, tenant, [{ laneId: of.lane, column: 'carrier_name' }])).filter(
+      (setter) => setter !== null,
+    ),
+  ),
   'lane-changes.listChanges': shows(({ transaction, tenant, of }) =>
     changes.listChanges(transaction, tenant, of.lane),
   ),
@@ -340,6 +387,12 @@ export const methods: Readonly<Record<string, Method>> = {
   ),
   'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
+  'lanes.findLaneIds': finds(async ({ transaction, tenant, of }) => [
+    ...(await lanes.findLaneIds(transaction, tenant, [of.laneRef])),
+  ]),
+  'lanes.lanesById': shows(({ transaction, tenant, of }) =>
+    lanes.lanesById(transaction, tenant, [of.lane], { lock: true }),
+  ),
   'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
     withoutNumbers([
       await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {

@@ -135,8 +135,8 @@ test('every table in every statement of every function of the database is tied t
     for (const [name, method] of Object.entries(methods)) {
       told.length = 0
       await inTenantB(async (transaction) => {
-        if (method.running === true) {
-          await sql`update imports set status = 'running', finished_at = null where tenant_id = ${b.tenant}`.execute(
+        if (method.importIs !== undefined) {
+          await sql`update imports set status = ${method.importIs}, finished_at = null where tenant_id = ${b.tenant}`.execute(
             transaction,
           )
         }

@@ -116,9 +116,9 @@ describe.each(['both walls', 'the conditions of the queries alone'])('with %s', 
     }
     await app.database
       .inTenant(tenantId(idsOf(within).tenant), async (transaction) => {
-        if (method.running === true) {
+        if (method.importIs !== undefined) {
           await whileSeenAs(transaction, 'B', () =>
-            sql`update imports set status = 'running', finished_at = null where tenant_id = ${b.tenant}`.execute(
+            sql`update imports set status = ${method.importIs}, finished_at = null where tenant_id = ${b.tenant}`.execute(
               transaction,
             ),
           )

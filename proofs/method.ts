@@ -25,8 +25,8 @@ export interface Method {
    * Where even the rightful call has nothing to show it is `nothing`.
    */
   readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
-  /** Needs the import to be running. */
-  readonly running?: true
+  /** The state that the import must be in; otherwise it is done. */
+  readonly importIs?: 'running' | 'undoing'
   /** Works in transactions of its own, of the tenant it is given. */
   readonly commits?: true
 }

@@ -17,6 +17,10 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'which addresses have something due: two numbers of each, asked by the service for itself',
   'events.eventQueue':
     'counts over all brokerages, and which of them hold what is old, for the service itself',
+  'import-undo.silentUndos':
+    'the undos whose process was lost: two numbers of each, asked by the service for itself',
+  'lane-changes.differencesForApi': 'a translation of values it is given',
+  'lane-changes.valuesBefore': 'a translation of values it is given',
   'identifiers.identifiers': 'arithmetic',
   'lane-changes.laneChange': 'a translation of values it is given',
   'lane-changes.databaseNow': 'the clock of the database',

@@ -495,7 +495,9 @@ export async function settled(app: TestApp, tenants: SeededTenants): Promise<voi
   await app.settle()
   const owner = tenants.asOwner('A')
   for (let tries = 0; tries < 400; tries++) {
-    const { rowCount } = await owner.query("select from imports where status = 'running' limit 1")
+    const { rowCount } = await owner.query(
+      "select from imports where status in ('running', 'undoing') limit 1",
+    )
     if (rowCount === 0) return
     await new Promise((resume) => setTimeout(resume, 25))
   }

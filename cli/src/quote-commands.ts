@@ -111,7 +111,9 @@ export const addQuoteCommands: AddCommands = (program, action) => {
   program
     .command('import <file>')
     .summary('take in past quotes and bookings from a CSV file')
-    .description('Good rows are kept, nothing of a bad row is, and the same row again adds nothing.')
+    .description(
+      'Good rows are kept, nothing of a bad row is. A row of a known reference updates its lane, and the same row again changes nothing.',
+    )
     .option('--dry-run', 'check the file and keep nothing')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
     .addHelpText(
@@ -189,7 +191,13 @@ export const addQuoteCommands: AddCommands = (program, action) => {
 }
 
 function tellImport(run: Run, done: Answer<'get-import'>): void {
-  const { rows_read, rows_added, rows_updated, rows_repeated, rows_refused, errors } = done
+  const { rows_read, rows_added, rows_updated, rows_repeated, rows_refused, rows_kept, errors } = done
+  const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
+  const changes = done.changes.slice(0, 20).map(({ row, lane_ref, fields }) => {
+    const what = fields.map(({ field, before, after }) => `${field} ${value(before)} -> ${value(after)}`)
+    return `line ${row}, ${done.dry_run ? 'will change' : 'changed'} ${lane_ref}: ${what.join(', ')}`
+  })
+  const kept = done.kept.slice(0, 20).map(({ row, detail }) => `line ${row}: ${detail}`)
   const shown = errors
     .slice(0, 20)
     .map(({ row, column, detail }) => `line ${row}${column === null ? '' : `, ${column}`}: ${detail}`)
@@ -199,10 +207,17 @@ function tellImport(run: Run, done: Answer<'get-import'>): void {
       pairs([
         ['rows read', rows_read],
         [done.dry_run ? 'would be added' : 'added', rows_added],
-        ['updated', rows_updated],
-        ['imported before', rows_repeated],
+        [done.dry_run ? 'would be updated' : 'updated', rows_updated],
+        ['repeated', rows_repeated],
+        ['kept as they are', rows_kept],
         ['refused', rows_refused],
       ]),
+      ...changes,
+      ...(rows_updated > changes.length
+        ? [`and ${rows_updated - changes.length} more changed: see --json`]
+        : []),
+      ...kept,
+      ...(done.kept.length > kept.length ? ['and more values that stay: see --json'] : []),
       ...shown,
       ...(errors.length > shown.length ? [`and ${rows_refused - shown.length} more: see --json`] : []),
     ].join('\n'),

@@ -12,6 +12,35 @@ export const ImportError = Type.Object({
   detail: Type.String(),
 })
 
+const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
+
+/** A lane that a row of a file changed, or with dry_run would change, field by field. */
+const ImportChange = Type.Object({
+  row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
+  lane_ref: Type.String(),
+  fields: Type.Array(
+    Type.Object({
+      field: Type.String({ description: 'As in the history of the lane, such as customer_rate' }),
+      before: changedValue,
+      after: changedValue,
+    }),
+  ),
+})
+
+/** A value of a file that was left out because a newer value stands. */
+const ImportKept = Type.Object({
+  row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
+  lane_ref: Type.String(),
+  column: Type.String({ description: 'The column of the file' }),
+  file_value: Type.Union([Type.String(), Type.Number()]),
+  kept_value: changedValue,
+  set_by: Type.Object({
+    source: Type.Enum(['dashboard', 'tms', 'import']),
+    name: nullable(Type.String({ description: 'The person, where one set the value' })),
+  }),
+  detail: Type.String(),
+})
+
 const person = nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() }))
 
 /** How far the undo of an import is, and its result. */
@@ -37,14 +66,25 @@ export const Import = Type.Object({
     description: 'Our field -> the column of the file it is read from',
   }),
   ignored_columns: Type.Array(Type.String()),
-  rows_read: Type.Integer(),
+  rows_read: Type.Integer({
+    description: 'The sum of rows_added, rows_updated, rows_repeated, rows_refused and rows_kept',
+  }),
   rows_added: Type.Integer({ description: 'New lanes, or with dry_run the lanes that would be new' }),
   rows_updated: Type.Integer({
-    description: 'Rows whose lane_ref is a lane here: their booking was taken over',
+    description:
+      'Rows of a lane that is here already, by its reference or lane_ref, which changed it, or with dry_run would',
   }),
-  rows_repeated: Type.Integer({ description: 'Rows that were imported before' }),
-  rows_refused: Type.Integer(),
+  rows_repeated: Type.Integer({ description: 'Rows that say nothing new' }),
+  rows_refused: Type.Integer({ description: 'Rows with an error' }),
+  rows_kept: Type.Integer({
+    description:
+      'Rows of a known lane of which everything new was left out, because a newer value stands: one that the TMS signed, or an outcome that a person set',
+  }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
+  changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
+  kept: Type.Array(ImportKept, {
+    description: 'The first 1,000 values that were left out because a newer value stands',
+  }),
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),
   created_at: Type.String({ format: 'date-time' }),
@@ -106,7 +146,7 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Takes a CSV file (text/csv, UTF-8), plain or as gzip, of at most 128 MiB both as it is sent and unpacked. Column names are matched by alias, or by map. Good rows are kept, nothing of a bad row is; the same row again adds nothing. The work goes on after the answer: read the import for its progress.',
+    'Takes a CSV file (text/csv, UTF-8), plain or as gzip, of at most 128 MiB both as it is sent and unpacked. Column names are matched by alias, or by map. Good rows are kept, nothing of a bad row is. A row whose reference or lane_ref is known updates its lane; the same row again changes nothing. A value that the TMS signed, and an outcome that a person set, stand and are listed. The work goes on after the answer: read the import for its progress. While an import or undo of the brokerage is under way, no other can begin.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
@@ -207,7 +247,7 @@ export const listImports = endpoint({
   method: 'GET',
   path: '/api/imports',
   summary: 'List imports',
-  description: 'The last 200 imports, newest first, without their row errors.',
+  description: 'The last 200 imports, newest first, without their lists of rows.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -220,7 +260,7 @@ export const getImport = endpoint({
   method: 'GET',
   path: '/api/imports/{import_id}',
   summary: 'Progress and result of an import',
-  description: 'How far it is, what was added, and what was wrong by row and column.',
+  description: 'How far it is, what was added and changed, and what was wrong by row and column.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'viewer' },
   params: importId,

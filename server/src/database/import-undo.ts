@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { importSilenceMsMax, lockImports, type NewImportRow } from './imports.ts'
-import { changeLane, rollbackValues } from './lane-changes.ts'
-import type { LaneRow } from './lanes.ts'
+import { changeLane, valuesBefore } from './lane-changes.ts'
+import { type LaneRow, lanesById } from './lanes.ts'
 import { factsChanged, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
 import type { Tables } from './tables.ts'
 
@@ -71,7 +71,9 @@ export async function releaseUndo(
   tenant: TenantId,
   importId: number,
 ): Promise<void> {
-  await undoing(transaction, tenant, importId).set({ progress_at: new Date(0) }).execute()
+  await undoing(transaction, tenant, importId)
+    .set({ progress_at: new Date(0) })
+    .execute()
 }
 
 /** Notes why an undo does not go on for now. It stays `undoing`, and is resumed as one whose process was lost. */
@@ -120,14 +122,7 @@ export async function undoBatch(
   if (undo === undefined) return null
   const { ids, last } = await nextLanes(transaction, tenant, importId, undo.undo_after)
   // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
-  const lanes: LaneRow[] = await transaction
-    .selectFrom('lanes')
-    .selectAll()
-    .where('tenant_id', '=', tenant)
-    .where(sql<boolean>`lane_id = any(${ids}::bigint[])`)
-    .orderBy('lane_id')
-    .forUpdate()
-    .execute()
+  const lanes = await lanesById(transaction, tenant, ids, { lock: true })
   const own = lanes.filter((lane) => lane.import_id === importId)
   const others = lanes.filter((lane) => lane.import_id !== importId)
   const restored = await restoreLanes(transaction, tenant, importId, others, { userId: undo.undo_by, now })
@@ -263,7 +258,11 @@ async function restoreLanes(
         transaction,
         tenant,
         now,
-        rollbackValues(now, change.before, by.now),
+        // A file has no signature, so nothing that was signed is undone here: what each field was signed with stays.
+        {
+          ...valuesBefore(change.before),
+          ...(change.rule === 'booking_is_a_win' ? { outcome_before_booking: null } : {}),
+        },
         {
           source: 'dashboard',
           ...(by.userId === null ? {} : { userId: by.userId }),

@@ -117,6 +117,7 @@ const lane: fc.Arbitrary<NewImportedLane> = fc
       reference,
       createdAt,
       fingerprint: Buffer.alloc(0),
+      said: null,
       lane: {
         origin: said.origin,
         destination: said.destination,

@@ -12,6 +12,8 @@ export interface NewImportedLane {
   readonly reference: string | null
   readonly createdAt: Date
   readonly fingerprint: Buffer
+  /** A digest of the row, where the row is known by an id of its own. */
+  readonly said: string | null
   readonly lane: Omit<
     NewLane,
     | 'import_fingerprint'
@@ -24,20 +26,31 @@ export interface NewImportedLane {
   > & { readonly outcome: Outcome }
 }
 
-/** Which of these rows are here already: fingerprint in hex -> the import that brought it. */
+/** A lane that an import made. */
+export interface ImportedBefore {
+  readonly laneId: number
+  readonly said: string | null
+}
+
+/** Which of these rows are here already: fingerprint in hex -> the lane. */
 export async function findImported(
   transaction: TenantTransaction,
   tenant: TenantId,
   fingerprints: readonly Buffer[],
-): Promise<Map<string, number | null>> {
+): Promise<Map<string, ImportedBefore>> {
   if (fingerprints.length === 0) return new Map()
   const rows = await transaction
     .selectFrom('lanes')
-    .select(['import_fingerprint', 'import_id'])
+    .select(['import_fingerprint', 'lane_id', 'import_said'])
     .where('tenant_id', '=', tenant)
     .where(sql<boolean>`import_fingerprint = any(${byteStrings(fingerprints)}::bytea[])`)
     .execute()
-  return new Map(rows.map((row) => [row.import_fingerprint?.toString('hex') ?? '', row.import_id]))
+  return new Map(
+    rows.map((row) => [
+      row.import_fingerprint?.toString('hex') ?? '',
+      { laneId: row.lane_id, said: row.import_said },
+    ]),
+  )
 }
 
 interface LaneNumbers {
@@ -81,6 +94,7 @@ const columns: readonly Column[] = [
   ['created_at', 'timestamptz', (rows) => timestamps(rows.map((row) => row.createdAt))],
   ['reference', 'text', (rows) => texts(rows.map((row) => row.reference))],
   ['import_fingerprint', 'bytea', (rows) => byteStrings(rows.map((row) => row.fingerprint))],
+  ['import_said', 'text', (rows) => texts(rows.map((row) => row.said))],
   own('origin', 'text', texts),
   own('destination', 'text', texts),
   own('origin_key', 'text', texts),

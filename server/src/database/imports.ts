@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { TenantId, TenantTransaction } from './open-database.ts'
 import { nextTenantNumber } from './people.ts'
-import type { RowError, Tables } from './tables.ts'
+import type { KeptValue, RowChange, RowError, Tables } from './tables.ts'
 
 export type NewImportRow = Selectable<Tables['imports']>
 export type ImportRow = NewImportRow & {
@@ -12,14 +12,23 @@ export type ImportRow = NewImportRow & {
 /** An import or undo without a heartbeat for this long has lost its process. */
 export const importSilenceMsMax = 30_000
 
-/** How far an import is. The counts are of rows whose fate is settled: kept, known already, or refused. */
+/** How far an import is. Each row that was read is one of: added, updated, repeated, kept, refused. */
 export interface ImportProgress {
   readonly rowsRead: number
   readonly rowsAdded: number
   readonly rowsUpdated: number
   readonly rowsRepeated: number
   readonly rowsRefused: number
+  /** Rows of which everything new was left out, because a newer value stands. */
+  readonly rowsKept: number
   readonly bytesRead: number
+}
+
+/** What an import lists, each from its first row on. An absent list stays as it is. */
+export interface ImportLists {
+  readonly errors?: readonly RowError[]
+  readonly changes?: readonly RowChange[]
+  readonly kept?: readonly KeptValue[]
 }
 
 export async function insertImport(
@@ -102,7 +111,7 @@ export async function findImport(
 
 const importsListed = 200
 
-/** The last imports, newest first, without their row errors. */
+/** The last imports, newest first, without their lists of rows. */
 export async function listImports(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -124,6 +133,7 @@ export async function listImports(
       'rows_updated',
       'rows_repeated',
       'rows_refused',
+      'rows_kept',
       'bytes_read',
       'bytes_total',
       'created_by',
@@ -146,7 +156,7 @@ export async function listImports(
     .orderBy('import_id', 'desc')
     .limit(importsListed)
     .execute()
-  return rows.map((row) => ({ ...row, errors: [] }))
+  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [] }))
 }
 
 /** The import of this tenant that is running or being undone, or null: there is one at a time. */
@@ -198,14 +208,14 @@ export async function touchImport(
 }
 
 /**
- * Writes how far an import is, in the transaction of the rows themselves: what it says was added is there. `errors`
- * is null when there are no new ones. Answers what to do next; `ended` when somebody else has ended the import.
+ * Writes how far an import is, in the transaction of the rows themselves, so that its counts are true. Answers what to do
+ * next; `ended` when the import was ended meanwhile.
  */
 export async function saveProgress(
   transaction: TenantTransaction,
   tenant: TenantId,
   importId: number,
-  progress: ImportProgress & { errors: readonly RowError[] | null; now: Date },
+  progress: ImportProgress & ImportLists & { now: Date },
 ): Promise<'go on' | 'stop' | 'ended'> {
   const row = await transaction
     .updateTable('imports')
@@ -224,7 +234,6 @@ export async function finishImport(
   tenant: TenantId,
   importId: number,
   end: ImportProgress & {
-    errors: readonly RowError[] | null
     status: 'done' | 'stopped' | 'failed'
     failure: string | null
     now: Date
@@ -245,15 +254,35 @@ export async function finishImport(
     .execute()
 }
 
-function progressColumns(progress: ImportProgress & { errors: readonly RowError[] | null }) {
+/** The rows that an import has read, as its last commit has it. */
+export async function rowsReadOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<number | null> {
+  const row = await transaction
+    .selectFrom('imports')
+    .select('rows_read')
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .executeTakeFirst()
+  return row?.rows_read ?? null
+}
+
+function progressColumns(progress: ImportProgress & ImportLists) {
+  const list = (name: keyof ImportLists) =>
+    progress[name] === undefined ? {} : { [name]: JSON.stringify(progress[name]) }
   return {
     rows_read: progress.rowsRead,
     rows_added: progress.rowsAdded,
     rows_updated: progress.rowsUpdated,
     rows_repeated: progress.rowsRepeated,
     rows_refused: progress.rowsRefused,
+    rows_kept: progress.rowsKept,
     bytes_read: progress.bytesRead,
-    ...(progress.errors === null ? {} : { errors: JSON.stringify(progress.errors) }),
+    ...list('errors'),
+    ...list('changes'),
+    ...list('kept'),
   }
 }
 

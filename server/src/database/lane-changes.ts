@@ -27,14 +27,29 @@ const audited = {
   outcome_source: 'outcome_source',
   decided_at: 'decided_at',
 } as const
-type AuditedName = keyof typeof audited
-type AuditedColumn = (typeof audited)[AuditedName]
+/** The columns of the quote itself, under the names the API gives them. Only a file that is imported again changes them. */
+const quoted = {
+  quoted_rate: 'quoted_rate_cents',
+  estimated_cost: 'estimated_cost_cents',
+  market_rate: 'market_rate_cents',
+  miles: 'miles',
+  pickup_date: 'pickup_date',
+  quoted_at: 'created_at',
+} as const
+
+const shown = { ...audited, ...quoted } as const
+type ShownName = keyof typeof shown
+/** The digest of the imported row is in the trail, so that an undo restores it, but nobody is shown it. */
+type AuditedColumn = (typeof shown)[ShownName] | 'import_said'
 
 /** Columns that change with the audited ones and that the audit trail does not show. */
 const unaudited = ['signed_at', 'outcome_before_booking'] as const
 
 /** The columns of a lane that can change. */
-export type HeldValues = Pick<LaneRow, AuditedColumn | (typeof unaudited)[number]>
+export type HeldValues = Pick<LaneRow, (typeof audited)[keyof typeof audited] | (typeof unaudited)[number]>
+export type QuoteValues = Pick<LaneRow, (typeof quoted)[keyof typeof quoted] | 'import_said'>
+/** New values of a lane: what is absent stays. */
+export type NextValues = Partial<HeldValues & QuoteValues>
 
 /** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
 type AuditedValue = string | number | null
@@ -56,12 +71,12 @@ function audit(value: string | number | Date | null): AuditedValue {
 
 /** The audited columns in which `next` differs from `lane`, before and after. */
 function differences(
-  lane: HeldValues,
-  next: Partial<HeldValues>,
+  lane: Partial<LaneRow>,
+  next: NextValues,
 ): { before: AuditedValues; after: AuditedValues } {
   const before: AuditedValues = {}
   const after: AuditedValues = {}
-  for (const column of Object.values(audited)) {
+  for (const column of [...Object.values(shown), 'import_said'] as const) {
     const value = next[column]
     if (value === undefined) continue
     const [was, is] = [audit(lane[column] ?? null), audit(value)]
@@ -76,11 +91,13 @@ function differences(
 /** What `change_lane` takes: all that the lane then holds, and the line of its audit trail, null where nothing differs. */
 export interface LaneChange {
   readonly held: HeldValues
+  /** What `change_quote` takes; null when the quote itself stays. */
+  readonly quote: Partial<Record<keyof QuoteValues, AuditedValue>> | null
   readonly change: object | null
 }
 
 /** A lane with a customer rate or truck cost is not cancelled, whichever path brings the amount. */
-function uncancelledWhenBooked(lane: HeldValues, next: Partial<HeldValues>): Partial<HeldValues> {
+function uncancelledWhenBooked(lane: HeldValues, next: NextValues): NextValues {
   const held = { ...lane, ...next }
   const isBooked = held.customer_rate_cents !== null || held.truck_cost_cents !== null
   return isBooked && held.cancelled_at !== null ? { ...next, cancelled_at: null, cancel_reason: null } : next
@@ -88,15 +105,21 @@ function uncancelledWhenBooked(lane: HeldValues, next: Partial<HeldValues>): Par
 
 /** What writes `values` to a lane that is as it was read; null when there is nothing to write. */
 export function laneChange(
-  lane: HeldValues,
-  values: Partial<HeldValues>,
+  lane: HeldValues & Partial<QuoteValues>,
+  values: NextValues,
   origin: ChangeOrigin,
   now: Date,
 ): LaneChange | null {
   const next = uncancelledWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
-  const changed = Object.keys(after).length > 0
-  if (!changed && unaudited.every((column) => next[column] === undefined)) return null
+  const changed = Object.keys(after).some((column) => column !== 'import_said')
+  const quote = Object.fromEntries(
+    ([...Object.values(quoted), 'import_said'] as const).flatMap((column) =>
+      after[column] === undefined ? [] : [[column, after[column]]],
+    ),
+  )
+  const hasQuote = Object.keys(quote).length > 0
+  if (!changed && !hasQuote && unaudited.every((column) => next[column] === undefined)) return null
   const held: Record<string, unknown> = {}
   for (const column of [...Object.values(audited), ...unaudited]) {
     held[column] = next[column] === undefined ? lane[column] : next[column]
@@ -112,34 +135,75 @@ export function laneChange(
     rolled_back_change: origin.rolledBackChange,
     rule: origin.rule ?? undefined,
   }
-  return { held: held as unknown as HeldValues, change: changed ? change : null }
+  return {
+    held: held as unknown as HeldValues,
+    quote: hasQuote ? quote : null,
+    change: changed ? change : null,
+  }
+}
+
+/** What changes a locked lane, and why. */
+export interface ChangingLane {
+  readonly lane: LaneRow
+  readonly next: NextValues
+  readonly origin: ChangeOrigin
 }
 
 /**
- * Changes a locked lane and records the change, or does neither when nothing differs: the one way to change a lane.
- * Columns outside the audit trail (such as signed_at) are written either way.
+ * Changes locked lanes, each once, and records each change, or does neither where nothing differs: the one way to change
+ * a lane. Columns outside the audit trail (such as signed_at) are written either way. Answers the lanes as they then are,
+ * in the order given.
  */
+export async function changeLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  changing: readonly ChangingLane[],
+  now: Date,
+): Promise<LaneRow[]> {
+  const writing = changing.flatMap(({ lane, next, origin }) => {
+    const written = laneChange(lane, next, origin, now)
+    return written === null ? [] : [{ lane, ...written }]
+  })
+  const quotes = writing.filter(({ quote }) => quote !== null)
+  if (quotes.length > 0) {
+    await sql`
+      select change_quote(${tenant}, lane, held)
+      from unnest(${quotes.map(({ lane }) => lane.lane_id)}::bigint[], ${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[])
+        as sent (lane, held)
+    `.execute(transaction)
+  }
+  if (writing.length === 0) return changing.map(({ lane }) => lane)
+  const { rows } = await sql<LaneRow>`
+    select changed.*
+    from unnest(
+      ${writing.map(({ lane }) => lane.lane_id)}::bigint[],
+      ${writing.map(({ held }) => JSON.stringify(held))}::jsonb[],
+      ${writing.map(({ change }) => (change === null ? null : JSON.stringify(change)))}::jsonb[]
+    ) with ordinality as sent (lane, held, change, nth)
+    cross join lateral change_lane(${tenant}, sent.lane, null, sent.held, sent.change) as changed
+    order by nth
+  `.execute(transaction)
+  const changed = new Map(rows.map((row) => [row.lane_id, row]))
+  const before = writing.map(({ lane }) => lane)
+  const after = before.map(({ lane_id }) => {
+    const row = changed.get(lane_id)
+    if (row === undefined) throw new Error('A lane that is locked is not there.')
+    return row
+  })
+  factsChanged(transaction, tenant, { before, after })
+  return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
+}
+
+/** As `changeLanes`, for one lane. */
 export async function changeLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   lane: LaneRow,
-  next: Partial<HeldValues>,
+  next: NextValues,
   origin: ChangeOrigin,
   now: Date,
 ): Promise<LaneRow> {
-  const written = laneChange(lane, next, origin, now)
-  if (written === null) return lane
-  const { held, change } = written
-  const { rows } = await sql<LaneRow>`
-    select * from change_lane(
-      ${tenant}, ${lane.lane_id}, null, ${JSON.stringify(held)}::jsonb,
-      ${change === null ? null : JSON.stringify(change)}::jsonb
-    )
-  `.execute(transaction)
-  const [changed] = rows
-  if (changed === undefined || changed.lane_id === null)
-    throw new Error('A lane that is locked is not there.')
-  factsChanged(transaction, tenant, { before: [lane], after: [changed] })
+  const [changed = lane] = await changeLanes(transaction, tenant, [{ lane, next, origin }], now)
   return changed
 }
 
@@ -175,6 +239,35 @@ export async function listChanges(transaction: TenantTransaction, tenant: Tenant
     .execute()
 }
 
+/** Who last set a column of a lane: a person by name, or the source alone. */
+export interface Setter {
+  readonly source: 'dashboard' | 'tms' | 'import'
+  readonly name: string | null
+}
+
+/** Who last set each of these columns of lanes, in the order given; null where the lane was made with the value. */
+export async function settersOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: readonly { readonly laneId: number; readonly column: string }[],
+): Promise<(Setter | null)[]> {
+  const { rows } = await sql<{ nth: number; source: Setter['source']; name: string | null }>`
+    select nth::integer as nth, change.source, users.name
+    from tenants as one
+    cross join unnest(${asked.map(({ laneId }) => laneId)}::bigint[], ${asked.map(({ column }) => column)}::text[])
+      with ordinality as asked (lane, wanted, nth)
+    cross join lateral (
+      select source, user_id from lane_changes
+      where lane_changes.tenant_id = one.tenant_id and lane_id = asked.lane and after ? asked.wanted
+      order by change_number desc limit 1
+    ) as change
+    left join users on users.tenant_id = one.tenant_id and users.user_id = change.user_id
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const found = new Map(rows.map(({ nth, source, name }) => [nth, { source, name }]))
+  return asked.map((_, index) => found.get(index + 1) ?? null)
+}
+
 export async function findChange(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -194,13 +287,20 @@ export async function findChange(
 
 /** The values of a change under the names and in the units of the API: dollars, not cents. */
 export function auditedForApi(values: AuditedValues): Record<string, AuditedValue> {
-  const shown: Record<string, AuditedValue> = {}
-  for (const [name, column] of Object.entries(audited) as [AuditedName, AuditedColumn][]) {
+  const named: Record<string, AuditedValue> = {}
+  for (const [name, column] of Object.entries(shown) as [ShownName, (typeof shown)[ShownName]][]) {
     const value = values[column]
     if (value === undefined) continue
-    shown[name] = typeof value === 'number' ? value / 100 : value
+    named[name] = typeof value === 'number' && column.endsWith('_cents') ? value / 100 : value
   }
-  return shown
+  return named
+}
+
+/** The fields in which `next` differs from a lane, before and after, as a change of it shows them. */
+export function differencesForApi(lane: LaneRow, next: NextValues) {
+  const { before, after } = differences(lane, next)
+  const [was, is] = [auditedForApi(before), auditedForApi(after)]
+  return Object.keys(is).map((field) => ({ field, before: was[field] ?? null, after: is[field] ?? null }))
 }
 
 /** The column that holds each field of a booking. */
@@ -213,7 +313,7 @@ export const bookingColumns = {
   bookedAt: 'booked_at',
   cancelledAt: 'cancelled_at',
   cancelReason: 'cancel_reason',
-} as const satisfies Record<BookingField, AuditedColumn>
+} as const satisfies Record<BookingField, (typeof audited)[keyof typeof audited]>
 
 /** The outcome of a lane as the engine has it. */
 export function outcomeOf(lane: HeldValues): LaneOutcome {
@@ -252,21 +352,27 @@ export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'ru
   } as const satisfies Partial<HeldValues>
 }
 
-/**
- * The values from before a change, ready to be written back. The booking fields among them count as written at `now` of
- * the database's clock: an update that was signed before the rollback and arrives after it does not restore the undone
- * values.
- */
-export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): Partial<HeldValues> {
+/** The values from before a change, ready to be written back. */
+export function valuesBefore(before: AuditedValues): NextValues {
   const values: Record<string, AuditedValue | Date> = { ...before }
-  for (const column of ['booked_at', 'cancelled_at', 'decided_at'] as const) {
+  for (const column of ['booked_at', 'cancelled_at', 'decided_at', 'created_at'] as const) {
     const value = before[column]
     if (typeof value === 'string') values[column] = new Date(value)
   }
+  return values as NextValues
+}
+
+/**
+ * As `valuesBefore`, for a person who rolls a change back. The booking fields among them count as written at `now` of the
+ * database's clock: an update that was signed before the rollback and arrives after it does not restore the undone
+ * values. The row of a file that made the change stays known: importing it again does not restore them either.
+ */
+export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
+  const { import_said: _, ...values } = valuesBefore(before)
   const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
-  if (undone.length === 0) return values as Partial<HeldValues>
+  if (undone.length === 0) return values
   const seconds = Math.floor(now.getTime() / 1000)
   const stamps = undone.map((field) => [field, stampsAfterRollback(lane.signed_at[field] ?? [], seconds)])
   const signedAt: BookingStamps = { ...lane.signed_at, ...Object.fromEntries(stamps) }
-  return { ...(values as Partial<HeldValues>), signed_at: signedAt }
+  return { ...values, signed_at: signedAt }
 }

@@ -224,6 +224,39 @@ export async function lockLane(
   return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
 }
 
+/** The ids of the lanes of this tenant with these lane_refs: lane_ref -> lane_id. */
+export async function findLaneIds(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  refs: readonly string[],
+): Promise<Map<string, number>> {
+  if (refs.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['lane_ref', 'lane_id'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_ref = any(${[...refs]}::text[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
+}
+
+/** Lanes by id, in its order. With `lock` they are held until the transaction ends. */
+export async function lanesById(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ids: readonly number[],
+  { lock }: { readonly lock: boolean },
+): Promise<LaneRow[]> {
+  if (ids.length === 0) return []
+  const lanes = transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_id = any(${[...ids]}::bigint[])`)
+    .orderBy('lane_id')
+  return (lock ? lanes.forUpdate() : lanes).execute()
+}
+
 /** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
 export async function insertRequote(
   transaction: TenantTransaction,

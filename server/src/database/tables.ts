@@ -139,6 +139,24 @@ export interface RowError {
   detail: string
 }
 
+/** A lane that a row of a file changed, or would change: the fields under the names and in the units of the API. */
+export interface RowChange {
+  row: number
+  lane_ref: string
+  fields: { field: string; before: string | number | null; after: string | number | null }[]
+}
+
+/** A value of a file that was left out because a newer value stands. */
+export interface KeptValue {
+  row: number
+  lane_ref: string
+  column: string
+  file_value: string | number
+  kept_value: string | number | null
+  set_by: { source: 'dashboard' | 'tms' | 'import'; name: string | null }
+  detail: string
+}
+
 interface ImportsTable {
   tenant_id: number
   import_id: number
@@ -152,7 +170,10 @@ interface ImportsTable {
   rows_updated: Generated<number>
   rows_repeated: Generated<number>
   rows_refused: Generated<number>
+  rows_kept: Generated<number>
   errors: ColumnType<RowError[], string | undefined, string>
+  changes: ColumnType<RowChange[], string | undefined, string>
+  kept: ColumnType<KeptValue[], string | undefined, string>
   bytes_read: Generated<number>
   bytes_total: Generated<number>
   created_by: number | null
@@ -235,6 +256,8 @@ export interface LanesTable {
   updated_at: Moment
   import_id: number | null
   import_fingerprint: Buffer | null
+  /** A digest of the last row of a file that was imported for this lane. */
+  import_said: ColumnType<string | null, string | null | undefined, string | null>
   expected_cost_cents: Generated<number | null>
   expected_cost_low_cents: Generated<number | null>
   expected_cost_high_cents: Generated<number | null>
@@ -357,6 +380,7 @@ export type UnshownLaneColumn =
   | 'signed_at'
   | 'outcome_before_booking'
   | 'import_fingerprint'
+  | 'import_said'
   | 'import_id'
   | 'origin_key'
   | 'destination_key'

@@ -312,7 +312,9 @@ describe('409', () => {
 
   it('begins no import and no other undo while an import is undone', async () => {
     const tenant = await makeTenant(app)
-    const rows = Array.from({ length: 5_000 }, (_, index) => rowTo('Atlanta').replace('2,150', String(1_000 + index)))
+    const rows = Array.from({ length: 5_000 }, (_, index) =>
+      rowTo('Atlanta').replace('2,150', String(1_000 + index)),
+    )
     const first = await imported(tenant, header + rowTo('Macon'))
     const { import_id } = await imported(tenant, header + rows.join(''))
     const begun = await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })
@@ -325,11 +327,16 @@ describe('409', () => {
     for (const { status, body } of [file, dryRun, other]) {
       expect([status, body.type]).toEqual([409, expect.stringContaining('state-conflict')])
       expect(body.detail).toMatch(
-        new RegExp(`^Import ${import_id} \\(import.csv\\) is being undone: [\\d,]+ of 5,000 rows so far. Wait until`),
+        new RegExp(
+          `^Import ${import_id} \\(import.csv\\) is being undone: [\\d,]+ of 5,000 rows so far. Wait until`,
+        ),
       )
     }
     expect(await ended(tenant, import_id)).toMatchObject({ status: 'undone', undo: { lanes_removed: 5_000 } })
-    expect(await imported(tenant, header + rowTo('Atlanta'))).toMatchObject({ rows_added: 1, rows_repeated: 0 })
+    expect(await imported(tenant, header + rowTo('Atlanta'))).toMatchObject({
+      rows_added: 1,
+      rows_repeated: 0,
+    })
   })
 
   it('takes one of two files that are sent at once', async () => {

@@ -89,7 +89,8 @@ export const usage = `Import past quotes and bookings from a CSV file.
   --undo ID        undo an import: remove the lanes it made, restore those it changed, and keep what was changed since
   --list           the imports there are
 
-Good rows go in, nothing of a bad row does, and the same row again adds nothing: after Ctrl-C, or with the bad rows
+Good rows go in, and nothing of a bad row does. A row whose reference or lane_ref is known updates its lane; a value that
+the TMS signed, or an outcome that a person set, stands. The same row again changes nothing: after Ctrl-C, or with the bad rows
 corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
 by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.
 

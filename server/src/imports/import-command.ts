@@ -76,7 +76,7 @@ async function list(
   for (const row of rows) {
     const kind = row.dry_run ? 'dry run, ' : ''
     print(
-      `  ${String(row.import_id).padStart(4)}  ${row.created_at.toISOString().slice(0, 16)}Z  ${kind}${row.status}  ${row.file_name}: ${row.rows_added} added, ${row.rows_updated} updated, ${row.rows_repeated} known, ${row.rows_refused} refused`,
+      `  ${String(row.import_id).padStart(4)}  ${row.created_at.toISOString().slice(0, 16)}Z  ${kind}${row.status}  ${row.file_name}: ${row.rows_added} added, ${row.rows_updated} updated, ${row.rows_repeated} repeated, ${row.rows_kept} kept, ${row.rows_refused} refused`,
     )
   }
   return 0
@@ -132,6 +132,7 @@ function refuse(error: unknown): never {
 }
 
 const errorsPrintedMax = 20
+const changesPrintedMax = 20
 
 async function importOne(
   database: Database,
@@ -216,10 +217,25 @@ async function importOne(
         : `all are in ${command.errorsFile}`
     print(`  and ${count(errorCount - first.length, 'more error')}; ${where}`)
   }
+  printChanges(end, command.dryRun, print)
   print(summary(end, row.import_id, command.dryRun))
   if (end.status === 'stopped') return 130
   const refusedAll = end.rowsRefused > 0 && end.rowsRefused === end.rowsRead
   return end.status === 'failed' || refusedAll ? 1 : 0
+}
+
+/** The first lanes that were changed, field by field, and the first values that were left out. */
+function printChanges({ changes, kept }: ImportEnd, dryRun: boolean, print: (line: string) => void): void {
+  const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
+  for (const { row, lane_ref, fields } of changes.slice(0, changesPrintedMax)) {
+    const what = fields.map(({ field, before, after }) => `${field} ${value(before)} -> ${value(after)}`)
+    print(`  line ${row}, ${dryRun ? 'will change' : 'changed'} ${lane_ref}: ${what.join(', ')}`)
+  }
+  if (changes.length > changesPrintedMax) {
+    print(`  and more; the import lists the first ${changes.length}`)
+  }
+  for (const { row, detail } of kept.slice(0, changesPrintedMax)) print(`  line ${row}: ${detail}`)
+  if (kept.length > changesPrintedMax) print(`  and more; the import lists the first ${kept.length}`)
 }
 
 function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
@@ -228,7 +244,8 @@ function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
     ...(end.rowsUpdated > 0
       ? [`${count(end.rowsUpdated, 'lane')} ${dryRun ? 'would be updated' : 'updated'}`]
       : []),
-    `${count(end.rowsRepeated, 'row')} known already`,
+    `${count(end.rowsRepeated, 'row')} repeated`,
+    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} left out because a newer value stands`] : []),
     `${count(end.rowsRefused, 'row')} refused`,
   ].join(', ')
   const start = { done: 'Done', stopped: 'Stopped', failed: 'Failed' }[end.status]

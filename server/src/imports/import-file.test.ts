@@ -445,7 +445,10 @@ describe('undoing an import', () => {
   it('goes on where it was, whatever ended it, and deals with each lane once', async () => {
     const tenant = await newTenant()
     const [plain] = [header.replace(',outcome', '')]
-    const here = Array.from({ length: 230 }, (_, index) => `B${index},"Dallas, TX","Macon, GA",V,2000,2026-03-01\n`)
+    const here = Array.from(
+      { length: 230 },
+      (_, index) => `B${index},"Dallas, TX","Macon, GA",V,2000,2026-03-01\n`,
+    )
     await runImport(tenant, `load id,${plain}${here.join('')}`)
     const booked = (await lanesOf(tenant)).map(({ lane_ref }) => `,,,,,,,${lane_ref},2500\n`).join('')
     const { importId } = await runImport(
@@ -499,7 +502,11 @@ describe('undoing an import', () => {
       undo_rows_done: 500,
       failure: expect.stringContaining('tries again by itself'),
     })
-    expect(await undo(tenant, importId)).toMatchObject({ status: 'undone', lanes_removed: 600, failure: null })
+    expect(await undo(tenant, importId)).toMatchObject({
+      status: 'undone',
+      lanes_removed: 600,
+      failure: null,
+    })
   }, 20_000)
 })
 

@@ -1,27 +1,23 @@
 import { setImmediate } from 'node:timers/promises'
 import { countedFromQuotes } from '../database/counted-lanes.ts'
 import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
-import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
-import { finishImport, type ImportProgress, lockImports, saveProgress } from '../database/imports.ts'
-import { changeLane } from '../database/lane-changes.ts'
-import { findLane, lockLane } from '../database/lanes.ts'
-import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
-import type { RowError } from '../database/tables.ts'
+import {
+  finishImport,
+  type ImportLists,
+  type ImportProgress,
+  rowsReadOf,
+  saveProgress,
+} from '../database/imports.ts'
+import type { Database, TenantId } from '../database/open-database.ts'
+import type { KeptValue, RowChange, RowError } from '../database/tables.ts'
 import { keepLargeLanes } from '../large-lanes.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
 import { knownCells } from './known-cells.ts'
+import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'
 import { persist } from './persist.ts'
-import { takeOver } from './reported-booking.ts'
-import { rowIdentities } from './row-fingerprint.ts'
-import {
-  type CellError,
-  type ImportedBooking,
-  type ImportedLane,
-  type ReadRow,
-  type RowContext,
-  readRow,
-} from './rows.ts'
+import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
+import { type ImportedLane, type ReadRow, type RowContext, readRow } from './rows.ts'
 
 /** A file whose encoding, header and map are right: it can be imported. */
 export interface OpenImport {
@@ -63,21 +59,20 @@ export interface ImportJob {
 export interface ImportEnd extends ImportProgress {
   readonly status: 'done' | 'stopped' | 'failed'
   readonly failure: string | null
+  readonly changes: readonly RowChange[]
+  readonly kept: readonly KeptValue[]
 }
 
-/** Errors kept with an import: enough to see what is wrong with a file, and no more than a page can show. */
-export const errorsKeptMax = 1_000
+/** Rows listed with an import: enough to see what is in a file, and no more than a page can show. */
+export const listedMax = { errors: 1_000, changes: 200, kept: 1_000 } as const
 
 /** Rows of one transaction. A thousand is a fifth of a second on a small machine; a time-out of statements is two. */
 const rowsPerBatch = 1_000
-/** A booking of a lane locks it and takes four statements. */
-const rowsPerBooking = 10
+/** A booking locks its lane and changes it. */
+const rowsPerBooking = 4
 
 /** Somebody else has ended this import: its batch is not kept. */
 class ImportEnded extends Error {}
-
-type SettledLane = { readonly line: number; readonly lane: ImportedLane; readonly fingerprint: Buffer }
-type SettledBooking = { readonly line: number; readonly booking: ImportedBooking }
 
 interface Batch {
   weight: number
@@ -100,9 +95,9 @@ const emptyBatch = (): Batch => ({
 })
 
 /**
- * Imports a file in batches, each one transaction: good rows go in, nothing of a bad row does, a row that is here
- * already adds nothing. How far it is, is written with the rows, so that whatever ends it, the same file goes on where
- * it stopped. A dry run reads and compares, and keeps only its result.
+ * Imports a file in batches, each one transaction: good rows go in, nothing of a bad row does, a row of a known lane
+ * updates it, and the same row again changes nothing. The progress is written with the rows, so that whatever ends the
+ * import, the same file goes on where it stopped. A dry run reads and compares, and keeps only its result.
  */
 export async function importFile(
   { database, clock }: { database: Database; clock: () => number },
@@ -116,51 +111,79 @@ export async function importFile(
     rowsUpdated: 0,
     rowsRepeated: 0,
     rowsRefused: 0,
+    rowsKept: 0,
     bytesRead: csv.rowsStart.byte,
   }
-  const errors: RowError[] = []
+  const lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
   const identify = rowIdentities()
   const context = { columns, now: clock(), known: knownCells() }
 
+  const ending = () => ({ ...progress, changes: lists.changes, kept: lists.kept })
   async function finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
-    const end = { ...progress, status, failure }
+    const end = { ...ending(), status, failure }
     await persist(() =>
       database.inTenant(tenant, (transaction) =>
-        finishImport(transaction, tenant, importId, { ...end, errors, now: new Date(clock()) }),
+        finishImport(transaction, tenant, importId, { ...end, now: new Date(clock()) }),
       ),
     )
     return end
   }
 
-  /** Keeps a batch, and says whether to go on. */
+  /** The lists with the new rows of a batch at their ends; only those that grow. */
+  function grown(rows: Pick<KeptRows, 'refused' | 'changes' | 'kept'>): ImportLists {
+    const more = <Row>(name: keyof typeof lists, known: readonly Row[], added: readonly Row[]) => {
+      const taken = added.slice(0, listedMax[name] - known.length)
+      return taken.length === 0 ? {} : { [name]: [...known, ...taken] }
+    }
+    return {
+      ...more('errors', lists.errors, rows.refused),
+      ...more('changes', lists.changes, rows.changes),
+      ...more('kept', lists.kept, rows.kept),
+    }
+  }
+
+  /** Keeps a batch, and answers whether to go on. */
   async function keep(batch: Batch, bytesRead: number): Promise<'go on' | 'stop'> {
-    const { next, refused, order } = await persist(() =>
+    type Tried = {
+      readonly next: ImportProgress
+      readonly refused: readonly RowError[]
+      readonly news: ImportLists
+      readonly order: 'go on' | 'stop'
+    }
+    // Kept outside of the transaction, so that the next try finds it.
+    const attempt: { last: Tried | null } = { last: null }
+    const { next, refused, news, order } = await persist(() =>
       database.inTenant(tenant, async (transaction) => {
-        const kept = await keepRows(transaction, database, job, batch, clock)
-        const refused = [...batch.refused, ...kept.refused].sort((a, b) => a.row - b.row)
+        // The commit of the last try was answered by a lost connection, and it was made.
+        if (attempt.last !== null && batch.rowsRead > 0) {
+          const rowsRead = await rowsReadOf(transaction, tenant, importId)
+          if (rowsRead === attempt.last.next.rowsRead) return attempt.last
+        }
+        const rows = await keepRows(transaction, database, job, batch, new Date(clock()))
+        const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
         const next: ImportProgress = {
           rowsRead: progress.rowsRead + batch.rowsRead,
-          rowsAdded: progress.rowsAdded + kept.added,
-          rowsUpdated: progress.rowsUpdated + kept.updated,
-          rowsRepeated: progress.rowsRepeated + batch.rowsRepeated + kept.repeated,
-          rowsRefused: progress.rowsRefused + batch.rowsRefused + kept.rowsRefused,
+          rowsAdded: progress.rowsAdded + rows.rowsAdded,
+          rowsUpdated: progress.rowsUpdated + rows.rowsUpdated,
+          rowsRepeated: progress.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
+          rowsRefused: progress.rowsRefused + batch.rowsRefused + rows.rowsRefused,
+          rowsKept: progress.rowsKept + rows.rowsKept,
           bytesRead,
         }
-        const news = refused.slice(0, errorsKeptMax - errors.length)
+        const news = grown({ ...rows, refused })
         const order = await saveProgress(transaction, tenant, importId, {
           ...next,
-          errors: news.length > 0 ? [...errors, ...news] : null,
+          ...news,
           now: new Date(clock()),
         })
         if (order === 'ended') throw new ImportEnded()
-        return { next, refused, order }
+        attempt.last = { next, refused, news, order }
+        return attempt.last
       }),
     )
     progress = next
-    for (const error of refused) {
-      if (errors.length < errorsKeptMax) errors.push(error)
-      job.onRefused?.(error)
-    }
+    Object.assign(lists, news)
+    for (const error of refused) job.onRefused?.(error)
     job.onProgress?.(progress)
     return order === 'stop' || job.isStopping() ? 'stop' : 'go on'
   }
@@ -183,13 +206,13 @@ export async function importFile(
   } catch (error) {
     // Whatever went wrong in reading on: the batch before it is kept first, or is not.
     await keeping.catch(() => {})
-    if (error instanceof ImportEnded) return { ...progress, status: 'stopped', failure: stopped }
+    if (error instanceof ImportEnded) return { ...ending(), status: 'stopped', failure: stopped }
     const failure = failureOf(error, progress)
     if (failure === null) {
       await finish('failed', 'Something went wrong on our side. Rows taken in so far stay.').catch(() => {})
       throw error
     }
-    return finish('failed', failure).catch(() => ({ ...progress, status: 'failed' as const, failure }))
+    return finish('failed', failure).catch(() => ({ ...ending(), status: 'failed' as const, failure }))
   }
 }
 
@@ -229,7 +252,8 @@ function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): 
   const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane, { context, identify }) : read
   if (settled === null) return
   if (settled.kind === 'booking') {
-    batch.bookings.push({ line: row.line, booking: settled.booking })
+    const { booking } = settled
+    batch.bookings.push({ line: row.line, booking, said: bookingSaid(booking) })
     batch.weight += rowsPerBooking - 1
     return
   }
@@ -253,7 +277,7 @@ function settleLane(
   { context, identify }: Settling,
 ): Refused | null {
   const identity = identify(lane, line)
-  if ('fingerprint' in identity) batch.lanes.push({ line, lane, fingerprint: identity.fingerprint })
+  if ('fingerprint' in identity) batch.lanes.push({ line, lane, ...identity })
   else if (identity.saysTheSame) batch.rowsRepeated++
   else {
     const column = context.columns.names.reference ?? 'reference'
@@ -271,109 +295,4 @@ function failureOf(error: unknown, progress: ImportProgress): string | null {
     return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to go on where it stopped.`
   }
   return null
-}
-
-interface Kept {
-  added: number
-  updated: number
-  repeated: number
-  rowsRefused: number
-  refused: RowError[]
-}
-
-async function keepRows(
-  transaction: TenantTransaction,
-  database: Database,
-  job: ImportJob,
-  batch: Batch,
-  clock: () => number,
-): Promise<Kept> {
-  const { tenant, importId } = job
-  const kept: Kept = { added: 0, updated: 0, repeated: 0, rowsRefused: 0, refused: [] }
-  if (!job.dryRun) await lockImports(transaction, tenant)
-  const here = await findImported(
-    transaction,
-    tenant,
-    batch.lanes.map((row) => row.fingerprint),
-  )
-  const fresh: SettledLane[] = []
-  for (const row of batch.lanes) {
-    const by = here.get(row.fingerprint.toString('hex'))
-    if (by === undefined) fresh.push(row)
-    // Brought by this very import: the commit of this batch was answered by a lost connection, and it was made.
-    else if (by === importId) kept.added++
-    else kept.repeated++
-  }
-  kept.added += fresh.length
-  if (!job.dryRun) {
-    await insertImportedLanes(
-      transaction,
-      tenant,
-      database.identifiers,
-      job,
-      fresh.map(({ lane, fingerprint }) => ({
-        customerName: lane.customerName,
-        reference: lane.reference,
-        createdAt: new Date(lane.quotedAt),
-        fingerprint,
-        lane: lane.lane,
-      })),
-    )
-  }
-  // In one order for everybody, so that two imports of the same lanes do not wait for each other in a ring.
-  const bookings = batch.bookings.toSorted(
-    (a, b) => compare(a.booking.laneRef, b.booking.laneRef) || a.line - b.line,
-  )
-  for (const { line, booking } of bookings) {
-    const result = await keepBooking(transaction, job, booking, new Date(clock()))
-    if (result === 'updated') kept.updated++
-    else if (result === 'repeated') kept.repeated++
-    else {
-      kept.rowsRefused++
-      kept.refused.push(...result.map(({ column, detail }) => ({ row: line, column, detail })))
-    }
-  }
-  return kept
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
-}
-
-async function keepBooking(
-  transaction: TenantTransaction,
-  job: ImportJob,
-  reported: ImportedBooking,
-  now: Date,
-): Promise<'updated' | 'repeated' | CellError[]> {
-  const { tenant, importId, createdBy } = job
-  const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
-  const find = job.dryRun ? findLane : lockLane
-  const lane = await find(transaction, tenant, reported.laneRef)
-  if (lane === null) {
-    const column = nameOf('lane_ref')
-    return [
-      {
-        column,
-        detail: `${column} must be a lane of this brokerage; no lane was found for "${reported.laneRef}".`,
-      },
-    ]
-  }
-  const takeover = takeOver(lane, reported, now)
-  if ('conflicts' in takeover) {
-    return takeover.conflicts.map(({ field, what }) => ({
-      column: nameOf(field),
-      detail: `${nameOf(field)} ${what}.`,
-    }))
-  }
-  if (Object.keys(takeover.values).length === 0) return 'repeated'
-  if (!job.dryRun) {
-    const origin = {
-      source: 'import' as const,
-      importId,
-      ...(createdBy === null ? {} : { userId: createdBy }),
-    }
-    await changeLane(transaction, tenant, lane, takeover.values, origin, now)
-  }
-  return 'updated'
 }

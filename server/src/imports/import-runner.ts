@@ -31,7 +31,7 @@ export interface ImportCounts {
   readonly waiting: number
   readonly bytesHeld: number
   readonly ended: Readonly<Record<'done' | 'stopped' | 'failed' | 'broken', number>>
-  readonly rows: Readonly<Record<'added' | 'updated' | 'repeated' | 'refused', number>>
+  readonly rows: Readonly<Record<'added' | 'updated' | 'repeated' | 'refused' | 'kept', number>>
 }
 
 /**
@@ -48,19 +48,20 @@ export function importRunner(
   const running = new Map<Waiting, Promise<void>>()
   let draining = false
   const ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
-  const rows = { added: 0, updated: 0, repeated: 0, refused: 0 }
-  const rowsOf = ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused }: ImportProgress) => ({
+  const rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
+  const rowsOf = ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused, rowsKept }: ImportProgress) => ({
     added: rowsAdded,
     updated: rowsUpdated,
     repeated: rowsRepeated,
     refused: rowsRefused,
+    kept: rowsKept,
   })
   /** Counts the rows of one import as it goes on. */
   function rowCounter(): (progress: ImportProgress) => void {
-    let before: typeof rows = { added: 0, updated: 0, repeated: 0, refused: 0 }
+    let before: typeof rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
     return (progress) => {
       const now = rowsOf(progress)
-      for (const outcome of ['added', 'updated', 'repeated', 'refused'] as const) {
+      for (const outcome of ['added', 'updated', 'repeated', 'refused', 'kept'] as const) {
         rows[outcome] += now[outcome] - before[outcome]
       }
       before = now
@@ -87,16 +88,16 @@ export function importRunner(
     if (held.some((one) => one.tenant === tenant && one.importId === importId)) return
     const work = async () => {
       try {
-        const row = await undoImport(
-          { database, clock },
-          { tenant, importId, isStopping: () => draining },
-        )
+        const row = await undoImport({ database, clock }, { tenant, importId, isStopping: () => draining })
         log.info(
           { tenant_id: tenant, import_id: importId, status: row?.status, lanes_removed: row?.lanes_removed },
           'an undo of an import ended',
         )
       } catch (error) {
-        log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an undo of an import was interrupted')
+        log.error(
+          { err: error, tenant_id: tenant, import_id: importId },
+          'an undo of an import was interrupted',
+        )
       }
     }
     waiting.push({ tenant, importId, bytes: 0, work })

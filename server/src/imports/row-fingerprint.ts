@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto'
-import type { ImportedLane } from './rows.ts'
+import type { ImportedBooking, ImportedLane } from './rows.ts'
 
 /** Different first words keep an id apart from a row that happens to read the same. */
 const idDomain = 'lanewise import id\n'
+const bookingDomain = 'lanewise import booking\n'
 const rowDomain = 'lanewise import row\n'
 
 export type Identity =
-  | { readonly fingerprint: Buffer }
+  /** `said` is a digest of all that the row says, where it is known by an id; any other is its fingerprint. */
+  | { readonly fingerprint: Buffer; readonly said: string | null }
   /** An earlier row of this file has the same id: the same row again, or another one under its id. */
   | { readonly sameIdAt: number; readonly saysTheSame: boolean }
 
@@ -30,12 +32,22 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
       const earlier = ids.get(key)
       if (earlier !== undefined) return { sameIdAt: earlier.line, saysTheSame: earlier.said === saidKey }
       ids.set(key, { line, said: saidKey })
-      return { fingerprint }
+      return { fingerprint, said: shortDigest(said) }
     }
     const count = (seen.get(saidKey) ?? 0) + 1
     seen.set(saidKey, count)
-    return { fingerprint: count === 1 ? said : rowDigest(row, count) }
+    return { fingerprint: count === 1 ? said : rowDigest(row, count), said: null }
   }
+}
+
+/** As `said` of an identity, for a row that names its lane. */
+export function bookingSaid({ said }: ImportedBooking): string {
+  return shortDigest(digest(bookingDomain + said))
+}
+
+/** 128 bits: two rows of one lane that differ have different ones. */
+function shortDigest(digest: Buffer): string {
+  return digest.toString('base64url', 0, 16)
 }
 
 function rowDigest({ said }: ImportedLane, count: number): Buffer {

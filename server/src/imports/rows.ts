@@ -27,7 +27,7 @@ export interface CellError {
   readonly detail: string
 }
 
-/** What a row says of a lane that is here already. An absent member says nothing. Amounts in whole cents. */
+/** What a row says of the booking of a lane. An absent member says nothing. Amounts in whole cents. */
 export interface ReportedBooking {
   readonly customerRateCents?: number
   readonly truckCostCents?: number
@@ -35,6 +35,26 @@ export interface ReportedBooking {
   readonly carrierName?: string
   readonly carrierNotes?: string
   readonly bookedAt?: number
+}
+
+/** What a row says of the quote of a lane. An absent member says nothing. Amounts in whole cents. */
+export interface ReportedQuote {
+  readonly quotedRateCents?: number
+  readonly estimatedCostCents?: number
+  readonly marketRateCents?: number
+  readonly miles?: number
+  readonly pickupDate?: string
+  readonly quotedAt?: number
+}
+
+/** What a row says of a lane that is here already. */
+export interface ReportedLane {
+  readonly quote: ReportedQuote
+  readonly booking: ReportedBooking
+  /** Null when the row says nothing of how it ended. */
+  readonly outcome: 'won' | 'lost' | null
+  readonly reason: OutcomeReason | null
+  readonly decidedAt: number | null
 }
 
 /** One row of a file, read. */
@@ -50,17 +70,17 @@ export interface ImportedLane {
   readonly reference: string | null
   readonly quotedAt: number
   readonly lane: NewImportedLane['lane']
+  /** What the row says of a lane that an earlier file brought under the same id. */
+  readonly reported: ReportedLane
   /** Everything the row says, in one text: rows that say the same have the same. */
   readonly said: string
 }
 
 export interface ImportedBooking {
   readonly laneRef: string
-  readonly booking: ReportedBooking
-  /** Null when the row says nothing of how it ended. */
-  readonly outcome: 'won' | 'lost' | null
-  readonly reason: OutcomeReason | null
-  readonly decidedAt: number | null
+  readonly reported: ReportedLane
+  /** As of an `ImportedLane`. */
+  readonly said: string
 }
 
 export interface RowContext {
@@ -238,10 +258,11 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
 
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
+  const knownMiles = plausibleMiles(miles, [origin, destination], known)
   const lane: ImportedLane['lane'] = {
     origin: `${origin.city}, ${origin.state}`,
     destination: `${destination.city}, ${destination.state}`,
-    ...lanePlaces(origin, destination, plausibleMiles(miles, [origin, destination], known), known.locate),
+    ...lanePlaces(origin, destination, knownMiles, known.locate),
     equipment: equipment ?? code,
     equipment_code: code,
     quoted_rate_cents: rate,
@@ -279,9 +300,55 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     end.bookedAt,
     pickupDate,
   ])
+  const ended = reportedEnd(end)
+  const reported: ReportedLane = {
+    quote: {
+      ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
+      ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
+      ...given('marketRateCents', marketRate),
+      ...given('miles', knownMiles),
+      ...given('pickupDate', pickupDate),
+      ...given('quotedAt', quotedAt),
+    },
+    ...ended,
+    booking: { ...given('customerName', end.customerName), ...ended.booking },
+  }
   return {
     kind: 'lane',
-    lane: { customerName: end.customerName ?? customerNotGiven, reference, quotedAt: createdAt, lane, said },
+    lane: {
+      customerName: end.customerName ?? customerNotGiven,
+      reference,
+      quotedAt: createdAt,
+      lane,
+      reported,
+      said,
+    },
+  }
+}
+
+/** A member with a value, or none where the row says nothing of it. */
+function given<Name extends string, Value>(name: Name, value: Value | null): { [name in Name]?: Value } {
+  return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
+}
+
+/** What a row says of how its lane ended. Only a won lane has a booking. */
+function reportedEnd(end: End): Omit<ReportedLane, 'quote'> {
+  const outcome = outcomeOf(end)
+  const won = outcome === 'won'
+  return {
+    booking: won
+      ? {
+          ...given('customerRateCents', end.customerRateCents),
+          ...given('truckCostCents', end.truckCostCents),
+          ...given('customerName', end.customerName),
+          ...given('carrierName', end.carrierName),
+          ...given('carrierNotes', end.carrierMc),
+          ...given('bookedAt', end.bookedAt),
+        }
+      : {},
+    outcome: outcome === 'pending' ? null : outcome,
+    reason: outcome === 'lost' ? end.reason : null,
+    decidedAt: end.decidedAt ?? (won ? end.bookedAt : null),
   }
 }
 
@@ -315,24 +382,10 @@ function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow 
   )
   const end = readEnd(row, now)
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
-  const outcome = outcomeOf(end)
-  const won = outcome === 'won'
+  const reported: ReportedLane = { quote: {}, ...reportedEnd(end) }
   return {
     kind: 'booking',
-    booking: {
-      laneRef: laneRef ?? ref,
-      booking: {
-        ...(won && end.customerRateCents !== null ? { customerRateCents: end.customerRateCents } : {}),
-        ...(won && end.truckCostCents !== null ? { truckCostCents: end.truckCostCents } : {}),
-        ...(won && end.customerName !== null ? { customerName: end.customerName } : {}),
-        ...(won && end.carrierName !== null ? { carrierName: end.carrierName } : {}),
-        ...(won && end.carrierMc !== null ? { carrierNotes: end.carrierMc } : {}),
-        ...(won && end.bookedAt !== null ? { bookedAt: end.bookedAt } : {}),
-      },
-      outcome: outcome === 'pending' ? null : outcome,
-      reason: outcome === 'lost' ? end.reason : null,
-      decidedAt: end.decidedAt ?? (won ? end.bookedAt : null),
-    },
+    booking: { laneRef: laneRef ?? ref, reported, said: JSON.stringify(reported) },
   }
 }
 

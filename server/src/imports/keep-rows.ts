@@ -1,0 +1,253 @@
+import { formatDollars } from '#engine/money.ts'
+import { findImported, insertImportedLanes } from '../database/imported-lanes.ts'
+import { lockImports } from '../database/imports.ts'
+import { type ChangingLane, changeLanes, differencesForApi, settersOf } from '../database/lane-changes.ts'
+import { findLaneIds, type LaneRow, lanesById } from '../database/lanes.ts'
+import type { Database, TenantId, TenantTransaction } from '../database/open-database.ts'
+import type { KeptValue, RowChange, RowError } from '../database/tables.ts'
+import type { Columns } from './columns.ts'
+import { type KeptField, mergeRow, otherLane } from './merge-row.ts'
+import type { ImportedBooking, ImportedLane, ReportedLane } from './rows.ts'
+
+export interface SettledLane {
+  readonly line: number
+  readonly lane: ImportedLane
+  readonly fingerprint: Buffer
+  readonly said: string | null
+}
+
+export interface SettledBooking {
+  readonly line: number
+  readonly booking: ImportedBooking
+  readonly said: string
+}
+
+/** What became of the good rows of a batch. */
+export interface KeptRows {
+  rowsAdded: number
+  rowsUpdated: number
+  rowsRepeated: number
+  rowsRefused: number
+  rowsKept: number
+  readonly refused: RowError[]
+  readonly changes: RowChange[]
+  readonly kept: KeptValue[]
+}
+
+interface Job {
+  readonly tenant: TenantId
+  readonly importId: number
+  readonly createdBy: number | null
+  readonly file: { readonly columns: Columns }
+  readonly dryRun: boolean
+}
+
+/** A row of a lane that is here already. */
+interface KnownRow {
+  readonly line: number
+  readonly laneId: number
+  readonly said: string
+  readonly reported: ReportedLane
+  /** The quote that the row is, where it does not name its lane. */
+  readonly quote: ImportedLane | null
+}
+
+/** What the details of an import show of a lane; absent fields follow from others. */
+const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
+
+/**
+ * Keeps the good rows of a batch: new lanes are inserted, and lanes that are here already are updated. In a dry run
+ * nothing is written, and the answer is the same.
+ */
+export async function keepRows(
+  transaction: TenantTransaction,
+  database: Database,
+  job: Job,
+  {
+    lanes,
+    bookings,
+  }: { readonly lanes: readonly SettledLane[]; readonly bookings: readonly SettledBooking[] },
+  now: Date,
+): Promise<KeptRows> {
+  const { tenant } = job
+  const rows: KeptRows = {
+    rowsAdded: 0,
+    rowsUpdated: 0,
+    rowsRepeated: 0,
+    rowsRefused: 0,
+    rowsKept: 0,
+    refused: [],
+    changes: [],
+    kept: [],
+  }
+  if (!job.dryRun) await lockImports(transaction, tenant)
+  const here = await findImported(
+    transaction,
+    tenant,
+    lanes.map((row) => row.fingerprint),
+  )
+  const fresh: SettledLane[] = []
+  const known: KnownRow[] = []
+  for (const row of lanes) {
+    const before = here.get(row.fingerprint.toString('hex'))
+    if (before === undefined) fresh.push(row)
+    // A row without an id is known by all that it says.
+    else if (row.said === null || row.said === before.said) rows.rowsRepeated++
+    else {
+      const { line, said, lane } = row
+      known.push({ line, laneId: before.laneId, said, reported: lane.reported, quote: lane })
+    }
+  }
+  rows.rowsAdded += fresh.length
+  if (!job.dryRun) {
+    await insertImportedLanes(
+      transaction,
+      tenant,
+      database.identifiers,
+      job,
+      fresh.map(({ lane, fingerprint, said }) => ({
+        customerName: lane.customerName,
+        reference: lane.reference,
+        createdAt: new Date(lane.quotedAt),
+        fingerprint,
+        said,
+        lane: lane.lane,
+      })),
+    )
+  }
+  const refs = await findLaneIds(
+    transaction,
+    tenant,
+    bookings.map(({ booking }) => booking.laneRef),
+  )
+  for (const { line, booking, said } of bookings) {
+    const laneId = refs.get(booking.laneRef)
+    if (laneId !== undefined) known.push({ line, laneId, said, reported: booking.reported, quote: null })
+    else {
+      const column = job.file.columns.names.lane_ref ?? 'lane_ref'
+      rows.rowsRefused++
+      rows.refused.push({
+        row: line,
+        column,
+        detail: `${column} must be a lane of this brokerage; no lane was found for "${booking.laneRef}".`,
+      })
+    }
+  }
+  if (known.length > 0) await updateLanes(transaction, job, known, rows, now)
+  return rows
+}
+
+async function updateLanes(
+  transaction: TenantTransaction,
+  job: Job,
+  known: readonly KnownRow[],
+  rows: KeptRows,
+  now: Date,
+): Promise<void> {
+  const { tenant, importId, createdBy, dryRun } = job
+  const nameOf = (field: keyof Columns['names']) => job.file.columns.names[field] ?? field
+  const laneIds = [...new Set(known.map(({ laneId }) => laneId))]
+  const lanes = new Map(
+    (await lanesById(transaction, tenant, laneIds, { lock: !dryRun })).map((lane) => [lane.lane_id, lane]),
+  )
+  const changing: ChangingLane[] = []
+  const kept: { readonly line: number; readonly lane: LaneRow; readonly field: KeptField }[] = []
+  async function write(): Promise<void> {
+    for (const lane of await changeLanes(transaction, tenant, changing.splice(0), now)) {
+      lanes.set(lane.lane_id, lane)
+    }
+  }
+  for (const { line, laneId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
+    // Two rows of one lane: the second one sees what the first one wrote.
+    if (changing.some((one) => one.lane.lane_id === laneId)) await write()
+    const lane = lanes.get(laneId)
+    if (lane === undefined) throw new Error('A lane that was found is not there.')
+    if (said === lane.import_said) {
+      rows.rowsRepeated++
+      continue
+    }
+    const other = quote === null ? [] : otherLane(lane, quote.lane)
+    if (other.length > 0) {
+      rows.rowsRefused++
+      for (const { field, is, was } of other) {
+        const name = nameOf(field)
+        const id = nameOf('reference')
+        rows.refused.push({
+          row: line,
+          column: name,
+          detail: `${name} must be "${was}", as in the quote that was imported with this ${id}; it is "${is}". A quote of another lane needs ${id} of its own.`,
+        })
+      }
+      continue
+    }
+    const decidedAt = quote === null ? now.getTime() : lane.created_at.getTime()
+    const merged = mergeRow(lane, reported, decidedAt)
+    const isChanged = Object.keys(merged.values).length > 0
+    kept.push(...merged.kept.map((field) => ({ line, lane, field })))
+    if (!isChanged && merged.kept.length === 0) {
+      rows.rowsRepeated++
+      continue
+    }
+    if (isChanged) {
+      rows.rowsUpdated++
+      rows.changes.push({
+        row: line,
+        lane_ref: lane.lane_ref,
+        fields: differencesForApi(lane, merged.values).filter(({ field }) => !derivedFields.has(field)),
+      })
+    } else rows.rowsKept++
+    const next = { ...merged.values, import_said: said }
+    if (dryRun) lanes.set(laneId, { ...lane, ...next })
+    else {
+      changing.push({
+        lane,
+        next,
+        origin: {
+          source: 'import',
+          importId,
+          rule: merged.rule,
+          ...(createdBy === null ? {} : { userId: createdBy }),
+        },
+      })
+    }
+  }
+  await write()
+  rows.kept.push(...(await keptValues(transaction, tenant, kept, nameOf)))
+}
+
+/** The values of a file that were left out, with who set those that stand. */
+async function keptValues(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  kept: readonly { readonly line: number; readonly lane: LaneRow; readonly field: KeptField }[],
+  nameOf: (field: KeptField['field']) => string,
+): Promise<KeptValue[]> {
+  if (kept.length === 0) return []
+  const setters = await settersOf(
+    transaction,
+    tenant,
+    kept.map(({ lane, field }) => ({ laneId: lane.lane_id, column: field.column })),
+  )
+  return kept.map(({ line, lane, field: { field, column, fileValue, keptValue } }, index) => {
+    const name = nameOf(field)
+    const isOutcome = column === 'outcome' || column === 'outcome_reason'
+    const source = isOutcome ? (lane.outcome_source ?? 'tms') : 'tms'
+    const setter = setters[index] ?? null
+    // A signed update that only confirmed a value left no change of it.
+    const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
+    const set_by = isPersons ? setter : { source, name: null }
+    const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')
+    const money = column === 'customer_rate_cents' || column === 'truck_cost_cents'
+    const text = (value: string | number | null) =>
+      value === null ? 'empty' : money ? formatDollars(Math.round(Number(value) * 100)) : `"${value}"`
+    return {
+      row: line,
+      lane_ref: lane.lane_ref,
+      column: name,
+      file_value: fileValue,
+      kept_value: keptValue,
+      set_by,
+      detail: `${name} stays ${text(keptValue)}, ${lane.cancelled_at === null ? `which ${who} set` : `for ${who} cancelled the booking`}; the file has ${text(fileValue)}.`,
+    }
+  })
+}

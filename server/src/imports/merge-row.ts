@@ -1,0 +1,188 @@
+import { equipmentCode } from '#engine/equipment.ts'
+import { readPlace } from '#engine/place.ts'
+import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
+import { bookingColumns, type NextValues, outcomeOf, outcomeValues } from '../database/lane-changes.ts'
+import type { LaneRow } from '../database/lanes.ts'
+import type { ImportFieldName } from './import-fields.ts'
+import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
+
+const quoteColumns = {
+  quotedRateCents: 'quoted_rate_cents',
+  estimatedCostCents: 'estimated_cost_cents',
+  marketRateCents: 'market_rate_cents',
+  miles: 'miles',
+  pickupDate: 'pickup_date',
+  quotedAt: 'created_at',
+} as const satisfies Record<keyof ReportedQuote, keyof NextValues>
+
+const bookingFieldNames: Readonly<Record<keyof ReportedBooking, ImportFieldName>> = {
+  customerRateCents: 'customer_rate',
+  truckCostCents: 'truck_cost',
+  customerName: 'customer_name',
+  carrierName: 'carrier_name',
+  carrierNotes: 'carrier_mc',
+  bookedAt: 'booked_at',
+}
+
+/** A value of a file that is left out because a newer one stands. Amounts in dollars, times in ISO 8601. */
+export interface KeptField {
+  readonly field: ImportFieldName
+  /** The column of the lane whose value stands. */
+  readonly column: 'outcome' | 'outcome_reason' | (typeof bookingColumns)[keyof ReportedBooking]
+  readonly fileValue: string | number
+  readonly keptValue: string | number | null
+}
+
+/** What a row changes on a lane that is here already. */
+export interface MergedRow {
+  readonly values: NextValues
+  readonly kept: readonly KeptField[]
+  readonly rule: OutcomeRule | null
+}
+
+/**
+ * What a row of a file changes on a lane that is here already.
+ *
+ * A value that the row gives replaces the lane's, and an absent one leaves it. A file has no signature and does not know
+ * how old it is, so these stand against it and are listed in `kept`: a value that the TMS signed or a person restored, an
+ * outcome that a person or the TMS set where the row has no booking, and an outcome that a person set after the booking.
+ * A booking is a win: `outcomeOfBooking` decides, as for a signed update.
+ *
+ * `decidedAt` (epoch milliseconds) is when the customer answered, where the row does not say.
+ *
+ * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, now)
+ *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, kept: [], rule: 'booking_is_a_win' }
+ */
+export function mergeRow(lane: LaneRow, row: ReportedLane, decidedAt: number): MergedRow {
+  const values: Record<string, unknown> = {}
+  const kept: KeptField[] = []
+  for (const [field, value] of Object.entries(row.quote) as [keyof ReportedQuote, string | number][]) {
+    const column = quoteColumns[field]
+    if (plain(lane[column]) !== value) values[column] = column === 'created_at' ? new Date(value) : value
+  }
+  for (const [field, value] of Object.entries(row.booking) as [keyof ReportedBooking, string | number][]) {
+    const column = bookingColumns[field]
+    const holds = field === 'customerName' ? (lane[column] ?? lane.quoted_customer_name) : lane[column]
+    if (plain(holds) === value) continue
+    if (isSigned(lane, field)) {
+      kept.push({
+        field: bookingFieldNames[field],
+        column,
+        fileValue: shown(value, field),
+        keptValue: holds === null ? null : shown(plain(holds), field),
+      })
+      continue
+    }
+    values[column] = field === 'bookedAt' ? new Date(value) : value
+    if (field === 'truckCostCents') values.truck_cost_source = 'import'
+  }
+  const held = { ...lane, ...values } as LaneRow
+  const amounts = {
+    customerRateCents: held.customer_rate_cents,
+    truckCostCents: held.truck_cost_cents,
+  }
+  // A booking that the TMS has cancelled stays cancelled: then none of its amounts was taken.
+  const books = isBooked(row.booking) && isBooked(amounts)
+  const ended = mergeOutcome(lane, row, books, row.decidedAt ?? decidedAt)
+  return {
+    values: { ...values, ...ended.values },
+    kept: [...kept, ...ended.kept],
+    rule: ended.rule,
+  }
+}
+
+function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedAt: number): MergedRow {
+  const nothing: MergedRow = { values: {}, kept: [], rule: null }
+  const { outcome, reason } = row
+  if (outcome === null) return nothing
+  const stands: MergedRow = {
+    ...nothing,
+    kept: [{ field: 'outcome', column: 'outcome', fileValue: outcome, keptValue: lane.outcome }],
+  }
+  if (isBooked(row.booking) && !books) return lane.outcome === outcome ? nothing : stands
+  if (books) {
+    const before = {
+      customerRateCents: lane.customer_rate_cents,
+      truckCostCents: lane.truck_cost_cents,
+    }
+    const ruled = outcomeOfBooking(
+      { outcome: outcomeOf(lane), isBooked: isBooked(before) },
+      'import',
+      decidedAt,
+    )
+    if (ruled !== null) return { values: outcomeValues(ruled), kept: [], rule: ruled.rule }
+    if (lane.outcome !== outcome) return stands
+  } else if (lane.outcome !== outcome) {
+    if (lane.outcome !== 'pending' && lane.outcome_source !== 'import') return stands
+    return {
+      ...nothing,
+      values: {
+        outcome,
+        outcome_source: 'import',
+        outcome_reason: reason,
+        decided_at: new Date(decidedAt),
+      },
+    }
+  }
+  // The lane has this outcome already: a file completes what it says of it, and corrects what a file said.
+  const isOfFile = lane.outcome_source === 'import'
+  if (!isOfFile && reason !== null && lane.outcome_reason !== null && lane.outcome_reason !== reason) {
+    return {
+      ...nothing,
+      kept: [
+        {
+          field: 'outcome_reason',
+          column: 'outcome_reason',
+          fileValue: reason,
+          keptValue: lane.outcome_reason,
+        },
+      ],
+    }
+  }
+  return {
+    ...nothing,
+    values: {
+      ...(reason !== null && reason !== lane.outcome_reason ? { outcome_reason: reason } : {}),
+      ...(isOfFile && row.decidedAt !== null && row.decidedAt !== lane.decided_at?.getTime()
+        ? { decided_at: new Date(row.decidedAt) }
+        : {}),
+    },
+  }
+}
+
+/** The columns in which a row is of another lane than the one its id names: it needs an id of its own. */
+export function otherLane(
+  lane: LaneRow,
+  row: ImportedLane['lane'],
+): { readonly field: 'origin' | 'destination' | 'equipment'; readonly is: string; readonly was: string }[] {
+  // What was imported before is read again: how places and equipment are read may have changed since.
+  const same = {
+    origin: lane.origin_key === row.origin_key || readPlace(lane.origin)?.key === row.origin_key,
+    destination:
+      lane.destination_key === row.destination_key ||
+      readPlace(lane.destination)?.key === row.destination_key,
+    equipment:
+      lane.equipment_code === row.equipment_code || equipmentCode(lane.equipment) === row.equipment_code,
+  }
+  return (['origin', 'destination', 'equipment'] as const)
+    .filter((field) => !same[field])
+    .map((field) => ({ field, is: row[field], was: lane[field] }))
+}
+
+/**
+ * Whether the value of a field stands against a file: the TMS signed it (a cancellation signs that there is none), or a
+ * person restored it by a rollback, which has a stamp without a sender.
+ */
+function isSigned(lane: LaneRow, field: keyof ReportedBooking): boolean {
+  const [stamp] = lane.signed_at[field] ?? []
+  return stamp !== undefined && (stamp.sender !== null || lane[bookingColumns[field]] !== null)
+}
+
+function plain(value: string | number | Date | null): string | number | null {
+  return value instanceof Date ? value.getTime() : value
+}
+
+function shown(value: string | number | null, field: keyof ReportedBooking): string | number {
+  if (typeof value !== 'number') return value ?? ''
+  return field === 'bookedAt' ? new Date(value).toISOString() : value / 100
+}
