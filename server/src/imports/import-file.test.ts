@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { DatabaseUnavailable } from '../database/database-failures.ts'
-import { findImport, insertImport, requestStop } from '../database/imports.ts'
+import { findImport, insertImport, requestStop, touchImport } from '../database/imports.ts'
 import { changeLane, listChanges } from '../database/lane-changes.ts'
 import { listLanes } from '../database/lane-lists.ts'
 import type { LaneRow } from '../database/lanes.ts'
@@ -159,9 +159,16 @@ describe('an import', () => {
       column: 'load id',
       detail: expect.stringContaining('line 2'),
     })
-    expect(await runImport(tenant, `load id,${header}A,${rowTo('Savannah')}`)).toMatchObject({
-      rowsRepeated: 1,
-    })
+    const other = await runImport(tenant, `load id,${header}A,${rowTo('Savannah')}`)
+    expect(other).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
+    expect(other.refused).toEqual([
+      {
+        row: 2,
+        column: 'destination',
+        detail:
+          'destination must be "Atlanta, GA", as in the quote that was imported with this load id; it is "Savannah, GA". A quote of another lane needs load id of its own.',
+      },
+    ])
   })
 
   it('is walled off: the same file is new to another brokerage', async () => {
@@ -349,17 +356,18 @@ describe('a row with a lane_ref', () => {
     })
   })
 
-  it('replaces neither what the TMS has pushed nor what a person has decided', async () => {
+  it('wins a lane that a person marked lost, and leaves a value that the TMS signed', async () => {
     const tenant = await newTenant()
     const lane = await pendingLane(tenant)
+    const stamp = { sender: 1, signed: 1, effective: 1 }
     await database.inTenant(tenant, (transaction) =>
       changeLane(
         transaction,
         tenant,
         lane,
         {
-          customer_rate_cents: 220000,
-          signed_at: { customerRateCents: [{ sender: 1, signed: 1, effective: 1 }] },
+          carrier_name: 'Signed Carrier',
+          signed_at: { carrierName: [stamp] },
           outcome: 'lost',
           outcome_source: 'dashboard',
           decided_at: new Date(now),
@@ -368,10 +376,17 @@ describe('a row with a lane_ref', () => {
         new Date(now),
       ),
     )
-    const end = await runImport(tenant, `lane_ref,AR\n${lane.lane_ref},2100\n`)
-    expect(end.refused.map(({ column }) => column)).toEqual(['AR', 'outcome'])
-    expect(end.refused[0]?.detail).toContain('$2,200')
-    expect((await lanesOf(tenant))[0]).toMatchObject({ customer_rate_cents: 220000, outcome: 'lost' })
+    const end = await runImport(tenant, `lane_ref,AR,Carrier\n${lane.lane_ref},2100,Other Carrier\n`)
+    expect(end).toMatchObject({ rowsUpdated: 1, rowsRefused: 0, rowsKept: 0 })
+    expect(end.kept).toMatchObject([
+      { row: 2, column: 'Carrier', file_value: 'Other Carrier', kept_value: 'Signed Carrier' },
+    ])
+    expect((await lanesOf(tenant))[0]).toMatchObject({
+      customer_rate_cents: 210000,
+      carrier_name: 'Signed Carrier',
+      outcome: 'won',
+      outcome_source: 'import',
+    })
   })
 })
 
@@ -477,7 +492,7 @@ describe('undoing an import', () => {
       lanes_kept: 0,
       failure: null,
     })
-    expect(calls).toBeGreaterThan(5)
+    expect(calls).toBeGreaterThan(4)
     const lanes = await lanesOf(tenant)
     expect([lanes.length, lanes.every(({ outcome }) => outcome === 'pending')]).toEqual([230, true])
   })
@@ -544,25 +559,32 @@ describe('the command', () => {
     inFolder(async (folder) => {
       const tenant = await newTenant('Killed Brokers')
       const path = join(folder, 'loads.csv')
-      await writeFile(path, manyRows(12_000))
+      await writeFile(path, manyRows(5_000))
       const killed = command([path, '--tenant', 'killed brokers'])
       while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
       killed.child.kill('SIGKILL')
       await killed.ended
       const before = await countOf(tenant, 'lanes')
-      expect(before).toBeLessThan(12_000)
+      expect(before).toBeLessThan(5_000)
       expect(await countOf(tenant, 'quote_requests')).toBe(before)
+      const refused = await command([path, '--tenant', String(tenant)]).ended
+      expect(refused).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('Import 1 (loads.csv) is still'),
+      })
+      // As after half a minute without a heartbeat.
+      await database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, 1, new Date(now)))
       const { code, output } = await command([path, '--tenant', String(tenant)]).ended
-      expect(output).toContain(`${(12_000 - before).toLocaleString('en-US')} lanes added`)
+      expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
       expect(code).toBe(0)
-      expect(await countOf(tenant, 'lanes')).toBe(12_000)
+      expect(await countOf(tenant, 'lanes')).toBe(5_000)
     }))
 
   it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
     inFolder(async (folder) => {
       const tenant = await newTenant('Patient Brokers')
       const path = join(folder, 'loads.csv')
-      await writeFile(path, manyRows(12_000))
+      await writeFile(path, manyRows(5_000))
       const stopped = command([path, '--tenant', 'Patient Brokers'])
       while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
       stopped.child.kill('SIGINT')
@@ -576,18 +598,18 @@ describe('the command', () => {
     inFolder(async (folder) => {
       const tenant = await newTenant('Undone Brokers')
       const path = join(folder, 'loads.csv')
-      const text = manyRows(12_000)
+      const text = manyRows(5_000)
       await writeFile(path, text)
       const { importId } = await runImport(tenant, text)
       const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
-      while ((await countOf(tenant, 'lanes')) === 12_000) await delay(5)
+      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
       killed.child.kill('SIGKILL')
       await killed.ended
       const left = await countOf(tenant, 'lanes')
       expect(left).toBeGreaterThan(0)
       expect(await importRow(tenant, importId)).toMatchObject({
         status: 'undoing',
-        undo_rows_done: 12_000 - left,
+        undo_rows_done: 5_000 - left,
       })
       const refused = await command([path, '--tenant', 'Undone Brokers']).ended
       expect(refused.code).toBe(1)
@@ -598,25 +620,24 @@ describe('the command', () => {
         .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
         .toBe('undone')
       await service.close()
-      expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 12_000, lanes_kept: 0 })
+      expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
       expect(await countOf(tenant, 'lanes')).toBe(0)
-      expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 12_000, rowsRepeated: 0 })
     }))
 
   it('stops an undo at Ctrl-C, and goes on with it when it is run again', () =>
     inFolder(async () => {
       const tenant = await newTenant('Pausing Brokers')
-      const { importId } = await runImport(tenant, manyRows(12_000))
+      const { importId } = await runImport(tenant, manyRows(5_000))
       const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
       const stopped = command(undoing)
-      while ((await countOf(tenant, 'lanes')) === 12_000) await delay(5)
+      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
       stopped.child.kill('SIGINT')
       const first = await stopped.ended
       expect(first.code).toBe(130)
       expect(first.output).toContain('not undone to the end yet')
       expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
       const second = await command(undoing).ended
-      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('12,000 lanes removed') })
+      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
       expect(await countOf(tenant, 'lanes')).toBe(0)
     }))
 

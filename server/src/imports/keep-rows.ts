@@ -247,7 +247,7 @@ async function keptValues(
       file_value: fileValue,
       kept_value: keptValue,
       set_by,
-      detail: `${name} stays ${text(keptValue)}, ${lane.cancelled_at === null ? `which ${who} set` : `for ${who} cancelled the booking`}; the file has ${text(fileValue)}.`,
+      detail: `${name} stays ${text(keptValue)}, ${lane.cancelled_at === null ? `which ${who} set` : 'because the TMS cancelled the booking'}; the file has ${text(fileValue)}.`,
     }
   })
 }

@@ -77,7 +77,7 @@ function busyWords(row: NewImportRow): string {
     return `${name} is being undone: ${rows(row.undo_rows_done)} of ${rows(undoRowsTotal(row))} rows so far. Wait until that has ended.`
   }
   const what = row.dry_run ? 'is still being checked' : 'is still running'
-  return `${name} ${what}: ${rows(row.rows_read)} rows read so far. Wait until it has ended, or stop it.`
+  return `${name} ${what}: ${rows(row.rows_read)} rows read so far. Wait until it has ended, or stop it; if its program was killed, it counts as ended half a minute later.`
 }
 
 /** The rows that an undo has to deal with. */

@@ -272,10 +272,14 @@ describe('a row with a lane_ref', () => {
       kind: 'booking',
       booking: {
         laneRef: '48211093754-1-1',
-        booking: { customerRateCents: 215000, carrierName: 'Blue Mesa', carrierNotes: '481920' },
-        outcome: 'won',
-        reason: null,
-        decidedAt: null,
+        reported: {
+          quote: {},
+          booking: { customerRateCents: 215000, carrierName: 'Blue Mesa', carrierNotes: '481920' },
+          outcome: 'won',
+          reason: null,
+          decidedAt: null,
+        },
+        said: expect.stringContaining('Blue Mesa'),
       },
     })
   })
