@@ -18,7 +18,7 @@ import {
 } from '../parts/import-new.tsx'
 import { ImportRun } from '../parts/import-run.tsx'
 import { UndoDialog } from '../parts/import-undo.tsx'
-import type { ImportAnswer } from '../parts/import-words.ts'
+import { type ImportAnswer, isBusy } from '../parts/import-words.ts'
 import { Page } from '../parts/page.tsx'
 import { Failed, Loading } from '../parts/states.tsx'
 import { useMay } from '../session.tsx'
@@ -55,7 +55,7 @@ export default function ImportPage() {
           chosen={chosen}
           onChosen={setChosen}
           sending={sending}
-          isRunning={running !== null}
+          busy={running}
           onChanged={onChanged}
         />
       ) : (
@@ -92,18 +92,25 @@ export default function ImportPage() {
         }}
         onUndo={setUndoing}
       />
-      <UndoDialog run={undoing} onClose={() => setUndoing(null)} />
+      <UndoDialog
+        run={undoing}
+        onBegun={({ import_id }) => {
+          clicked.current = true
+          show(import_id)
+        }}
+        onClose={() => setUndoing(null)}
+      />
     </Page>
   )
 }
 
-/** The import that the address names, or else the one that runs: a page that is loaded anew finds it again. */
+/** The import that the address names, or else the one that is under way: a page that is loaded anew finds it again. */
 function useShownImport() {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [isRunning, setIsRunning] = useState(false)
   const list = useAnswer('list-imports', {}, { everyMs: isRunning ? lookEveryMs : false })
-  const running = list.data?.imports.find(({ status }) => status === 'running') ?? null
+  const running = list.data?.imports.find(isBusy) ?? null
   const named = /^[1-9]\d{0,9}$/.test(search.import ?? '') ? Number(search.import) : null
   const show = useCallback(
     (importId: number | null, replace = false) =>
@@ -142,7 +149,7 @@ function ImportForReal({
       <Text size="sm">
         {run.rows_refused === 0
           ? 'There is nothing new in this file.'
-          : 'No row can be imported as it is. Mend the file, or choose other columns.'}
+          : 'No row can be imported as it is. Correct the file, or choose other columns.'}
       </Text>
     )
   }

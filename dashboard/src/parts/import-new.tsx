@@ -67,14 +67,14 @@ export function NewImport({
   chosen,
   onChosen,
   sending,
-  isRunning,
+  busy,
   onChanged,
 }: {
   chosen: ChosenFile | null
   onChosen: (chosen: ChosenFile | null) => void
   sending: Sending
-  /** An import of the brokerage is on its way: there is one at a time. */
-  isRunning: boolean
+  /** The import or undo of the brokerage that is under way: there is one at a time. */
+  busy: ImportAnswer | null
   /** What was checked is no longer what would be imported. */
   onChanged: () => void
 }) {
@@ -122,7 +122,7 @@ export function NewImport({
           key={`${chosen.file.name} ${chosen.file.size} ${chosen.file.lastModified}`}
           chosen={chosen}
           sending={sending}
-          isRunning={isRunning}
+          busy={busy}
           onChanged={onChanged}
         />
       )}
@@ -133,12 +133,12 @@ export function NewImport({
 function Columns({
   chosen,
   sending,
-  isRunning,
+  busy,
   onChanged,
 }: {
   chosen: ChosenFile
   sending: Sending
-  isRunning: boolean
+  busy: ImportAnswer | null
   onChanged: () => void
 }) {
   const headers = [...chosen.header]
@@ -187,7 +187,7 @@ function Columns({
         chosen={chosen}
         sending={sending}
         isReady={settled && unmet.length === 0}
-        isRunning={isRunning}
+        busy={busy}
         check={() => sending.send({ file: chosen.file, map }, true)}
       />
     </Stack>
@@ -198,26 +198,28 @@ function CheckFile({
   chosen,
   sending,
   isReady,
-  isRunning,
+  busy,
   check,
 }: {
   chosen: ChosenFile
   sending: Sending
   isReady: boolean
-  isRunning: boolean
+  busy: ImportAnswer | null
   check: () => void
 }) {
   return (
     <Stack gap="sm">
       <Group gap="sm">
-        <Button onClick={check} loading={sending.isPending} disabled={!isReady || isRunning}>
+        <Button onClick={check} loading={sending.isPending} disabled={!isReady || busy !== null}>
           Check the file
         </Button>
         <Text size="sm" c="dimmed" role="status">
           {sending.isPending
             ? sendingWords(chosen.file)
-            : isRunning
-              ? 'One import at a time: wait until the one below has ended, or stop it.'
+            : busy !== null
+              ? busy.status === 'undoing'
+                ? 'The import below is being undone: wait until that has ended.'
+                : 'One import at a time: wait until the one below has ended, or stop it.'
               : isReady
                 ? 'A check reads every row and keeps nothing.'
                 : 'Choose the columns that are still needed first.'}
@@ -234,7 +236,7 @@ export function NotTaken({ error }: { error: CallFailed }) {
     <Stack gap="xs">
       <Failed
         error={error}
-        title={error.code === 'state-conflict' ? 'Another import is running' : 'Not taken'}
+        title={error.code === 'state-conflict' ? 'Another import or undo is under way' : 'Not taken'}
       />
       {error.isPassing && (
         <Text size="sm">The file and its columns stay as they are. Send it again when you are ready.</Text>

@@ -6,8 +6,17 @@ import { pagePaths } from '#contract/pages.ts'
 import { useAnswer, useChange } from '../answers.ts'
 import { useMay } from '../session.tsx'
 import { count, counted, moment } from './formats.ts'
+import { ImportChanges, ImportKept } from './import-changes.tsx'
 import { ImportErrors } from './import-errors.tsx'
-import { canBeUndone, fieldLabel, type ImportAnswer, statusWord, summary } from './import-words.ts'
+import {
+  canBeUndone,
+  fieldLabel,
+  type ImportAnswer,
+  isBusy,
+  statusWord,
+  summary,
+  undoSummary,
+} from './import-words.ts'
 import { Failed, Loading } from './states.tsx'
 
 const lookEveryMs = 500
@@ -60,7 +69,7 @@ export function ImportRun({
               </Text>
             )}
           </div>
-          {run.data?.status !== 'running' && (
+          {(run.data === undefined || !isBusy(run.data)) && (
             <Button size="xs" variant="subtle" onClick={onClose} style={{ flex: 'none' }}>
               Close
             </Button>
@@ -71,12 +80,14 @@ export function ImportRun({
           run.error === null && <Loading rows={3} label="Loading the import" />
         ) : run.data.status === 'running' ? (
           <Running run={run.data} />
+        ) : run.data.status === 'undoing' ? (
+          <Undoing run={run.data} />
         ) : (
           <Ended run={run.data} actions={actions} onUndo={onUndo} />
         )}
         <div role="status" style={{ position: 'absolute', left: -9999 }}>
-          {run.data !== undefined && run.data.status !== 'running'
-            ? `${run.data.file_name}, ${statusWord(run.data)}: ${summary(run.data)}`
+          {run.data !== undefined && !isBusy(run.data)
+            ? `${run.data.file_name}, ${statusWord(run.data)}: ${run.data.undo === null ? summary(run.data) : undoSummary(run.data.undo)}`
             : ''}
         </div>
       </Stack>
@@ -86,25 +97,25 @@ export function ImportRun({
 
 function titleOf({ status, dry_run }: ImportAnswer): string {
   if (status === 'running') return dry_run ? 'Checking the file' : 'Importing the file'
+  if (status === 'undoing') return 'Undoing the import'
   return dry_run ? 'Result of the check' : 'Result of the import'
 }
 
-/** An import, looked at twice a second as long as it runs. */
+/** An import, looked at twice a second as long as it runs or is being undone. */
 function useRun(importId: number, onEnded: (run: ImportAnswer) => void) {
   const queries = useQueryClient()
   const asked = { params: { import_id: importId } }
   const known = queries.getQueryData<ImportAnswer>(['get-import', asked])
   const run = useAnswer('get-import', asked, {
-    everyMs: known === undefined || known.status === 'running' ? lookEveryMs : false,
+    everyMs: known === undefined || isBusy(known) ? lookEveryMs : false,
   })
-  const before = useRef<string | null>(null)
+  const busyBefore = useRef<number | null>(null)
   const { data } = run
   // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when it ends
   useEffect(() => {
     if (data === undefined) return
-    const now = `${data.import_id} ${data.status}`
-    if (before.current === `${data.import_id} running` && data.status !== 'running') onEnded(data)
-    before.current = now
+    if (busyBefore.current === data.import_id && !isBusy(data)) onEnded(data)
+    busyBefore.current = isBusy(data) ? data.import_id : null
   }, [data?.import_id, data?.status])
   return run
 }
@@ -144,6 +155,35 @@ function Running({ run }: { run: ImportAnswer }) {
   )
 }
 
+function Undoing({ run }: { run: ImportAnswer }) {
+  const { undo } = run
+  const total = undo?.rows_total ?? 0
+  const done = undo?.rows_done ?? 0
+  return (
+    <Stack gap="xs">
+      <Progress
+        value={total === 0 ? 0 : Math.floor((100 * done) / total)}
+        size="lg"
+        aria-label="Undone so far"
+      />
+      <Text size="sm">
+        {undo === null || done === 0
+          ? 'Waiting for its turn, or undoing the first rows.'
+          : `${count(done)} of ${counted(total, 'row')} undone. ${undoSummary(undo)}`}
+      </Text>
+      <Text size="sm" c="dimmed">
+        It goes on when you leave this page, also after a restart of the service. No import can begin until it
+        has ended.
+      </Text>
+      {run.failure !== null && (
+        <Alert color="gray" variant="outline" style={{ background: 'var(--pending-soft)' }} title="It waits">
+          {run.failure}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
 function Ended({
   run,
   actions,
@@ -163,12 +203,12 @@ function Ended({
           style={{ background: 'var(--pending-soft)' }}
           title={run.status === 'stopped' ? 'It was stopped' : 'It did not reach the end'}
         >
-          {run.failure} {!run.dry_run && 'What was taken in so far stays, unless you undo it.'}
+          {run.failure} {!run.dry_run && 'The rows imported so far stay, unless you undo the import.'}
         </Alert>
       )}
       {run.status === 'undone' && (
         <Alert color="gray" variant="outline" title="This import was undone">
-          The figures below say what it had done. Quotes that somebody had changed since were kept.
+          {run.undo !== null && undoSummary(run.undo)} The figures below are what the import had done.
         </Alert>
       )}
       <Figures run={run} />
@@ -190,6 +230,8 @@ function Ended({
             </Text>
           ))}
       </Group>
+      <ImportChanges run={run} />
+      <ImportKept run={run} />
       <ImportErrors run={run} />
       <ColumnsRead run={run} />
     </Stack>
@@ -201,15 +243,18 @@ function Figures({ run }: { run: ImportAnswer }) {
   const figures = [
     { label: would ? 'Would be added' : 'Added', value: run.rows_added, hint: 'new quotes' },
     {
-      label: would ? 'Would be updated' : 'Updated',
+      label: would ? 'Will change' : 'Changed',
       value: run.rows_updated,
-      hint: 'bookings of quotes here, by lane_ref',
+      hint: 'quotes here already, with new values',
     },
-    { label: 'Repeated', value: run.rows_repeated, hint: 'here already, nothing to do' },
+    { label: 'Repeated', value: run.rows_repeated, hint: 'rows that say nothing new' },
     { label: would ? 'Would be refused' : 'Refused', value: run.rows_refused, hint: 'rows with an error' },
+    ...(run.rows_kept > 0
+      ? [{ label: 'Left out', value: run.rows_kept, hint: 'rows whose new values are older than ours' }]
+      : []),
   ]
   return (
-    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm" component="dl" m={0}>
+    <SimpleGrid cols={{ base: 2, md: figures.length }} spacing="sm" component="dl" m={0}>
       {figures.map(({ label, value, hint }) => (
         <div key={label} style={{ borderLeft: '3px solid var(--line)', paddingLeft: 10 }}>
           <Text component="dt" size="sm" c="dimmed">

@@ -1,0 +1,348 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gazetteer } from '#geography/gazetteer.ts'
+import { tenantId } from '#server/database/open-database.ts'
+import { readTenantCounts, readTenantMiles } from '#server/database/quote-counts.ts'
+import { call, type MadeTenant, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+
+beforeAll(async () => {
+  gazetteer()
+  app = await testApp({ now: Date.parse('2026-06-01T00:00:00Z') })
+})
+afterAll(() => app.close())
+
+type Sender = Pick<MadeTenant, 'owner'>
+
+async function ended(tenant: Sender, importId: number) {
+  for (;;) {
+    const { body } = await call(app, 'GET', `/api/imports/${importId}`, { token: tenant.owner })
+    if (body.status !== 'running' && body.status !== 'undoing') return body
+    await delay(20)
+  }
+}
+
+/** Imports a file to its end. Its counts always add up to the rows that were read. */
+async function imported(tenant: Sender, rows: readonly string[], query = '') {
+  const response = await fetch(`${app.url}/api/imports${query}`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: rows.join('\n'),
+  })
+  expect(response.status).toBe(202)
+  const { import_id } = (await response.json()) as { import_id: number }
+  const run = await ended(tenant, import_id)
+  expect(run.status).toBe('done')
+  const { rows_added, rows_updated, rows_repeated, rows_refused, rows_kept } = run
+  expect(rows_added + rows_updated + rows_repeated + rows_refused + rows_kept).toBe(run.rows_read)
+  return run
+}
+
+async function undone(tenant: Sender, importId: number) {
+  const { status } = await call(app, 'POST', `/api/imports/${importId}/undo`, { token: tenant.owner })
+  expect(status).toBe(202)
+  return ended(tenant, importId)
+}
+
+async function lanesOf(tenant: Sender) {
+  const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
+  return body.lanes
+}
+
+async function changesOf(tenant: Sender, laneRef: string) {
+  const { body } = await call(app, 'GET', `/api/lanes/${laneRef}/changes`, { token: tenant.owner })
+  return body.changes
+}
+
+const decide = (tenant: Sender, laneRef: string, outcome: string) =>
+  call(app, 'POST', `/api/lanes/${laneRef}/outcome`, { token: tenant.owner, body: { outcome } })
+
+/** The counts that advice is made of, as they are kept. */
+async function countsOf(tenant: MadeTenant) {
+  const id = tenantId(tenant.id)
+  return app.database.inTenant(id, async (transaction) => [
+    await readTenantCounts(transaction, id, { now: app.now }),
+    await readTenantMiles(transaction, id, undefined),
+  ])
+}
+
+const columns =
+  'Load ID,origin,destination,equipment,quoted_rate,estimated_cost,AR,AP,Carrier,Status,quoted_at,Miles'
+/** A row of the file: L1 from Dallas to Atlanta, with the given values from the quoted rate on. */
+const row = (id: string, ...values: string[]) => `${id},"Dallas, TX","Atlanta, GA",Van,${values.join(',')}`
+const open = row('L1', '2000', '1500', '', '', '', 'Open', '2026-03-01', '790')
+const booked = row('L1', '2050', '1550', '2100', '1800', 'Blue Mesa', 'Won', '2026-03-02', '800')
+
+describe('a row of a known reference', () => {
+  test('that says something new updates the quote: first shown field by field, then done, then restored', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, open])
+    const [before] = await lanesOf(tenant)
+    const dry = await imported(tenant, [columns, booked], '?dry_run=true')
+    const changes = [
+      {
+        row: 2,
+        lane_ref: before.lane_ref,
+        fields: [
+          { field: 'customer_rate', before: null, after: 2100 },
+          { field: 'truck_cost', before: null, after: 1800 },
+          { field: 'carrier_name', before: null, after: 'Blue Mesa' },
+          { field: 'outcome', before: 'pending', after: 'won' },
+          { field: 'decided_at', before: null, after: '2026-03-01T00:00:00.000Z' },
+          { field: 'quoted_rate', before: 2000, after: 2050 },
+          { field: 'estimated_cost', before: 1500, after: 1550 },
+          { field: 'miles', before: 790, after: 800 },
+          { field: 'quoted_at', before: '2026-03-01T00:00:00.000Z', after: '2026-03-02T00:00:00.000Z' },
+        ],
+      },
+    ]
+    expect(dry).toMatchObject({ rows_added: 0, rows_updated: 1, rows_repeated: 0, changes, kept: [] })
+    expect(await lanesOf(tenant)).toEqual([before])
+
+    const run = await imported(tenant, [columns, booked])
+    expect(run).toMatchObject({ rows_updated: 1, changes })
+    const [after, ...more] = await lanesOf(tenant)
+    expect(more).toEqual([])
+    expect(after).toMatchObject({
+      quoted_rate: 2050,
+      estimated_cost: 1550,
+      customer_rate: 2100,
+      truck_cost: 1800,
+      truck_cost_source: 'import',
+      outcome: 'won',
+      outcome_source: 'import',
+      miles: 800,
+      created_at: '2026-03-02T00:00:00.000Z',
+    })
+    expect(await changesOf(tenant, before.lane_ref)).toMatchObject([
+      {
+        source: 'import',
+        rule: 'booking_is_a_win',
+        before: { quoted_rate: 2000, estimated_cost: 1500, miles: 790, customer_rate: null },
+        after: { quoted_rate: 2050, estimated_cost: 1550, miles: 800, customer_rate: 2100 },
+      },
+    ])
+    // The counts are those of a brokerage that has never had the first version of the row.
+    const other = await makeTenant(app)
+    await imported(other, [columns, booked])
+    expect(await countsOf(tenant)).toEqual(await countsOf(other))
+
+    expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 0, rows_repeated: 1 })
+    expect(await undone(tenant, run.import_id)).toMatchObject({
+      status: 'undone',
+      undo: { rows_total: 1, lanes_removed: 0, lanes_restored: 1, lanes_kept: 0 },
+    })
+    const { updated_at: _, ...restored } = before
+    expect(await lanesOf(tenant)).toMatchObject([restored])
+    expect(await changesOf(tenant, before.lane_ref)).toMatchObject([
+      { source: 'dashboard', rolled_back_change_id: 1, after: { quoted_rate: 2000, miles: 790 } },
+      { source: 'import' },
+    ])
+    // The row that was undone is new again, and the first one is not.
+    expect(await imported(tenant, [columns, open])).toMatchObject({ rows_repeated: 1 })
+    expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1 })
+  })
+
+  test('leaves what it has no value for', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, booked])
+    const [before] = await lanesOf(tenant)
+    const run = await imported(tenant, [
+      'Load ID,origin,destination,equipment,AR,quoted_at',
+      'L1,"Dallas, TX","Atlanta, GA",V,2300,2026-03-02',
+    ])
+    expect(run.changes).toMatchObject([{ fields: [{ field: 'customer_rate', before: 2100, after: 2300 }] }])
+    const { updated_at: _, margin: __, margin_pct: ___, ...same } = before
+    expect(await lanesOf(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
+  })
+
+  test('changes nothing when it says the same again, whoever has changed the lane since', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    await imported(tenant, [columns, booked])
+    const [lane] = await lanesOf(tenant)
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2222 })
+    await decide(tenant, lane.lane_ref, 'lost')
+    const before = await lanesOf(tenant)
+    expect(await imported(tenant, [columns, booked])).toMatchObject({
+      rows_repeated: 1,
+      rows_updated: 0,
+      rows_kept: 0,
+      kept: [],
+    })
+    expect(await lanesOf(tenant)).toEqual(before)
+  })
+
+  test('wins a lane that a person marked lost, and names the rule', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, open])
+    const [lane] = await lanesOf(tenant)
+    await decide(tenant, lane.lane_ref, 'lost')
+    expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1, kept: [] })
+    expect(await lanesOf(tenant)).toMatchObject([{ outcome: 'won', outcome_source: 'import' }])
+    const [change] = await changesOf(tenant, lane.lane_ref)
+    expect(change).toMatchObject({ rule: 'booking_is_a_win', before: { outcome: 'lost' } })
+  })
+
+  test('leaves the outcome that a person set after the booking, and applies the rest', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, booked])
+    const [lane] = await lanesOf(tenant)
+    await decide(tenant, lane.lane_ref, 'lost')
+    const run = await imported(tenant, [columns, booked.replace('2100', '2300')])
+    expect(run).toMatchObject({
+      rows_updated: 1,
+      changes: [{ fields: [{ field: 'customer_rate', before: 2100, after: 2300 }] }],
+      kept: [
+        {
+          row: 2,
+          lane_ref: lane.lane_ref,
+          column: 'Status',
+          file_value: 'won',
+          kept_value: 'lost',
+          set_by: { source: 'dashboard', name: 'Olive Quay' },
+          detail: 'Status stays "lost", which Olive Quay set; the file has "won".',
+        },
+      ],
+    })
+    expect(await lanesOf(tenant)).toMatchObject([{ outcome: 'lost', customer_rate: 2300 }])
+  })
+
+  test('leaves a value that the TMS signed, applies the rest, and lists what was left out', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    await imported(tenant, [columns, booked])
+    const [lane] = await lanesOf(tenant)
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2222 })
+    const kept = [
+      {
+        row: 2,
+        column: 'AR',
+        file_value: 2300,
+        kept_value: 2222,
+        set_by: { source: 'tms', name: null },
+        detail: 'AR stays $2,222, which the TMS set; the file has $2,300.',
+      },
+    ]
+    const changed = booked.replace('2100,1800', '2300,1900')
+    const dry = await imported(tenant, [columns, changed], '?dry_run=true')
+    expect(dry).toMatchObject({ rows_updated: 1, rows_kept: 0, kept })
+    const run = await imported(tenant, [columns, changed])
+    expect(run).toMatchObject({ rows_updated: 1, rows_kept: 0, kept })
+    expect(run.changes).toMatchObject([{ fields: [{ field: 'truck_cost', before: 1800, after: 1900 }] }])
+    expect(await lanesOf(tenant)).toMatchObject([{ customer_rate: 2222, truck_cost: 1900 }])
+
+    const only = await imported(tenant, [columns, changed.replace('2300', '2400')])
+    expect(only).toMatchObject({
+      rows_updated: 0,
+      rows_kept: 1,
+      rows_repeated: 0,
+      kept: [{ file_value: 2400 }],
+    })
+    expect(await imported(tenant, [columns, changed.replace('2300', '2400')])).toMatchObject({
+      rows_kept: 0,
+      rows_repeated: 1,
+    })
+    const { body } = await call(app, 'GET', '/api/imports', { token: tenant.owner })
+    expect(body.imports[1]).toMatchObject({ import_id: only.import_id, rows_kept: 1, kept: [], changes: [] })
+  })
+
+  test('books no lane whose booking the TMS has cancelled', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    await imported(tenant, [columns, open])
+    const [lane] = await lanesOf(tenant)
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: 1800 })
+    expect((await pushUpdate(app, integration, { lane_ref: lane.lane_ref, cancelled: true })).status).toBe(
+      200,
+    )
+    const before = await lanesOf(tenant)
+    expect(before).toMatchObject([{ outcome: 'pending', customer_rate: null }])
+    const run = await imported(tenant, [columns, row('L1', '', '', '2100', '1800', '', 'Won', '2026-03-01', '')])
+    expect(run).toMatchObject({ rows_kept: 1, rows_updated: 0 })
+    expect(run.kept.map(({ column }: { column: string }) => column)).toEqual(['AR', 'AP', 'Status'])
+    expect(run.kept[0].detail).toBe(
+      'AR stays empty, because the TMS cancelled the booking; the file has $2,100.',
+    )
+    expect(await lanesOf(tenant)).toEqual(before)
+  })
+
+  test('of another lane or equipment is refused with the column, and changes nothing', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, open])
+    const before = await lanesOf(tenant)
+    const run = await imported(tenant, [
+      columns,
+      booked.replace('Atlanta, GA', 'Macon, GA').replace('Van', 'Reefer'),
+    ])
+    expect(run).toMatchObject({ rows_refused: 1, rows_updated: 0 })
+    expect(run.errors.map(({ column }: { column: string }) => column)).toEqual(['destination', 'equipment'])
+    expect(run.errors[0].detail).toContain('must be "Atlanta, GA"')
+    expect(await lanesOf(tenant)).toEqual(before)
+  })
+
+  test('is one of many that change in one file, and the counts of each kind add up', async () => {
+    const tenant = await makeTenant(app)
+    const rows = (rate: (index: number) => number, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        row(`L${index}`, String(rate(index)), '', '', '', '', 'Lost', '2026-03-01', ''),
+      )
+    await imported(tenant, [columns, ...rows((index) => 1_000 + index, 1_500)])
+    const run = await imported(tenant, [
+      columns,
+      // Every third one is new.
+      ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, 1_600),
+    ])
+    expect(run).toMatchObject({ rows_added: 100, rows_updated: 500, rows_repeated: 1_000 })
+    expect(run.changes).toHaveLength(200)
+    const other = await makeTenant(app)
+    await imported(other, [columns, ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, 1_600)])
+    expect(await countsOf(tenant)).toEqual(await countsOf(other))
+    expect(await undone(tenant, run.import_id)).toMatchObject({
+      undo: { rows_total: 600, rows_done: 600, lanes_removed: 100, lanes_restored: 500, lanes_kept: 0 },
+    })
+    const first = await makeTenant(app)
+    await imported(first, [columns, ...rows((index) => 1_000 + index, 1_500)])
+    expect(await countsOf(tenant)).toEqual(await countsOf(first))
+  })
+
+  test('that another import changed afterwards is kept by the undo', async () => {
+    const tenant = await makeTenant(app)
+    await imported(tenant, [columns, open])
+    const second = await imported(tenant, [columns, booked])
+    await imported(tenant, [columns, booked.replace('2100', '2300')])
+    expect(await undone(tenant, second.import_id)).toMatchObject({
+      undo: { lanes_restored: 0, lanes_kept: 1 },
+    })
+    expect(await lanesOf(tenant)).toMatchObject([{ customer_rate: 2300, quoted_rate: 2050 }])
+  })
+})
+
+describe('a row with a lane_ref', () => {
+  test('follows the same rules, and two rows of one lane follow each other', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const lane = await makeLane(app, tenant)
+    const file = (...rows: string[]) => [
+      'lane_ref,AR,AP,Carrier',
+      ...rows.map((one) => `${lane.lane_ref},${one}`),
+    ]
+    const run = await imported(tenant, file('2100,,', '2200,1800,Blue Mesa'))
+    expect(run).toMatchObject({ rows_updated: 2 })
+    expect(run.changes[1].fields).toEqual([
+      { field: 'customer_rate', before: 2100, after: 2200 },
+      { field: 'truck_cost', before: null, after: 1800 },
+      { field: 'carrier_name', before: null, after: 'Blue Mesa' },
+    ])
+    await pushUpdate(app, integration, { lane_ref: lane.lane_ref, truck_cost: 1700 })
+    expect(await imported(tenant, file('2200,1800,Blue Mesa'))).toMatchObject({ rows_repeated: 1, kept: [] })
+    expect(await imported(tenant, file('2300,1800,Blue Mesa'))).toMatchObject({
+      rows_updated: 1,
+      kept: [{ column: 'AP', kept_value: 1700, set_by: { source: 'tms' } }],
+    })
+    const { body } = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: tenant.owner })
+    expect(body).toMatchObject({ customer_rate: 2300, truck_cost: 1700, outcome: 'won' })
+  })
+})
