@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { call, type MadeTenant, makePerson, makeTenant } from '#testing/make.ts'
+import { call, type MadeTenant, makeIntegration, makePerson, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
@@ -81,12 +81,46 @@ describe('a file', () => {
 
     await page.getByRole('button', { name: 'Undo this import' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText(/1 quote it added is taken out/).waitFor()
+    await dialog.getByText(/1 quote that it added is removed/).waitFor()
     await dialog.getByRole('button', { name: 'Undo the import' }).click()
-    await dialog.getByText(/1 quote taken out/).waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).last().click()
-    expect(await lanesOf(tenant)).toEqual([])
     await page.getByText('This import was undone').waitFor()
+    await page.getByText('1 quote removed.', { exact: false }).first().waitFor()
+    expect(await dialog.count()).toBe(0)
+    expect(await lanesOf(tenant)).toEqual([])
+    expect(troubles).toEqual([])
+  })
+
+  test('with new values for known quotes shows before the import what will change, and what stays', async () => {
+    const integration = await makeIntegration(app)
+    const { tenant } = integration
+    const file = (rate: string, status: string) =>
+      `Load ID,${header}L1,${rowTo('Atlanta', rate).replace('Won', status)}L2,${rowTo('Macon', '1800')}`
+    const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
+    await page.goto('/imports')
+    await choose(page, file('2150.00', 'Open'))
+    await check(page)
+    await page.getByRole('button', { name: 'Import 2 rows' }).click()
+    await page.getByRole('heading', { name: 'Result of the import' }).waitFor()
+    const { body } = await call(app, 'GET', '/api/lanes?q=Macon', { token: tenant.owner })
+    const macon = body.lanes[0]
+    await pushUpdate(app, integration, { lane_ref: macon.lane_ref, customer_rate: 1900 })
+
+    await choose(page, file('2250.00', 'Won').replace('1800', '1850'))
+    await check(page)
+    await page.getByRole('heading', { name: 'What will change' }).waitFor()
+    await page.getByRole('row', { name: /^2 .* Customer rate \(AR\) none \$2,250/ }).waitFor()
+    await page.getByRole('row', { name: /^2 .* Outcome Pending Won/ }).waitFor()
+    await page.getByRole('heading', { name: 'Values that stay as they are' }).waitFor()
+    await page.getByText('Sell Rate stays $1,900, which the TMS set; the file has $1,850.').waitFor()
+    await page
+      .getByText('0 quotes would be added, 1 quote will change, 1 row left out for newer values.')
+      .waitFor({ state: 'attached' })
+    expect(await lanesOf(tenant)).toMatchObject([{ customer_rate: 1900 }, { customer_rate: null }])
+    if (process.env.SCREENSHOT !== undefined)
+      await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })
+
+    await page.getByRole('button', { name: 'Import 1 row' }).click()
+    await page.getByRole('heading', { name: 'What was changed' }).waitFor()
     expect(troubles).toEqual([])
   })
 
@@ -301,14 +335,11 @@ describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, wid
     await page.getByRole('button', { name: 'Undo this import' }).click()
     await page
       .getByRole('dialog')
-      .getByText(/is taken out/)
+      .getByText(/is removed/)
       .waitFor()
     await look('before undoing')
     await page.getByRole('dialog').getByRole('button', { name: 'Undo the import' }).click()
-    await page
-      .getByRole('dialog')
-      .getByText(/quote taken out/)
-      .waitFor()
+    await page.getByText('This import was undone').waitFor()
     await look('undone')
   })
 })

@@ -1,17 +1,17 @@
 import { Anchor, Stack, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { lanePagePath } from '#contract/pages.ts'
 import { DataTable } from './data-table.tsx'
 import { count, counted } from './formats.ts'
-import { type ImportAnswer, valueText, valueLabel } from './import-words.ts'
+import type { ImportAnswer } from './import-words.ts'
+import { fieldName, valueWords } from './lane-changes-words.ts'
+import { asLinkToQuote } from './quotes-links.tsx'
 
 /** The quotes that a file changed or will change, field by field. */
 export function ImportChanges({ run }: { run: ImportAnswer }) {
   const { changes } = run
   if (changes.length === 0) return null
   const rows = changes.flatMap(({ row, lane_ref, fields }) =>
-    fields.map((one, at) => ({ ...one, row, lane_ref, isFirst: at === 0 })),
+    fields.map((one) => ({ ...one, row, lane_ref })),
   )
   return (
     <Section
@@ -29,13 +29,18 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
         columns={[
           { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
           { key: 'lane', header: 'Quote', cell: ({ lane_ref }) => <QuoteLink laneRef={lane_ref} /> },
-          { key: 'field', header: 'Field', cell: ({ field }) => valueLabel(field) },
-          { key: 'before', header: 'Before', wraps: true, cell: ({ field, before }) => valueText(field, before) },
+          { key: 'field', header: 'Field', cell: ({ field }) => fieldName(field) },
+          {
+            key: 'before',
+            header: 'Before',
+            wraps: true,
+            cell: ({ field, before }) => valueWords(field, before),
+          },
           {
             key: 'after',
             header: run.dry_run ? 'Will be' : 'After',
             wraps: true,
-            cell: ({ field, after }) => <strong>{valueText(field, after)}</strong>,
+            cell: ({ field, after }) => <strong>{valueWords(field, after)}</strong>,
           },
         ]}
       />
@@ -97,7 +102,7 @@ function Section({ title, hint, children }: { title: string; hint: string; child
 
 function QuoteLink({ laneRef }: { laneRef: string }) {
   return (
-    <Anchor renderRoot={(props) => <Link {...props} to={lanePagePath(laneRef)} />} size="sm">
+    <Anchor renderRoot={asLinkToQuote(laneRef)} size="sm">
       {laneRef}
     </Anchor>
   )

@@ -1,6 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from '../call.ts'
-import { dollars, moment } from './formats.ts'
+import { calendarDay, count, dollars, moment } from './formats.ts'
 import { outcomeNames, reasonNames, sourceNames, sourcePhrases } from './outcome-words.tsx'
 
 export type Change = Answer<'list-changes'>['changes'][number]
@@ -20,6 +20,12 @@ const fieldNames: Readonly<Record<string, string>> = {
   outcome_reason: 'Reason',
   outcome_source: 'Source of the outcome',
   decided_at: 'Decided',
+  quoted_rate: 'Quoted rate',
+  estimated_cost: 'Estimated cost',
+  market_rate: 'Market rate',
+  miles: 'Miles',
+  pickup_date: 'Day of pickup',
+  quoted_at: 'Quoted',
 }
 
 /** @example fieldName('truck_cost') // 'Truck cost (AP)' */
@@ -38,6 +44,8 @@ export function valueWords(field: string, value: Value | undefined): string {
   }
   const text = String(value)
   if (field.endsWith('_at')) return moment(text)
+  if (field === 'pickup_date') return calendarDay(text)
+  if (field === 'miles') return count(Number(value))
   if (typeof value === 'number') return dollars(value)
   return names[field]?.[text] ?? text
 }
@@ -48,6 +56,7 @@ function heldNow(lane: Lane, field: string): Value {
   if (field === 'customer_name') {
     return lane.customer_name === lane.quoted_customer_name ? null : lane.customer_name
   }
+  if (field === 'quoted_at') return lane.created_at
   return (lane as Readonly<Record<string, unknown>>)[field] as Value
 }
 
