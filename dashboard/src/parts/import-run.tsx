@@ -250,7 +250,7 @@ function Figures({ run }: { run: ImportAnswer }) {
     { label: 'Repeated', value: run.rows_repeated, hint: 'rows that say nothing new' },
     { label: would ? 'Would be refused' : 'Refused', value: run.rows_refused, hint: 'rows with an error' },
     ...(run.rows_kept > 0
-      ? [{ label: 'Left out', value: run.rows_kept, hint: 'rows whose new values are older than ours' }]
+      ? [{ label: 'Left out', value: run.rows_kept, hint: 'rows with nothing but values that stay' }]
       : []),
   ]
   return (

@@ -352,7 +352,7 @@ export const importFields = {
     ],
   },
   reference: {
-    description: "the file's own id of the quote or load; the same id is never taken in twice",
+    description: "the file's own id of the quote or load; a row of a known id updates its quote",
     aliases: [
       'Load ID',
       'Load',
