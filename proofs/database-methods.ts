@@ -205,8 +205,8 @@ export const methods: Readonly<Record<string, Method>> = {
     ...shows(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
     importIs: 'running',
   },
-  'imports.rowsReadOf': shows(({ transaction, tenant, of }) =>
-    imports.rowsReadOf(transaction, tenant, of.import),
+  'imports.rowsReadOf': finds(async ({ transaction, tenant, of }) =>
+    [await imports.rowsReadOf(transaction, tenant, of.import)].filter((rows) => rows !== null),
   ),
   'imports.requestStop': {
     ...alters(({ transaction, tenant, of }) => imports.requestStop(transaction, tenant, of.import)),
@@ -333,7 +333,7 @@ export const methods: Readonly<Record<string, Method>> = {
         {
           lane,
           next: { quoted_rate_cents: 12_345, import_said: 'a digest of 22 letters' },
-          origin: { source: 'import', importId: of.import },
+          origin: { source: 'import', importId: of.import, userId: of.owner },
         },
       ],
       now,

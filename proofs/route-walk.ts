@@ -238,7 +238,9 @@ async function importsEnded(tenants: SeededTenants, label: Label): Promise<void>
   for (let looks = 0; looks < 500; looks++) {
     const { rowCount } = await tenants
       .asOwner(label)
-      .query(`select from imports where tenant_id = $1 and status in ('running', 'undoing')`, [idsOf(label).tenant])
+      .query(`select from imports where tenant_id = $1 and status in ('running', 'undoing')`, [
+        idsOf(label).tenant,
+      ])
     if (rowCount === 0) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -260,7 +260,10 @@ describe('a row of a known reference', () => {
     )
     const before = await lanesOf(tenant)
     expect(before).toMatchObject([{ outcome: 'pending', customer_rate: null }])
-    const run = await imported(tenant, [columns, row('L1', '', '', '2100', '1800', '', 'Won', '2026-03-01', '')])
+    const run = await imported(tenant, [
+      columns,
+      row('L1', '', '', '2100', '1800', '', 'Won', '2026-03-01', ''),
+    ])
     expect(run).toMatchObject({ rows_kept: 1, rows_updated: 0 })
     expect(run.kept.map(({ column }: { column: string }) => column)).toEqual(['AR', 'AP', 'Status'])
     expect(run.kept[0].detail).toBe(

@@ -368,8 +368,11 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
         ['status'],
         () => each('status', imports().ended),
       )
-      total('lanewise_import_rows_total', 'Rows of imports: added, updated, repeated, refused, or kept because a newer value stands.', ['outcome'], () =>
-        each('outcome', imports().rows),
+      total(
+        'lanewise_import_rows_total',
+        'Rows of imports: added, updated, repeated, refused, or kept because a newer value stands.',
+        ['outcome'],
+        () => each('outcome', imports().rows),
       )
       level('lanewise_backtests', 'Backtests that run and that wait.', ['state'], () => {
         const { running, waiting } = backtests()
