@@ -237,15 +237,15 @@ export function sentLaneRef(description: string) {
   )
 }
 
-/** A comma, and no control characters but white space. */
+/** No control characters but white space, and none that reverse the direction of text. */
 const placeForm = (() => {
   const hidden = '\\u0000-\\u0008\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
-  return `^[^,${hidden}]*,[^${hidden}]*$`
+  return `^[^${hidden}]*$`
 })()
 
 /**
- * A pickup or delivery place as it travels: `City, ST`. The server reads it; see the geography of the lane. White space
- * of any kind does not matter.
+ * A pickup or delivery place as it travels: `City, ST`, or another form that the server reads (`readAnyPlace` of the
+ * geography: a ZIP code, an airport code, a nickname). White space of any kind does not matter.
  */
 export function place(description: string) {
   return Type.Refine(
@@ -261,10 +261,11 @@ export function place(description: string) {
   )
 }
 
+/** An equipment as it travels: a code, or a name such as `53' dry van`. `equipmentCode` of the engine knows the names. */
 export function equipment(description: string) {
   return Type.String({
     description,
-    pattern: '^([A-Za-z0-9_-]{1,20}|[A-Za-z]+ [A-Za-z]+( [A-Za-z]+)?)$',
+    pattern: `^[A-Za-z0-9_ '’"().-]{1,40}$`,
     examples: ['V'],
     'x-expected': 'an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F',
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { equipmentCode } from './equipment.ts'
+import { equipmentCode, equipmentFault, knownEquipment } from './equipment.ts'
 
 describe('equipmentCode', () => {
   const folded: [string, string[]][] = [
@@ -26,7 +26,7 @@ describe('equipmentCode', () => {
     ['SD', ['SD', 'Step Deck', 'stepdeck', 'STEP-DECK']],
     ['DD', ['DD', 'double drop']],
     ['RGN', ['rgn', 'Removable Gooseneck']],
-    ['PO', ['PO', 'power only', 'POWER_ONLY']],
+    ['PO', ['PO', 'Power Only', 'power only', 'POWER_ONLY', 'POWERONLY']],
     ['HS', ['HS', 'HOTSHOT', 'hot shot']],
     ['CON', ['CON', 'Conestoga']],
     ['IMC', ['IMC', 'intermodal']],
@@ -38,7 +38,7 @@ describe('equipmentCode', () => {
   it('lets a code it does not know stand for itself, in upper case', () => {
     expect(equipmentCode('vr')).toBe('VR')
     expect(equipmentCode('lowboy_3-axle')).toBe('LOWBOY_3-AXLE')
-    expect(equipmentCode('53')).toBe('53')
+    expect(equipmentCode('X53')).toBe('X53')
     expect(equipmentCode('__proto__')).toBe('__PROTO__')
     expect(equipmentCode('constructor')).toBe('CONSTRUCTOR')
     expect(equipmentCode('A'.repeat(20))).toBe('A'.repeat(20))
@@ -49,8 +49,15 @@ describe('equipmentCode', () => {
     '   ',
     'A'.repeat(21),
     'curtain side',
-    "53' van",
     'V,R',
+    '2150',
+    '53',
+    "53'",
+    '48 FT',
+    '$2,150',
+    '2150.00',
+    '-',
+    '_',
     'V/R',
     'v\nan',
     'dry\tvan',
@@ -64,6 +71,37 @@ describe('equipmentCode', () => {
     `V${' '.repeat(60)}AN`,
   ])('refuses %j', (text) => {
     expect(equipmentCode(text)).toBeNull()
+  })
+
+  it('does not mind the length of the trailer', () => {
+    for (const text of [
+      "53' van",
+      '53 dry van',
+      '53ft Dry Van',
+      "Van (53')",
+      '53-foot van',
+      'VAN 53',
+      'V53',
+    ]) {
+      expect([text, equipmentCode(text)]).toEqual([text, 'V'])
+    }
+    for (const text of ['reefer 53', "53' Reefer", 'R 53'])
+      expect([text, equipmentCode(text)]).toEqual([text, 'R'])
+    for (const text of ["48' flatbed", 'flatbed_48', 'FB 48'])
+      expect([text, equipmentCode(text)]).toEqual([text, 'F'])
+    expect(equipmentCode('step deck 53')).toBe('SD')
+  })
+
+  it('tells its own spellings from codes that a brokerage made up', () => {
+    expect(knownEquipment('rfr')).toBe('R')
+    expect(knownEquipment('VR')).toBeNull()
+  })
+
+  it('says of a number that it is a rate', () => {
+    expect(equipmentFault('2150')).toMatch(/; 2150 looks like a rate$/)
+    expect(equipmentFault('$2,150.00')).toMatch(/; \$2,150.00 looks like a rate$/)
+    expect(equipmentFault('53')).toMatch(/; 53 is a number$/)
+    expect(equipmentFault('curtain side')).not.toMatch(/rate/)
   })
 
   it('gives a code that folds to itself', () => {

@@ -1,46 +1,37 @@
 /**
  * Codes an equipment is kept under, each with the other spellings in use: load boards' codes, EDI X12 codes (CV, RT,
- * FT), vendors' names with the trailer's length. A space in a spelling may also be a hyphen, an underscore or nothing.
+ * FT), vendors' names. The length of the trailer does not matter ("53' van", "flatbed_48"), and a space in a spelling may
+ * also be a hyphen, an underscore or nothing.
  */
 const SPELLINGS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
-  V: [
-    'VAN',
-    'DRY VAN',
-    'DV',
-    'DRV',
-    'CV',
-    'VAN DRY',
-    'VAN DRY 53',
-    'DRY VAN 53',
-    'VAN 53',
-    '53 VAN',
-    '53 DRY VAN',
+  V: ['VAN', 'DRY', 'DRY VAN', 'VAN DRY', 'DV', 'DRV', 'CV', 'VN', 'DRY VAN TRAILER', 'STANDARD VAN'],
+  R: [
+    'REEFER',
+    'RFR',
+    'RT',
+    'REEF',
+    'REFER',
+    'REFRIGERATED',
+    'REFRIGERATED VAN',
+    'VAN REEFER',
+    'REEFER VAN',
+    'REEFER TRAILER',
+    'TEMP CONTROLLED',
+    'TEMPERATURE CONTROLLED',
   ],
-  R: ['REEFER', 'RFR', 'RT', 'REEFER 53', '53 REEFER', 'REFRIGERATED', 'REFRIGERATED VAN', 'VAN REEFER'],
-  F: [
-    'FLATBED',
-    'FLAT BED',
-    'FLAT',
-    'FBE',
-    'FT',
-    'FB',
-    'FLATBED 48',
-    'FLATBED 53',
-    '48 FLATBED',
-    '53 FLATBED',
-  ],
-  SD: ['STEPDECK', 'STEP DECK', 'DROP DECK'],
-  DD: ['DOUBLE DROP'],
-  RGN: ['REMOVABLE GOOSENECK'],
-  PO: ['POWER ONLY'],
+  F: ['FLATBED', 'FLAT BED', 'FLAT', 'FBE', 'FT', 'FB', 'FLT', 'FLATBED TRAILER', 'STANDARD FLATBED'],
+  SD: ['STEPDECK', 'STEP DECK', 'STEP', 'DROP DECK', 'STEP DECK TRAILER'],
+  DD: ['DOUBLE DROP', 'DOUBLE DROP DECK'],
+  RGN: ['REMOVABLE GOOSENECK', 'REMOVABLE GOOSE NECK'],
+  PO: ['POWER ONLY', 'POWER', 'PWR ONLY', 'TOW AWAY'],
   HS: ['HOTSHOT', 'HOT SHOT'],
-  CON: ['CONESTOGA'],
+  CON: ['CONESTOGA', 'CN', 'CONNIE', 'CONESTOGA TRAILER', 'FLATBED CONESTOGA', 'CONESTOGA FLATBED'],
   IMC: ['INTERMODAL', 'INTERMODAL CONTAINER'],
 }
 
 const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
   Object.entries(SPELLINGS_OF_CODE).flatMap(([code, spellings]) =>
-    spellings.flatMap((spelling) =>
+    [code, ...spellings].flatMap((spelling) =>
       ['', ' ', '-', '_'].map((gap): [string, string] => [spelling.replaceAll(' ', gap), code]),
     ),
   ),
@@ -49,23 +40,53 @@ const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
 /** Room for the longest known name with a few spaces too many. */
 const TEXT_LENGTH_MAX = 40
 
+/** Behind or before a name: 53, 53', 53ft, 53-foot, (53'). */
+const LENGTH_BEFORE =
+  /^\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\b\.?)?\)?[ _-]*(?=[A-Z])(?!(?:FT|FOOT|FEET)$)/
+const LENGTH_BEHIND = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\.?)?\)?$/
+
 /**
  * The code an equipment is kept and compared under, or null when the text is no equipment code.
  *
- * Any code of 1 to 20 letters, digits, `_` and `-` stands for itself in upper case; the usual names of van, reefer and
- * flatbed (and a few of the rest) fold to one code. A space is allowed only inside a known name, "dry van".
- * `VR` (van or reefer) is an equipment of its own: folding it to one of the two would be a guess.
+ * Any code of 1 to 20 letters, digits, `_` and `-` stands for itself in upper case, except for a number: that is a rate
+ * or a length in the wrong column. The usual names of van, reefer and flatbed (and a few of the rest) fold to one code. A
+ * space or the length of the trailer is allowed only with a known name, "53' dry van". `VR` (van or reefer) is an
+ * equipment of its own: folding it to one of the two would be a guess.
  *
  * @example equipmentCode('dry van') // 'V'
- * @example equipmentCode('reefer_53') // 'R'
+ * @example equipmentCode("53' reefer") // 'R'
  * @example equipmentCode('curtain side') // null
+ * @example equipmentCode('2150') // null
  */
 export function equipmentCode(text: string): string | null {
+  const known = knownEquipment(text)
+  if (known !== null) return known
+  const upper = text.trim().toUpperCase()
+  return /^[A-Za-z0-9_-]{1,20}$/.test(text.trim()) && /[A-Z]/.test(upper) ? upper : null
+}
+
+/** The code of a text that is one of the usual spellings, or null: other codes may be anything. */
+export function knownEquipment(text: string): string | null {
   const trimmed = text.trim()
   // Checked before upper-casing: some letters beyond A to Z become plain ones when their case changes.
-  if (trimmed.length > TEXT_LENGTH_MAX || !/^[A-Za-z0-9_ -]+$/.test(trimmed)) return null
+  if (trimmed.length > TEXT_LENGTH_MAX || !/^[A-Za-z0-9_ '’"().-]+$/.test(trimmed)) return null
   const upper = trimmed.toUpperCase().replace(/ +/g, ' ')
-  const known = CODE_OF_SPELLING.get(upper)
-  if (known !== undefined) return known
-  return /^[A-Z0-9_-]{1,20}$/.test(upper) ? upper : null
+  return (
+    CODE_OF_SPELLING.get(upper) ??
+    CODE_OF_SPELLING.get(upper.replace(LENGTH_BEFORE, '')) ??
+    CODE_OF_SPELLING.get(upper.replace(LENGTH_BEHIND, '')) ??
+    null
+  )
+}
+
+/**
+ * What is wrong with a text that is no equipment, as the end of a sentence that begins with the field's name.
+ *
+ * @example equipmentFault('2150') // 'must be an equipment code of ..., such as V, R or F; 2150 looks like a rate'
+ */
+export function equipmentFault(text: string): string {
+  const wanted = 'must be an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F'
+  const trimmed = text.trim()
+  if (!/^\$?\s?\d[\d.,]*$/.test(trimmed) || trimmed.length > 20) return wanted
+  return `${wanted}; ${trimmed} ${/^\d{1,2}$/.test(trimmed) ? 'is a number' : 'looks like a rate'}`
 }

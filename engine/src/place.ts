@@ -25,9 +25,8 @@ export const PLACE_CODE_POINTS_MAX = 100
  * @example readPlace('Dallas') // null
  */
 export function readPlace(text: string): Place | null {
-  if (text.length > 2 * PLACE_CODE_POINTS_MAX || [...text].length > PLACE_CODE_POINTS_MAX) return null
-  const tidy = text.normalize('NFC').replace(/\s+/g, ' ')
-  if (HIDDEN_CHARACTER.test(tidy)) return null
+  const tidy = tidyPlaceText(text)
+  if (tidy === null) return null
   const parts = tidy.split(/[,，]/)
   const [cityText, stateText] = parts
   if (parts.length !== 2 || cityText === undefined || stateText === undefined) return null
@@ -36,6 +35,13 @@ export function readPlace(text: string): Place | null {
   if (!/\p{L}/u.test(folded)) return null
   const state = readState(stateText)
   return state === null ? null : { key: `${folded}|${state}`, city, state }
+}
+
+/** The text with single spaces. Null when it is too long for a place or has a character that cannot be seen. */
+export function tidyPlaceText(text: string): string | null {
+  if (text.length > 2 * PLACE_CODE_POINTS_MAX || [...text].length > PLACE_CODE_POINTS_MAX) return null
+  const tidy = text.normalize('NFC').replace(/\s+/g, ' ')
+  return HIDDEN_CHARACTER.test(tidy) ? null : tidy
 }
 
 /** Control, format, surrogate, private and unassigned characters: none of them is part of a city's name. */
@@ -103,8 +109,13 @@ function wordsOf(text: string): string[] {
     .filter((word) => word !== '')
 }
 
-/** First as one run of letters ("N.Y." is ny, "New York" newyork), then with its short forms written out ("N Dakota"). */
-function readState(text: string): string | null {
+/**
+ * The code of a state written as its code or its name, or null. It is read as one run of letters first ("N.Y." is ny,
+ * "New York" newyork), then with its short forms written out ("N Dakota").
+ *
+ * @example readState('Texas') // 'TX'
+ */
+export function readState(text: string): string | null {
   const words = wordsOf(text)
   return stateCode(words.join('')) ?? stateCode(words.map((word) => LONG_FORM.get(word) ?? word).join(''))
 }

@@ -28,6 +28,8 @@ export interface CityRow {
 /** A Canadian forward sortation area: the first three characters of a postal code. */
 export interface PrefixRow {
   readonly prefix: string
+  /** As the post describes the area: `Vancouver (ne Downtown / Gastown)`. */
+  readonly area: string
   readonly latitude: number
   readonly longitude: number
 }
@@ -48,10 +50,11 @@ export function readZips(): ZipRow[] {
 export function readCanadianPrefixes(): PrefixRow[] {
   const require = createRequire(import.meta.url)
   const table: {
-    codes: Record<string, { zip: string; latitude: number; longitude: number }>
+    codes: Record<string, { zip: string; city: string; latitude: number; longitude: number }>
   } = require('zipcodes/lib/codesCanada.js')
-  return Object.values(table.codes).map(({ zip, latitude, longitude }) => ({
+  return Object.values(table.codes).map(({ zip, city, latitude, longitude }) => ({
     prefix: zip,
+    area: city,
     latitude,
     longitude,
   }))

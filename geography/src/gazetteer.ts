@@ -7,7 +7,10 @@ import { stateOfAdminCode } from '#geography/state-codes.ts'
 export interface KnownPlace extends Coordinates {
   readonly key: string
   readonly folded: string
+  /** As people write it: `St. Louis`. */
   readonly city: string
+  /** The city as its market is called. Lanes keep the names of their markets, so this never follows a change of `city`. */
+  readonly marketCity: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'
   /** People, 0 where only the postal data knows the place. */
@@ -45,6 +48,21 @@ let loaded: Gazetteer | undefined
 export function gazetteer(): Gazetteer {
   loaded ??= buildGazetteer(readZips(), readCities())
   return loaded
+}
+
+/** The places of a folded name, in every state. @example placesNamed('portland').length > 5 // true */
+export function placesNamed(folded: string): readonly KnownPlace[] {
+  const { byName } = gazetteer()
+  let low = 0
+  let high = byName.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((byName[middle]?.folded ?? '') < folded) low = middle + 1
+    else high = middle
+  }
+  let end = low
+  while (byName[end]?.folded === folded) end++
+  return byName.slice(low, end)
 }
 
 /**
@@ -104,6 +122,7 @@ function nameCity(row: CityRow): KnownPlace {
     key: `${folded}|${state}`,
     folded,
     city,
+    marketCity: city,
     state,
     country,
     population,
@@ -122,10 +141,12 @@ function postalPlace(
   if (!first) return undefined
   const middle = middleOf(rows)
   const city = largestOf(named.filter((each) => greatCircleMiles(each, middle) <= samePlaceMiles))
+  const marketCity = city && sameLetters(city.city, first.city) ? city.city : first.city
   return {
     key,
     folded: key.slice(0, key.indexOf('|')),
-    city: city && sameLetters(city.city, first.city) ? city.city : first.city,
+    city: city && isBetterSpelling(city, key) ? city.city : marketCity,
+    marketCity,
     state: first.state,
     country: 'US',
     population: city?.population ?? 0,
@@ -135,7 +156,15 @@ function postalPlace(
   }
 }
 
-/** The postal data capitalise by rule (Mcallen); where only that differs, the other source's McAllen is taken. */
+/**
+ * The postal data write no punctuation and capitalize by rule: Lees Summit, Wilkes Barre, Saint Louis. Where the other
+ * source has the same name in letters that any keyboard has, its spelling is taken: Lee's Summit, Wilkes-Barre, St. Louis.
+ */
+function isBetterSpelling(city: KnownPlace, key: string): boolean {
+  return city.key === key && /^[ -~]+$/.test(city.city)
+}
+
+/** Where only capitals and spaces differ from the postal name (Mcallen), the market takes the other source's McAllen. */
 function sameLetters(a: string, b: string): boolean {
   const letters = (text: string) => text.toLowerCase().replaceAll(' ', '')
   return letters(a) === letters(b)

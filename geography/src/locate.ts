@@ -9,7 +9,7 @@ import { statesMeantBy } from '#geography/state-codes.ts'
 /** Where a place is. `key` and `state` are the known place's own, so that two spellings of one city agree on them. */
 export interface LocatedPlace extends Coordinates {
   readonly key: string
-  /** The city as the data write it: `Saint Louis`. */
+  /** The city as people write it: `St. Louis`. */
   readonly city: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'
@@ -28,7 +28,7 @@ export interface LocatedPlace extends Coordinates {
  * stand for a state of Mexico as well (CO, MI, MO, BC, NL, CH ...) does the city decide between countries, and the United
  * States and Canada come first.
  *
- * @example locate(readPlace('St. Louis, MO'))?.zip3 // '631'
+ * @example locate(readPlace('saint louis, mo'))?.city // 'St. Louis'
  * @example locate(readPlace('Monterrey, NL'))?.state // 'NLE'
  * @example locate(readPlace('Dalas, TX')) // null
  */

@@ -82,7 +82,7 @@ function isNear(a: KnownPlace, b: KnownPlace): boolean {
 }
 
 function nameOf(place: KnownPlace): string {
-  return `${place.city}, ${place.state}`
+  return `${place.marketCity}, ${place.state}`
 }
 
 function nearest<T extends { latitude: number; longitude: number }>(

@@ -1,7 +1,8 @@
-import { foldCity, readPlace } from '#engine/place.ts'
+import { foldCity, type Place } from '#engine/place.ts'
 import { editDistance } from '#geography/edit-distance.ts'
-import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
-import { locate } from '#geography/locate.ts'
+import { gazetteer, type KnownPlace, placesNamed } from '#geography/gazetteer.ts'
+import { type LocatedPlace, locate } from '#geography/locate.ts'
+import { readAnyPlace } from '#geography/read-place.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
 /** How many spellings an error message can usefully carry. */
@@ -12,36 +13,48 @@ const textLengthMax = 100
 
 /**
  * Known places spelled much like a text that names none, best first, for the answer that refuses it. A city of the same
- * state within a typing error or two comes first, then the same name in other states, then names further off. A missing
- * comma is put in ("Dallas TX"). Empty where nothing is near. The caller never takes one of these by itself.
+ * state within a typing error or two comes first, then the same name in other states, then names further off. Empty where
+ * nothing is near. The caller never takes one of these by itself.
  *
  * @example nearestSpellings('Dalas, TX')[0] // 'Dallas, TX'
  */
 export function nearestSpellings(text: string): string[] {
   const short = text.slice(0, textLengthMax)
-  const place = readPlace(short) ?? readPlace(withComma(short))
-  const located = place && locate(place)
-  if (located) return [`${located.city}, ${located.state}`]
-
-  const folded = foldCity(place?.city ?? short.split(',')[0] ?? '')
-  if (folded === '') return []
-  const states = new Set(place ? statesMeantBy(place.state).flat() : [])
-  const most = Math.min(3, Math.max(1, Math.floor(folded.length / 4)))
-  const near: { known: KnownPlace; rank: number }[] = []
-  for (const known of gazetteer().byName) {
-    const inState = states.has(known.state)
-    if (!inState && states.size > 0 && known.folded !== folded) continue
-    if (Math.abs(known.folded.length - folded.length) > most) continue
-    const errors = editDistance(folded, known.folded, most)
-    if (errors <= most) near.push({ known, rank: inState ? errors : errors + 1.5 })
-  }
-  return near
-    .sort((a, b) => a.rank - b.rank || b.known.population - a.known.population)
-    .slice(0, spellingsMax)
-    .map(({ known }) => `${known.city}, ${known.state}`)
+  const read = readAnyPlace(short)
+  const place = 'value' in read ? read.value : null
+  // Behind a street there may be the place: "1 Main St, Dallas, TX 75201".
+  const located = (place && locate(place)) ?? placeBehindComma(short)
+  return located ? [nameOf(located)] : placesNear(place?.city ?? short.split(',')[0] ?? '', place)
 }
 
-/** "Dallas TX" with the comma people forget; a text with a comma stays as it is. */
-function withComma(text: string): string {
-  return text.includes(',') ? text : text.trim().replace(/[\s.;/|-]+(\p{L}{2,3})$/u, ', $1')
+function placeBehindComma(text: string): LocatedPlace | null {
+  const [, behind] = /,(.+,.+)$/.exec(text) ?? []
+  const read = behind === undefined ? null : readAnyPlace(behind)
+  return read !== null && 'value' in read ? locate(read.value) : null
+}
+
+function placesNear(city: string, place: Place | null): string[] {
+  const folded = foldCity(city)
+  if (folded === '') return []
+  const states = place === null ? [] : statesMeantBy(place.state).flat()
+  const { byName, byState } = gazetteer()
+  const spelledNearly = states.length === 0 ? byName : states.flatMap((state) => byState.get(state) ?? [])
+  const most = Math.min(3, Math.max(1, Math.floor(folded.length / 4)))
+  const near = spelledNearly.flatMap((known) => {
+    if (Math.abs(known.folded.length - folded.length) > most) return []
+    const rank = editDistance(folded, known.folded, most)
+    return rank <= most ? [{ known, rank }] : []
+  })
+  const sameName = states.length === 0 ? [] : placesNamed(folded)
+  return [...near, ...sameName.map((known) => ({ known, rank: sameNameRank }))]
+    .sort((a, b) => a.rank - b.rank || b.known.population - a.known.population)
+    .slice(0, spellingsMax)
+    .map(({ known }) => nameOf(known))
+}
+
+/** The same name in another state comes behind one typing error in this state, and before two. */
+const sameNameRank = 1.5
+
+function nameOf({ city, state }: Pick<KnownPlace, 'city' | 'state'>): string {
+  return `${city}, ${state}`
 }

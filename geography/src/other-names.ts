@@ -1,4 +1,5 @@
-import { foldCity } from '#engine/place.ts'
+import { foldCity, readPlace } from '#engine/place.ts'
+import { airports, nicknames } from '#geography/freight-names.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 
 /** Short forms of words that end or open a city's name. Some stand for two words: the one that names a place counts. */
@@ -53,43 +54,17 @@ const municipalityBehind = / (charter township|township|borough|municipality)$/
 const municipalityBefore =
   /^(charter township|township|borough|town|village|ville|municipality|municipio) (of|de) /
 
-/** What people call a city beside its name. Both sides are `City, ST` as a lane's end is written, and both are folded. */
+/** What people call a city beside its name, where the state is written too. Names that need no state are in `nicknames`. */
 const calledByMany: readonly (readonly [string, string, string])[] = [
-  ['NYC', 'NY', 'New York'],
-  ['New York City', 'NY', 'New York'],
   ['Manhattan', 'NY', 'New York'],
-  ['LA', 'CA', 'Los Angeles'],
-  ['SF', 'CA', 'San Francisco'],
-  ['San Fran', 'CA', 'San Francisco'],
   ['South SF', 'CA', 'South San Francisco'],
-  ['SLC', 'UT', 'Salt Lake City'],
-  ['Salt Lake', 'UT', 'Salt Lake City'],
-  ['OKC', 'OK', 'Oklahoma City'],
-  ['Okla City', 'OK', 'Oklahoma City'],
-  ['Philly', 'PA', 'Philadelphia'],
-  ['Phila', 'PA', 'Philadelphia'],
-  ['Indy', 'IN', 'Indianapolis'],
-  ['Jax', 'FL', 'Jacksonville'],
-  ['ATL', 'GA', 'Atlanta'],
-  ['CHI', 'IL', 'Chicago'],
-  ['KC', 'MO', 'Kansas City'],
-  ['KCMO', 'MO', 'Kansas City'],
   ['KC', 'KS', 'Kansas City'],
-  ['KCK', 'KS', 'Kansas City'],
-  ['NOLA', 'LA', 'New Orleans'],
-  ['ABQ', 'NM', 'Albuquerque'],
-  ['Vegas', 'NV', 'Las Vegas'],
-  ['Mpls', 'MN', 'Minneapolis'],
-  ['Cincy', 'OH', 'Cincinnati'],
-  ['Chatt', 'TN', 'Chattanooga'],
   ['Wash', 'DC', 'Washington'],
-  ['Washington DC', 'DC', 'Washington'],
   ['29 Palms', 'CA', 'Twentynine Palms'],
   ['Twenty Nine Palms', 'CA', 'Twentynine Palms'],
   ['San Buenaventura', 'CA', 'Ventura'],
   ['96', 'SC', 'Ninety Six'],
   ['W Sacto', 'CA', 'West Sacramento'],
-  ['Quebec City', 'QC', 'Québec'],
   ['Ville de Québec', 'QC', 'Québec'],
   ['Ville de Montréal', 'QC', 'Montréal'],
   ['TO', 'ON', 'Toronto'],
@@ -100,10 +75,7 @@ const calledByMany: readonly (readonly [string, string, string])[] = [
   ['Oaxaca de Juárez', 'OAX', 'Oaxaca'],
   ['Puebla de Zaragoza', 'PUE', 'Puebla'],
   ['Culiacán Rosales', 'SIN', 'Culiacán'],
-  ['Ciudad de México', 'CMX', 'Mexico City'],
-  ['CDMX', 'CMX', 'Mexico City'],
   ['México', 'CMX', 'Mexico City'],
-  ['México DF', 'CMX', 'Mexico City'],
   ['Nezahualcóyotl', 'MEX', 'Ciudad Nezahualcoyotl'],
   ['San Nicolás', 'NLE', 'San Nicolás de los Garza'],
   ['San Pedro', 'NLE', 'San Pedro Garza García'],
@@ -190,11 +162,35 @@ function indexOtherNames(): Map<string, string | null> {
     if (place.country !== 'MX') continue
     for (const name of mexicanNames(place)) add(name, place)
   }
+  for (const [called, place] of namedAlone()) names.set(`${called}|${place.state}`, place.key)
   for (const [called, state, city] of calledByMany) {
     const place = byKey.get(`${foldCity(city)}|${state}`)
     if (place) names.set(`${foldCity(called)}|${state}`, place.key)
   }
   return names
+}
+
+let placesNamedAlone: ReadonlyMap<string, KnownPlace> | undefined
+
+function namedAlone(): ReadonlyMap<string, KnownPlace> {
+  const { byKey } = gazetteer()
+  // A nickname comes last: it wins over an airport of the same letters.
+  placesNamedAlone ??= new Map(
+    [...Object.entries(airports), ...Object.entries(nicknames)].flatMap(([called, text]) => {
+      const place = byKey.get(readPlace(text)?.key ?? '')
+      return place ? [[foldCity(called), place]] : []
+    }),
+  )
+  return placesNamedAlone
+}
+
+/**
+ * The place that a nickname or an airport code stands for without a state, or null.
+ *
+ * @example placeNamedAlone('okc')?.city // 'Oklahoma City'
+ */
+export function placeNamedAlone(folded: string): KnownPlace | null {
+  return namedAlone().get(folded) ?? null
 }
 
 /** With and without "Ciudad" and "Heroica", and without the honour behind: León de los Aldama is León. */

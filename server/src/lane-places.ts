@@ -1,9 +1,10 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
-import { equipmentCode } from '#engine/equipment.ts'
+import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { roadMiles } from '#engine/miles.ts'
-import { type Place, readPlace } from '#engine/place.ts'
+import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
+import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import type { NewLane } from './database/lanes.ts'
 
 /** Where a field stands in what was sent: a pointer into the body, or the name of a query parameter. */
@@ -23,21 +24,20 @@ function fieldName(at: At): string {
 export const placesMeantMax = 4
 
 /**
- * Reads `City, ST`; adds an error that says what would be right and answers null when it is not that. With `guess` it looks
- * for what was meant, too.
+ * Reads a place (see `readAnyPlace`); adds an error that says what would be right and answers null when it is none. With
+ * `guess` it looks for what was meant, too.
  */
 export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = true): Place | null {
-  const place = readPlace(text)
-  if (place === null) {
-    const suggestions = guess && errors.length < placesMeantMax ? nearestSpellings(text) : []
-    errors.push({
-      ...at,
-      code: 'invalid',
-      ...(suggestions.length === 0 ? {} : { suggestions }),
-      detail: `${fieldName(at)} must be a city and a state of the US, Canada or Mexico, such as "Dallas, TX"; it is ${JSON.stringify(text.toWellFormed())}.`,
-    })
-  }
-  return place
+  const read = readAnyPlace(text)
+  if ('value' in read) return read.value
+  const suggestions = guess && errors.length < placesMeantMax ? nearestSpellings(text) : []
+  errors.push({
+    ...at,
+    code: 'invalid',
+    ...(suggestions.length === 0 ? {} : { suggestions }),
+    detail: `${fieldName(at)} must be ${read.wrong}; it is ${JSON.stringify(text.toWellFormed())}.`,
+  })
+  return null
 }
 
 /** The key of a place, as lanes keep it for matching. */
@@ -52,7 +52,7 @@ export function readEquipment(text: string, at: At, errors: FieldError[]): strin
     errors.push({
       ...at,
       code: 'invalid',
-      detail: `${fieldName(at)} must be an equipment code of 1 to 20 letters, digits, "_" or "-", such as V, R or F.`,
+      detail: `${fieldName(at)} ${equipmentFault(text)}.`,
     })
   }
   return code
@@ -120,10 +120,10 @@ export function laneName({ origin, destination, equipmentCode }: AskedLane): str
   return `${origin.key} > ${destination.key} ${equipmentCode ?? ''}`
 }
 
-type LanePlaces = ReadLanePlaces & Pick<NewLane, 'origin' | 'destination'>
-
-type ReadLanePlaces = Pick<
+type LanePlaces = Pick<
   NewLane,
+  | 'origin'
+  | 'destination'
   | 'origin_key'
   | 'destination_key'
   | 'origin_state'
@@ -134,8 +134,8 @@ type ReadLanePlaces = Pick<
 >
 
 /**
- * Both ends of a lane as the database keeps them: a known place goes by its one key, whatever the spelling; an unknown one
- * by its folded text. Miles are those given, else our own estimate, else unknown. Whoever asks for thousands of lanes hands
+ * Both ends of a lane as the database keeps them: a known place goes by its own name and its one key, whatever the
+ * spelling; an unknown one by the city as written and its folded text. Miles are those given, else our own estimate, else unknown. Whoever asks for thousands of lanes hands
  * in a `where` that remembers.
  *
  * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
@@ -145,10 +145,12 @@ export function lanePlaces(
   destination: Place,
   milesGiven: number | null,
   where: (place: Place) => LocatedPlace | null = locate,
-): ReadLanePlaces {
+): LanePlaces {
   const [from, to] = [where(origin), where(destination)]
   const measured = from === null || to === null ? null : Math.round(roadMiles(from, to) * 10) / 10
   return {
+    origin: placeName(origin, from),
+    destination: placeName(destination, to),
     origin_key: from?.key ?? origin.key,
     destination_key: to?.key ?? destination.key,
     origin_state: from?.state ?? origin.state,
@@ -188,7 +190,7 @@ export function readLanePlaces(
   const end = (field: 'origin' | 'destination') => {
     const place = readPlaceAt(lane[field], at(field), errors)
     if (place === null || acceptUnknown || locate(place) !== null) return place
-    const meant = nearestSpellings(lane[field])
+    const meant = nearestSpellings(placeName(place, null))
     if (meant.length === 0) return place
     errors.push({
       ...at(field),
@@ -200,9 +202,5 @@ export function readLanePlaces(
   }
   const [origin, destination] = [end('origin'), end('destination')]
   if (origin === null || destination === null) return null
-  return {
-    origin: lane.origin,
-    destination: lane.destination,
-    ...lanePlaces(origin, destination, lane.miles ?? null),
-  }
+  return lanePlaces(origin, destination, lane.miles ?? null)
 }

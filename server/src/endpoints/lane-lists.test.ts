@@ -14,8 +14,6 @@ let rep: { id: number; token: string }
 const [dallas, atlanta] = [readPlace('Dallas, TX'), readPlace('Atlanta, GA')]
 if (dallas === null || atlanta === null) throw new Error('No place.')
 const corridor = {
-  origin: 'Dallas, TX',
-  destination: 'Atlanta, GA',
   ...lanePlaces(dallas, atlanta, null),
   equipment: 'V',
   equipment_code: 'V',

@@ -184,8 +184,14 @@ export interface ColumnNeed {
 }
 
 const ends = [
-  { both: 'origin', city: 'origin_city', state: 'origin_state', what: 'pickup' },
-  { both: 'destination', city: 'destination_city', state: 'destination_state', what: 'delivery' },
+  { both: 'origin', city: 'origin_city', state: 'origin_state', zip: 'origin_zip', what: 'pickup' },
+  {
+    both: 'destination',
+    city: 'destination_city',
+    state: 'destination_state',
+    zip: 'destination_zip',
+    what: 'delivery',
+  },
 ] as const
 
 /** What a row must say to be a quote; or, with a lane_ref and no places, to say something of a lane. */
@@ -195,13 +201,17 @@ function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
     anyOf: fields.map((field) => [field]),
     isMet: fields.some(has),
   })
-  if (has('lane_ref') && !ends.some(({ both, city }) => has(both) || has(city))) {
+  if (has('lane_ref') && !ends.some(({ both, city, zip }) => has(both) || has(city) || has(zip))) {
     return [oneOf(bookingNeed, bookingFields)]
   }
   return [
-    ...ends.flatMap(({ both, city, state, what }): ColumnNeed[] => [
-      { what: `the place of ${what}`, anyOf: [[both], [city, state]], isMet: has(both) || has(city) },
-      ...(has(city) && !has(both) ? [oneOf(`the state of ${what}`, [state])] : []),
+    ...ends.flatMap(({ both, city, state, zip, what }): ColumnNeed[] => [
+      {
+        what: `the place of ${what}`,
+        anyOf: [[both], [city, state], [zip]],
+        isMet: has(both) || has(city) || has(zip),
+      },
+      ...(has(city) && !has(both) && !has(zip) ? [oneOf(`the state of ${what}`, [state])] : []),
     ]),
     oneOf('the equipment', ['equipment']),
     oneOf('the rate', ['quoted_rate', 'customer_rate']),

@@ -1,6 +1,7 @@
-import { equipmentCode } from '#engine/equipment.ts'
+import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
-import { foldCity, type Place, readPlace } from '#engine/place.ts'
+import { foldCity, type Place, readState } from '#engine/place.ts'
+import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import type { NewImportedLane } from '../database/imported-lanes.ts'
 import { lanePlaces } from '../lane-places.ts'
 import {
@@ -136,10 +137,9 @@ class RowReader {
     return this.read(field, (text) => this.#known.read(reader, text))
   }
 
-  /** What `reader` makes of a text that is put together from cells, or null. */
-  known<T>(reader: (text: string) => Cell<T>, text: string): T | null {
-    const cell = this.#known.read(reader, text)
-    return 'value' in cell ? cell.value : null
+  /** What `reader` makes of a text that is put together from cells. */
+  known<C extends Cell<unknown>>(reader: (text: string) => C, text: string): C {
+    return this.#known.read(reader, text) as C
   }
 
   /** A moment that has passed: a day of grace for clocks and time zones. */
@@ -225,8 +225,8 @@ function outcomeOf(end: End): ReadOutcome['outcome'] {
 
 function readLane(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
-  const origin = readEndpoint(row, 'origin', 'origin_city', 'origin_state')
-  const destination = readEndpoint(row, 'destination', 'destination_city', 'destination_state')
+  const origin = readEndpoint(row, 'origin')
+  const destination = readEndpoint(row, 'destination')
   const equipment = row.text('equipment')
   const code = row.readAlike('equipment', readEquipment)
   if (equipment === null) row.missing('equipment')
@@ -260,8 +260,6 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const won = outcome === 'won'
   const knownMiles = plausibleMiles(miles, [origin, destination], known)
   const lane: ImportedLane['lane'] = {
-    origin: `${origin.city}, ${origin.state}`,
-    destination: `${destination.city}, ${destination.state}`,
     ...lanePlaces(origin, destination, knownMiles, known.locate),
     equipment: equipment ?? code,
     equipment_code: code,
@@ -391,63 +389,48 @@ function readBooking(row: RowReader, ref: string, { now }: RowContext): ReadRow 
 
 function readEquipment(text: string): Cell<string> {
   const value = equipmentCode(text)
-  return value === null ? { wrong: 'an equipment code or name such as V, R, F or Dry Van' } : { value }
+  return value === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value }
 }
 
-function readWholePlace(text: string): Cell<Place> {
-  const value = readPlace(text)
-  return value === null
-    ? { wrong: 'a city and state of the US, Canada or Mexico such as "Dallas, TX"' }
-    : { value }
-}
-
-/** The place of pickup or delivery, from one column or from a city and a state. */
-function readEndpoint(
-  row: RowReader,
-  both: 'origin' | 'destination',
-  city: 'origin_city' | 'destination_city',
-  state: 'origin_state' | 'destination_state',
-): Place | null {
-  if (row.text(both) !== null) return row.readAlike(both, readWholePlace)
-  const cityText = row.text(city)
-  const stateText = row.text(state)
-  if (cityText === null) {
-    const column = row.has(city) ? city : both
-    row.missing(column)
+/** The place of pickup or delivery, from one column or from a city, a state and a ZIP code. */
+function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | null {
+  const [city, state, zip] = [`${end}_city`, `${end}_state`, `${end}_zip`] as const
+  if (row.text(end) !== null) return row.readAlike(end, readAnyPlace)
+  const parts = { city: row.text(city), state: row.text(state), zip: row.text(zip) }
+  if (parts.city === null && parts.zip === null) {
+    row.missing([city, zip].find((field) => row.has(field)) ?? end)
     return null
   }
-  // A city column that holds the state as well: then both must agree.
-  const placeOf = (text: string) => row.known(readWholePlace, text)
-  const whole = cityText.includes(',') ? placeOf(cityText) : null
-  if (stateText === null) {
-    if (whole === null) row.missing(state)
-    return whole
-  }
-  const place = whole ?? placeOf(`${cityText}, ${stateText}`) ?? readSite(cityText, stateText)
-  if (place === null) {
-    const field = placeOf(`Dallas, ${stateText}`) === null ? state : city
+  const site = parts.zip === null ? readSite(parts.city, parts.state) : null
+  if (site !== null) return site
+  const texts = [parts.city, parts.state, parts.zip].map((part) => (part ?? '').replace(/\s+/g, ' '))
+  const read = row.known(readParts, texts.join('\n'))
+  if ('value' in read) return read.value
+  if (parts.city !== null && parts.state === null && parts.zip === null) row.missing(state)
+  else {
+    const field = { city, state, zip }[read.part]
+    const said = read.part === 'state' ? [parts.state] : [parts.city, parts.state, parts.zip]
     row.wrong(
       field,
-      field === state
-        ? `must be a state of the US, Canada or Mexico such as TX; it is ${quoted(stateText)}`
-        : `must be the name of a city; it is ${quoted(cityText)}`,
+      `must be ${read.wrong}; it is ${quoted(said.filter((part) => part !== null).join(', '))}`,
     )
-    return null
   }
-  if (whole !== null && placeOf(`Dallas, ${stateText}`)?.state !== whole.state) {
-    row.wrong(state, `must be the state of ${quoted(cityText)}; it is ${quoted(stateText)}`)
-    return null
-  }
-  return place
+  return null
+}
+
+/** The parts as one text, so that what many rows say alike is read once. */
+function readParts(text: string): PartsRead {
+  const [city = '', state = '', zip = ''] = text.split('\n')
+  return readPlaceParts({ city: city || null, state: state || null, zip: zip || null })
 }
 
 /**
  * Some exports hold the number of a site where the city should be. No city is guessed for it: the load counts for its
  * state, and no question about a city finds it.
  */
-function readSite(cityText: string, stateText: string): Place | null {
-  const state = readPlace(`Dallas, ${stateText}`)?.state
-  return state !== undefined && /^\d{1,10}$/.test(cityText)
-    ? { key: `${foldCity(cityText)}|${state}`, city: cityText, state }
+function readSite(city: string | null, state: string | null): Place | null {
+  const code = state === null ? null : readState(state)
+  return code !== null && city !== null && /^\d{1,10}$/.test(city)
+    ? { key: `${foldCity(city)}|${code}`, city, state: code }
     : null
 }

@@ -101,8 +101,6 @@ function newLane(lane: SampleLane): NewLane {
     throw new Error(`No place: ${lane.origin} or ${lane.destination}.`)
   const { booking } = lane
   return {
-    origin: lane.origin,
-    destination: lane.destination,
     ...lanePlaces(origin, destination, lane.miles),
     equipment: lane.equipment,
     equipment_code: lane.equipment,

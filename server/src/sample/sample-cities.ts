@@ -62,7 +62,7 @@ const rows: readonly (readonly [string, number, number, number, number])[] = [
   ['Des Moines, IA', 41.5868, -93.625, 3, 0.08],
   ['Omaha, NE', 41.2565, -95.9345, 3, 0.04],
   ['Kansas City, MO', 39.0997, -94.5786, 5, 0.04],
-  ['Saint Louis, MO', 38.627, -90.1994, 5, 0.06],
+  ['St. Louis, MO', 38.627, -90.1994, 5, 0.06],
   ['Springfield, MO', 37.209, -93.2923, 2, 0.03],
   ['Wichita, KS', 37.6872, -97.3301, 2, 0.02],
   ['Fargo, ND', 46.8772, -96.7898, 1, -0.02],

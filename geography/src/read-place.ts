@@ -1,0 +1,189 @@
+import { greatCircleMiles } from '#engine/miles.ts'
+import { foldCity, type Place, readPlace, readState, tidyPlaceText } from '#engine/place.ts'
+import { type KnownPlace, placesNamed } from '#geography/gazetteer.ts'
+import { locate } from '#geography/locate.ts'
+import { placeNamedAlone } from '#geography/other-names.ts'
+import {
+  type PostalCode,
+  placeOfPostalCode,
+  postalCodeIn,
+  stateOfPostalCode,
+} from '#geography/postal-codes.ts'
+import { statesMeantBy } from '#geography/state-codes.ts'
+
+/** The place that a text names, or what it should be instead, in words that follow "must be". */
+export type PlaceRead = { readonly value: Place } | { readonly wrong: string }
+
+const notAPlace = 'a city and a state of the US, Canada or Mexico, such as "Dallas, TX"'
+const noState = 'a city with its state, such as "Portland, OR"'
+
+/**
+ * Reads a place however people in freight write it: the one way in for every endpoint, file and page.
+ *
+ * `City, ST` is read by `readPlace` and need not be a known city. Also read: a missing comma ("Dallas TX", "Dallas
+ * Texas"), a ZIP code or Canadian postal code behind the place or instead of it ("Dallas, TX 75201", "75201", "M5H 2N2"),
+ * a country behind it, and what needs no state: airport codes and nicknames (DFW, NYC, LA). No other city is ever put in
+ * a city's place: a city without a state is refused, and so is a ZIP code that is in another state than the one written.
+ *
+ * @example readAnyPlace('dallas tx 75201') // { value: { key: 'dallas|TX', city: 'dallas', state: 'TX' } }
+ * @example readAnyPlace('OKC') // { value: { key: 'oklahoma city|OK', city: 'Oklahoma City', state: 'OK' } }
+ * @example readAnyPlace('Portland') // { wrong: 'a city with its state, such as "Portland, OR"' }
+ */
+export function readAnyPlace(text: string): PlaceRead {
+  const place = readPlace(text)
+  if (place !== null) return { value: place }
+  const tidy = tidyPlaceText(text)?.trim()
+  if (!tidy) return { wrong: notAPlace }
+  const read = readWithoutCountry(tidy)
+  if ('value' in read) return read
+  const abroad = /^(.+?)[\s,]*[,\s](USA|U\.S\.A\.|US|U\.S\.|United States|Canada|M[eé]xico)$/iu.exec(tidy)
+  const [, rest = '', country = ''] = abroad ?? []
+  if (rest === '') return read
+  const named = readPlace(rest)
+  const inCountry = named === null ? readWithoutCountry(rest) : { value: named }
+  return 'value' in inCountry && isIn(inCountry.value, country) ? inCountry : read
+}
+
+/** As `PlaceRead`; what is wrong is about one of the parts. */
+export type PartsRead =
+  | { readonly value: Place }
+  | { readonly wrong: string; readonly part: 'city' | 'state' | 'zip' }
+
+/**
+ * Reads a place from separate cells, of which some may be missing. A city cell may hold the whole place, if the others
+ * agree with it.
+ *
+ * @example readPlaceParts({ city: 'Dallas', state: 'TX', zip: '75201' }) // { value: { key: 'dallas|TX', ... } }
+ */
+export function readPlaceParts({
+  city,
+  state,
+  zip,
+}: {
+  readonly city: string | null
+  readonly state: string | null
+  readonly zip: string | null
+}): PartsRead {
+  const code = state === null ? null : readState(state)
+  if (state !== null && code === null) {
+    return { wrong: 'a state of the US, Canada or Mexico such as TX', part: 'state' }
+  }
+  const whole = city === null ? null : readPlace(city)
+  if (whole !== null && code !== null && whole.state !== code) {
+    return { wrong: `the state of "${city}"`, part: 'state' }
+  }
+  const named = whole !== null || code === null ? (city ?? '') : `${city ?? ''}, ${code}`
+  // A spreadsheet drops the zero before 07030.
+  const postal = zip === null ? '' : /^\d{4}$/.test(zip) ? `0${zip}` : zip
+  const read = readAnyPlace(`${named} ${postal}`.replace(/^[\s,]+/, ''))
+  return 'value' in read ? read : { ...read, part: city === null ? 'zip' : 'city' }
+}
+
+/** A place's name as it is stored and shown: the known place's own, or the city as written. @example placeName(place) // 'St. Louis, MO' */
+export function placeName(
+  place: Place,
+  located: Pick<Place, 'city' | 'state'> | null = locate(place),
+): string {
+  return nameOf(located ?? place)
+}
+
+function nameOf({ city, state }: Pick<Place, 'city' | 'state'>): string {
+  return `${city}, ${state}`
+}
+
+function readWithoutCountry(text: string): PlaceRead {
+  const postal = postalCodeIn(text)
+  return postal === null ? readNamed(text) : readWithCode(postal)
+}
+
+/** A place without a postal code that is not in the form `City, ST`. */
+function readNamed(text: string): PlaceRead {
+  const alone = placeNamedAlone(foldCity(text))
+  if (alone) return { value: placeOf(alone) }
+  const place = readWithoutComma(text)
+  if (place !== null) return { value: place }
+  return { wrong: text.includes(',') || !/\p{L}/u.test(text) ? notAPlace : noState }
+}
+
+/** A postal code with what stands beside it: nothing, a state, a city, or both. All of it must agree. */
+function readWithCode(postal: PostalCode): PlaceRead {
+  const { code, rest } = postal
+  const named = rest.replace(/[\s,;/(-]+$/, '')
+  const what = postal.country === 'US' ? 'ZIP code' : 'postal code'
+  const ofCode = placeOfPostalCode(postal)
+  const stateOfCode = stateOfPostalCode(postal)
+  const state = readState(named)
+  if (named === '' || state !== null) {
+    if (ofCode === null) return { wrong: `a city and a state: we know no city for the ${what} ${code}` }
+    if (state !== null && state !== ofCode.state) return { wrong: elsewhere(code, ofCode.state, state) }
+    return { value: placeOf(ofCode) }
+  }
+  const place =
+    readPlace(named) ??
+    readWithoutComma(named) ??
+    (named.includes(',') || stateOfCode === null ? null : knownPlace(`${named}, ${stateOfCode}`))
+  if (place === null) {
+    const inState = `a city with its state: the ${what} ${code} is in ${stateOfCode}, where we know no such city`
+    return { wrong: stateOfCode === null || named.includes(',') ? notAPlace : inState }
+  }
+  const located = locate(place)
+  // A Mexican postal code has five digits, too. A code that the data do not have says nothing against the place.
+  if (located?.country === 'MX' || isMexicanState(place.state) || stateOfCode === null)
+    return { value: place }
+  if (!statesMeantBy(place.state)[0]?.includes(stateOfCode)) {
+    return { wrong: elsewhere(code, stateOfCode, place.state) }
+  }
+  if (located && ofCode && greatCircleMiles(located, ofCode) > codeMilesMax) {
+    return { wrong: elsewhere(code, nameOf(ofCode), nameOf(located)) }
+  }
+  return { value: place }
+}
+
+/** A suburb's code may be named after the city and the other way round. Further away one of the two is a mistake. */
+const codeMilesMax = 100
+
+function knownPlace(text: string): Place | null {
+  const place = readPlace(text)
+  return place !== null && locate(place) !== null ? place : null
+}
+
+function elsewhere(code: string, isIn: string, written: string): string {
+  return `one place: ${code} is in ${isIn}, not in ${written}`
+}
+
+/**
+ * "Dallas TX", "Charleston West Virginia", "Washington D.C.": the most words at the end that are a state, and a city
+ * before them. "Port Washington" is the whole name of cities, not a city in Washington; and a state that is written out
+ * needs a known city before it, because so many names end in one.
+ */
+function readWithoutComma(text: string): Place | null {
+  const words = [...text.matchAll(/[^\s,;/|().–—-]+/g)]
+  const isCity = placesNamed(foldCity(text)).length > 0
+  for (let count = Math.min(stateWordsMax, words.length - 1); count > 0; count--) {
+    const at = words.at(-count)?.index ?? 0
+    const state = readState(text.slice(at))
+    if (state === null) continue
+    const place = readPlace(`${text.slice(0, at).replace(/[\s,;/|(.–—-]+$/u, '')}, ${state}`)
+    if (place === null) continue
+    const isCode = count === 1 && /^\p{L}{2}$/u.test(words.at(-1)?.[0] ?? '')
+    if (isCity ? isCode && locate(place) !== null : isCode || locate(place) !== null) return place
+  }
+  return null
+}
+
+/** Coahuila de Zaragoza, Newfoundland and Labrador. */
+const stateWordsMax = 3
+
+function placeOf({ key, city, state }: KnownPlace): Place {
+  return { key, city, state }
+}
+
+/** Mexico's states are kept under three letters. */
+function isMexicanState(state: string): boolean {
+  return state.length === 3
+}
+
+function isIn(place: Place, country: string): boolean {
+  const code = country[0]?.toUpperCase() === 'U' ? 'US' : country[0]?.toUpperCase() === 'C' ? 'CA' : 'MX'
+  return locate(place)?.country === code
+}
