@@ -179,7 +179,7 @@ describe('from a quote to its margin', () => {
   test('import tells what it took in, and which rows it did not', async () => {
     file(
       'past.csv',
-      'Origin,Destination,Equipment,Quoted Rate,Quoted At,Outcome\nReno NV,"Boise, ID",V,1,2026-01-01,won\n"Reno, NV","Boise, ID",V,1400,2026-01-02,won\n',
+      'Origin,Destination,Equipment,Quoted Rate,Quoted At,Outcome\nReno,"Boise, ID",V,1,2026-01-01,won\n"Reno, NV","Boise, ID",V,1400,2026-01-02,won\n',
     )
     const done = await lanewise(['import', 'past.csv', '--dry-run'])
     expect(done.printed).toMatch(/rows read +2\nwould be added +1/)
@@ -271,7 +271,7 @@ describe('price', () => {
     '"Reno, NV";"Boise, ID";V;1400',
     ';"Boise, ID";V;1400',
     '"Dallas, TX";"Atlanta, GA";V;free',
-    '"Reno NV";"Boise, ID";V;1400',
+    '"Reno";"Boise, ID";V;1400',
   ]
   const columns = 'Origin;Destination;Equip;Rate;Note'
 
@@ -290,29 +290,81 @@ describe('price', () => {
     expect(out[1]).toMatch(/^Dallas, TX;Atlanta, GA;V;2000;"'=cmd\|x";2000;0\.\d+;low;/)
     expect(out[9_998]).toMatch(/;The origin is missing\.$/)
     expect(out[9_999]).toMatch(/free;9998|free;"'=cmd\|x";.*The rate must be an amount/)
-    expect(out[10_000]).toMatch(/origin must be a city and state/)
+    expect(out[10_000]).toMatch(/origin must be a city with its state/)
     for (const [at, line] of out.slice(1, -1).entries()) {
       const note = at % 2 === 0 ? `"'=cmd|x"` : String(at)
       if (!line.includes(`;${note};`)) throw new Error(`Row ${at} is not where it was: ${line}`)
     }
   })
 
-  test('prices a file without rates at the suggested ones, and says which they are', async () => {
+  const pricedRows = (name: string) =>
+    Papa.parse<Record<string, string>>(read(name), { header: true, skipEmptyLines: true }).data
+
+  test('prices a file at the suggested rates when it is asked to', async () => {
     await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
-    file('list.csv', 'From,To,Equip\n"Dallas, TX","Atlanta, GA",V\n"Fargo, ND","Bangor, ME",V\n')
-    const done = await lanewise(['price', 'list.csv', '-o', 'priced.csv', '--insight'])
-    expect(done).toMatchObject({
-      exit: 0,
-      remarked: expect.stringContaining('No column is known as the rate'),
-    })
-    const [head = '', known = '', strange = ''] = read('priced.csv').split('\n')
-    const cellsOf = (line: string) =>
-      Object.fromEntries(head.split(',').map((name, at) => [name, Papa.parse<string[]>(line).data[0]?.[at]]))
-    const [priced, nothing] = [cellsOf(known), cellsOf(strange)]
-    expect(priced.lanewise_rate).toBe(priced.lanewise_suggested_rate)
-    expect(Number(priced.lanewise_rate)).toBeGreaterThan(0)
+    file('list.csv', 'From,To,Equip,Rate\n"Dallas, TX","Atlanta, GA",V,9\n"Fargo, ND","Bangor, ME",V,9\n')
+    const done = await lanewise(['price', 'list.csv', '-o', 'priced.csv', '--insight', '--suggest'])
+    expect(done).toMatchObject({ exit: 0 })
+    const [priced, nothing] = pricedRows('priced.csv')
+    expect(priced?.lanewise_rate).toBe(priced?.lanewise_suggested_rate)
+    expect(Number(priced?.lanewise_rate)).toBeGreaterThan(9)
     expect(nothing).toMatchObject({ lanewise_rate: '', lanewise_confidence: 'none', lanewise_error: '' })
-    expect(nothing.lanewise_verdict).toBe('Nothing was quoted on this lane yet.')
+    expect(nothing?.lanewise_verdict).toBe('Nothing was quoted on this lane yet.')
+  })
+
+  test('refuses a file without a rate column, names its columns, and writes nothing', async () => {
+    file('unpriced.csv', 'From,To,Equip,Turnover\n"Dallas, TX","Atlanta, GA",V,2000\n')
+    const refused = await lanewise(['price', 'unpriced.csv', '-o', 'never.csv'])
+    expect(refused.exit).toBe(2)
+    for (const words of ['"Turnover"', '--column rate=NAME', '--suggest'])
+      expect(refused.remarked).toContain(words)
+    expect(() => read('never.csv')).toThrow()
+    const mapped = ['price', 'unpriced.csv', '-o', 'mapped.csv', '--column', 'rate=Turnover']
+    expect((await lanewise(mapped)).exit).toBe(0)
+    expect(pricedRows('mapped.csv')[0]?.lanewise_rate).toBe('2000')
+    expect((await lanewise([...mapped, '--suggest'])).exit).toBe(2)
+  })
+
+  test.each([
+    'Sell Rate',
+    'sell_rate ($)',
+    'Quoted Rate',
+    'Customer Rate',
+    'AR',
+    'Rate',
+    'All-In Rate',
+    'proposed_rate',
+  ])('knows %s as the rate, and a city, a state and a ZIP code apart', async (name) => {
+    const header = `Origin City,Origin State,Origin Zip,Dest Zip,Equip,Buy Rate,${name}`
+    file('named.csv', `${header}\nDallas,TX,75201,30303,Dry Van,1500,1999\n,,75201,30303,2150,1500,1999\n`)
+    expect((await lanewise(['price', 'named.csv', '-o', 'named.out.csv'])).exit).toBe(6)
+    const [priced, wrong] = pricedRows('named.out.csv')
+    expect(priced).toMatchObject({ lanewise_rate: '1999', lanewise_error: '' })
+    expect(wrong?.lanewise_error).toMatch(/2150 looks like a rate/)
+  })
+
+  test('asks which of two rates is meant, and reports a row whose rate is missing or of another country', async () => {
+    file('two.csv', 'From,To,Quoted Rate,Sell Rate\n"Dallas, TX","Atlanta, GA",1,2\n')
+    const asked = await lanewise(['price', 'two.csv'])
+    expect(asked).toMatchObject({ exit: 2, remarked: expect.stringContaining('"Quoted Rate", "Sell Rate"') })
+    const rates = ['', '1.850', '"2150,50"', '"2,150.50"']
+    file('rows.csv', `From,To,Sell Rate\n${rates.map((rate) => `DFW,ATL,${rate}\n`).join('')}`)
+    expect((await lanewise(['price', 'rows.csv', '-o', 'rows.out.csv'])).exit).toBe(6)
+    const rows = pricedRows('rows.out.csv')
+    expect(rows.map((row) => row.lanewise_rate)).toEqual(['', '', '', '2150.5'])
+    expect(rows[0]?.lanewise_error).toBe('The rate is missing.')
+    for (const row of rows.slice(1, 3)) expect(row.lanewise_error).toMatch(/must be an amount of dollars/)
+  })
+
+  test('says which place is unknown, and what may have been meant', async () => {
+    file('typo.csv', 'From,To,Rate\n"Dalas, TX","Atlanta, GA",2000\n')
+    expect((await lanewise(['price', 'typo.csv', '-o', 'typo.out.csv', '--insight'])).exit).toBe(0)
+    const words = 'The origin "Dalas, TX" is not a place we know. Did you mean Dallas, TX?'
+    const [row] = pricedRows('typo.out.csv')
+    expect(row?.lanewise_verdict).toContain(words)
+    expect(row?.lanewise_summary).toContain(words)
+    expect((await lanewise(['markup', 'Dalas, TX', 'Atlanta, GA', '2000'])).printed).toContain(words)
+    expect((await lanewise(['lane', 'Dalas, TX', 'Atlanta, GA'])).printed).toContain(words)
   })
 
   test('goes on where it was stopped, and asks for nothing twice', async () => {

@@ -22,12 +22,13 @@ export type Action = <Own extends object>(
   code: (run: Run, args: readonly string[], own: Own) => Promise<void>,
 ) => (...received: unknown[]) => Promise<void>
 
-const decimalForm = /^(0|[1-9]\d*)(\.\d+)?$/
+/** Commas stand every three digits or not at all: 2150,500 is another country's number. */
+const decimalForm = /^(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/
 
 /** An amount as it was typed, once it is known to be one. @throws CommandFailed @example decimal('1820.50', '--truck-cost') // '1820.50' */
 export function decimal(text: string, name: string): string {
-  const plain = text.replace(/^\$/, '').replaceAll(/,(?=\d{3}(\D|$))/g, '')
-  if (decimalForm.test(plain)) return plain
+  const plain = text.replace(/^\$/, '')
+  if (decimalForm.test(plain)) return plain.replaceAll(',', '')
   throw new CommandFailed(2, `${name} must be an amount of dollars such as 2150 or 1820.50; it is "${text}".`)
 }
 

@@ -1,6 +1,6 @@
 import { reader } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
-import { money, pairs, percent } from './show.ts'
+import { money, pairs, percent, unknownPlacesText } from './show.ts'
 
 const asService =
   'With a service token it asks as another system would; without one, as the person who signed in.'
@@ -36,7 +36,10 @@ export const addInsightCommands: AddCommands = (program, action) => {
               ? await lanewise.markup(query, options)
               : await lanewise.call('quote-advice', { query }, options)
           if (!answer.found) {
-            run.answer(answer, 'Nothing was quoted on this lane yet.')
+            run.answer(
+              answer,
+              ['Nothing was quoted on this lane yet.', ...unknownPlacesText(answer)].join('\n'),
+            )
             return
           }
           const { floor, median, ceiling } = answer.rate_band
@@ -81,13 +84,14 @@ export const addInsightCommands: AddCommands = (program, action) => {
             ? await lanewise.laneInsight(query, options)
             : await lanewise.call('lane-advice', { query }, options)
         if (!answer.found) {
-          run.answer(answer, 'Nothing is known of this lane, nor of wider scopes.')
+          const nothing = 'Nothing is known of this lane, nor of wider scopes.'
+          run.answer(answer, [nothing, ...unknownPlacesText(answer)].join('\n'))
           return
         }
         const { history, scores, signals } = answer
         run.answer(
           answer,
-          `${answer.summary}\n\n${pairs([
+          `${[answer.summary, ...unknownPlacesText(answer)].join('\n')}\n\n${pairs([
             ['from', answer.scope.replace('_', ' ')],
             [
               'quotes',

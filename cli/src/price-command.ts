@@ -18,6 +18,7 @@ interface PriceOptions {
   readonly output?: string
   readonly column?: string[]
   readonly insight?: boolean
+  readonly suggest?: boolean
   readonly restart?: boolean
 }
 
@@ -35,13 +36,14 @@ export const addPriceCommand: AddCommands = (program, action) => {
     .command('price <file>')
     .summary('price every lane of a CSV file')
     .description(
-      `Writes the same file with columns added: the rate that was priced, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. A row without a rate is priced at the suggested one. Up to 1,000 lanes are asked for at once, and half of the brokerage's limit is left to others: 10,000 lanes take about twenty seconds. Stopped or cut off, the same command goes on where it was.`,
+      `Writes the same file with columns added: the rate that was priced, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. A file needs a column with the rate to price, unless --suggest asks for the suggested rate of every lane; a row without a rate is an error of that row. Columns are known by the names that imports know, such as Sell Rate, Ship From or Origin Zip. Up to 1,000 lanes are asked for at once, and half of the brokerage's limit is left to others: 10,000 lanes take about twenty seconds. Stopped or cut off, the same command goes on where it was.`,
     )
     .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent, - for the standard output')
     .option(
       '-c, --column <field=column...>',
-      'which column is origin, destination, equipment or rate, by name or as #3',
+      'which column is which field, by name or as #3: origin, destination (or _city, _state, _zip of them), equipment, rate',
     )
+    .option('--suggest', 'price every lane at the suggested rate; no column is read as the rate')
     .option('--insight', 'also add what is known about each lane')
     .option('--restart', 'begin anew although there is an unfinished run')
     .addHelpText('after', '\nExample:\n  lanewise price lanes.csv -o priced.csv --column "rate=Sell Rate"')
@@ -49,12 +51,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
       action<PriceOptions>(async (run, [name = ''], own) => {
         const withInsight = own.insight === true
         const bytes = await readBytes(run, name)
-        const file = readPriceFile(bytes, own.column ?? [])
-        if (file.columns.rate === null) {
-          run.remark(
-            'No column is known as the rate: each lane is priced at the suggested rate. Say which with --column rate=NAME.',
-          )
-        }
+        const file = readPriceFile(bytes, own.column ?? [], own.suggest === true)
         const target = resolve(run.folder, own.output ?? name.replace(/(\.csv)?$/i, '.priced.csv'))
         if (target === resolve(run.folder, name))
           throw new CommandFailed(2, 'The output must be another file.')

@@ -4,6 +4,7 @@ import { ambiguousHeaders, fieldOfHeader, foldedHeader } from '#server/imports/i
 import { decimal } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
+import { unknownPlacesText } from './show.ts'
 
 /** A CSV file of lanes, and what it takes to write it back as it was. */
 export interface PriceFile {
@@ -17,15 +18,22 @@ export interface PriceFile {
   readonly hasMark: boolean
 }
 
-const priceFields = ['origin', 'destination', 'equipment', 'rate'] as const
+const priceFields = [
+  'origin',
+  'origin_city',
+  'origin_state',
+  'origin_zip',
+  'destination',
+  'destination_city',
+  'destination_state',
+  'destination_zip',
+  'equipment',
+  'rate',
+] as const
 type PriceField = (typeof priceFields)[number]
-export interface PriceColumns {
-  readonly origin: number
-  readonly destination: number
-  readonly equipment: number | null
-  /** Null where the file has none: the suggested rates are priced. */
-  readonly rate: number | null
-}
+
+/** Where each field is in a row, from 0. Without a rate the suggested rates are priced. */
+export type PriceColumns = Readonly<Partial<Record<PriceField, number>>>
 
 const mark = '\uFEFF'
 
@@ -33,9 +41,10 @@ const mark = '\uFEFF'
  * Reads a CSV file of lanes, whatever sign parts its cells. Columns are known by the names that the import knows, or said
  * in `map` as `field=column name` or `field=#3`.
  *
+ * @param suggest prices every lane at the suggested rate: no column is read as the rate, and none is needed
  * @throws CommandFailed when it is not such a file
  */
-export function readPriceFile(bytes: Buffer, map: readonly string[]): PriceFile {
+export function readPriceFile(bytes: Buffer, map: readonly string[], suggest: boolean): PriceFile {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -59,7 +68,7 @@ export function readPriceFile(bytes: Buffer, map: readonly string[]): PriceFile 
   return {
     header,
     rows,
-    columns: columnsOf(header, map),
+    columns: columnsOf(header, map, suggest),
     width: rows.reduce((most, row) => Math.max(most, row.length), header.length),
     delimiter: meta.delimiter,
     newline: meta.linebreak,
@@ -67,44 +76,66 @@ export function readPriceFile(bytes: Buffer, map: readonly string[]): PriceFile 
   }
 }
 
-function columnsOf(header: readonly string[], map: readonly string[]): PriceColumns {
-  const said = new Map(map.map((pair) => saidColumn(pair, header)))
-  const find = (field: PriceField): number | null => {
-    const position = said.get(field)
-    if (position !== undefined) return position
-    const fits = header.flatMap((name, at) => (names(field, name) ? [at] : []))
+function columnsOf(header: readonly string[], map: readonly string[], suggest: boolean): PriceColumns {
+  const columns: Partial<Record<PriceField, number>> = Object.fromEntries(
+    map.map((pair) => saidColumn(pair, header)),
+  )
+  if (suggest && columns.rate !== undefined) {
+    throw new CommandFailed(2, '--suggest prices without a rate. Leave it out, or leave out --column rate.')
+  }
+  const taken = new Set(Object.values(columns))
+  const named = (field: PriceField) =>
+    header.flatMap((name, at) => (!taken.has(at) && names(field, name) ? [at] : []))
+  for (const field of priceFields) {
+    if (columns[field] !== undefined || (field === 'rate' && suggest)) continue
+    const fits = named(field)
     if (fits.length > 1) {
       throw new CommandFailed(
         2,
-        `Several columns may be the ${field}: say which with --column ${field}=NAME.`,
+        `Several columns may be the ${field}: ${listed(fits.map((at) => header[at] ?? ''))}. Say which with --column ${field}=NAME.`,
       )
     }
-    return fits[0] ?? null
+    if (fits[0] !== undefined) columns[field] = fits[0]
   }
-  const needed = (field: PriceField): number => {
-    const position = find(field)
-    if (position !== null) return position
-    throw new CommandFailed(
+  const missing = (what: string, field: PriceField, more = '') =>
+    new CommandFailed(
       2,
-      `No column is known as the ${field} (the file has ${header.map((name) => `"${name}"`).join(', ')}). Say which with --column ${field}=NAME.`,
+      `No column is known as the ${what} (the file has ${listed(header)}). Say which with --column ${field}=NAME${more}.`,
     )
+  for (const end of ['origin', 'destination'] as const) {
+    // "Origin" beside "Origin State" is a city.
+    if (columns[end] !== undefined && columns[`${end}_state`] !== undefined) {
+      columns[`${end}_city`] ??= columns[end]
+      delete columns[end]
+    }
+    const parts = [end, `${end}_city`, `${end}_zip`] as const
+    if (parts.every((field) => columns[field] === undefined)) throw missing(end, end)
   }
-  return {
-    origin: needed('origin'),
-    destination: needed('destination'),
-    equipment: find('equipment'),
-    rate: find('rate'),
+  if (columns.rate === undefined && !suggest) {
+    throw missing('rate', 'rate', ', or price every lane at the suggested rate with --suggest')
   }
+  return columns
 }
 
-/** A rate alone may be three things to an import; a file of lanes to price has only one. */
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
+}
+
+/**
+ * The names of columns are those of the import. A file of lanes to price has one rate: what was quoted, or what the
+ * customer pays, or a plain "Rate", which an import may read in three ways.
+ */
 function names(field: PriceField, header: string): boolean {
   const folded = foldedHeader(header)
-  if (field !== 'rate') return fieldOfHeader.get(folded) === field
+  const known = fieldOfHeader.get(folded)
+  if (field !== 'rate') return known === field
   return (
     folded === 'proposedrate' ||
-    fieldOfHeader.get(folded) === 'quoted_rate' ||
-    (ambiguousHeaders.get(folded)?.includes('quoted_rate') === true && folded.includes('rate'))
+    known === 'quoted_rate' ||
+    known === 'customer_rate' ||
+    (known === undefined &&
+      ambiguousHeaders.get(folded)?.includes('quoted_rate') === true &&
+      folded !== 'quoted')
   )
 }
 
@@ -122,6 +153,10 @@ function saidColumn(pair: string, header: readonly string[]): [PriceField, numbe
   return [field, at]
 }
 
+function amountWrong(text: string): string {
+  return `The rate must be an amount of dollars with at most two decimals, such as 1850.50; it is "${text}".`
+}
+
 /** The lane of a row, or what is wrong with it; null for an empty line, which stays one. */
 export function laneOfRow(
   row: readonly string[],
@@ -130,18 +165,23 @@ export function laneOfRow(
   if (row.every((cell) => cell.trim() === '')) return null
   if (row.length > header.length)
     return { wrong: `The row has ${row.length} cells, the header ${header.length}.` }
-  const cell = (at: number | null) => (at === null ? '' : (row[at] ?? '').trim())
-  const [origin, destination, equipment, rate] = [
-    columns.origin,
-    columns.destination,
-    columns.equipment,
-    columns.rate,
-  ].map(cell)
-  if (origin === '' || origin === undefined) return { wrong: 'The origin is missing.' }
-  if (destination === '' || destination === undefined) return { wrong: 'The destination is missing.' }
+  const cell = (field: PriceField) => (row[columns[field] ?? -1] ?? '').trim()
+  const placeAt = (end: 'origin' | 'destination') => {
+    if (columns[end] !== undefined) return cell(end)
+    const named = [cell(`${end}_city`), cell(`${end}_state`)].filter((part) => part !== '').join(', ')
+    return `${named} ${cell(`${end}_zip`)}`.trim()
+  }
+  const [origin, destination, equipment] = [placeAt('origin'), placeAt('destination'), cell('equipment')]
+  if (origin === '') return { wrong: 'The origin is missing.' }
+  if (destination === '') return { wrong: 'The destination is missing.' }
+  if (columns.rate === undefined) return { origin, destination, equipment: equipment || null, rate: null }
+  const text = cell('rate')
+  if (text === '') return { wrong: 'The rate is missing.' }
   try {
-    const known = rate === '' || rate === undefined ? null : Number(decimal(rate, 'The rate'))
-    return { origin, destination, equipment: equipment || null, rate: known }
+    // 1.850 is a thousand and some in half of the world.
+    if (/\.\d{3,}$/.test(text)) return { wrong: amountWrong(text) }
+    const rate = Number(decimal(text, 'The rate'))
+    return { origin, destination, equipment: equipment || null, rate }
   } catch (error) {
     if (error instanceof CommandFailed) return { wrong: error.message }
     throw error
@@ -180,7 +220,7 @@ type Advice = Extract<PricedLane, { ok: true }>
 function markupCells(markup: Advice['markup']): Cell[] {
   if (!markup.found) {
     const { query, confidence } = markup
-    const nothing = 'Nothing was quoted on this lane yet.'
+    const nothing = ['Nothing was quoted on this lane yet.', ...unknownPlacesText(markup)].join(' ')
     return [query.proposed_rate, null, confidence, null, null, null, null, null, nothing]
   }
   const { floor, median, ceiling } = markup.rate_band
@@ -199,10 +239,17 @@ function markupCells(markup: Advice['markup']): Cell[] {
 }
 
 function insightCells(insight: Advice['insight']): Cell[] {
-  if (insight === null || insight === undefined || !insight.found)
-    return [null, null, null, 'Nothing is known of this lane, nor of wider scopes.']
+  if (insight === null || insight === undefined || !insight.found) {
+    const nothing = 'Nothing is known of this lane, nor of wider scopes.'
+    return [null, null, null, [nothing, ...unknownPlacesText(insight ?? {})].join(' ')]
+  }
   const { scope, history, summary } = insight
-  return [scope, history.win_rate_pct, history.avg_rate_usd, summary]
+  return [
+    scope,
+    history.win_rate_pct,
+    history.avg_rate_usd,
+    [summary, ...unknownPlacesText(insight)].join(' '),
+  ]
 }
 
 /**

@@ -43,3 +43,19 @@ export function table(
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
+
+interface WithUnknownPlaces {
+  readonly unknown_places?: readonly {
+    readonly parameter: string
+    readonly sent: string
+    readonly closest: readonly string[]
+  }[]
+}
+
+/** A line for each end of the lane that is no known place. */
+export function unknownPlacesText({ unknown_places: places = [] }: WithUnknownPlaces): string[] {
+  return places.map(({ parameter, sent, closest }) => {
+    const meant = closest.length === 0 ? '' : ` Did you mean ${closest.join(' or ')}?`
+    return clean(`The ${parameter} "${sent}" is not a place we know.${meant}`)
+  })
+}

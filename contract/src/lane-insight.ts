@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, includeOf, nullable, place } from './fields.ts'
+import { UnknownPlaces } from './unknown-places.ts'
 
 export const laneScopes = ['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'] as const
 
@@ -53,11 +54,16 @@ export const laneInsight = endpoint({
         timing: Type.Enum(['aligned', 'neutral', 'misaligned', 'unknown']),
       }),
       summary: Type.String(),
+      unknown_places: Type.Optional(UnknownPlaces),
       evidence: Type.Optional(
         Type.Object({}, { additionalProperties: true, description: 'With include=evidence' }),
       ),
     }),
-    Type.Object({ found: Type.Literal(false), query: InsightQuery }),
+    Type.Object({
+      found: Type.Literal(false),
+      query: InsightQuery,
+      unknown_places: Type.Optional(UnknownPlaces),
+    }),
   ]),
   examples: {
     query: { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' },

@@ -106,6 +106,9 @@ export const batchSecondsMax = 15
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 
+/** Unknown places of a batch for which close names are looked up. Each takes a millisecond or two of the process. */
+export const unknownPlacesLookedUpMax = 20
+
 /** What is offered while somebody types: a list that is read at a glance. */
 export const suggestionsDefault = 8
 export const suggestionsMax = 50

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, EvidenceQuote, markupExtras, Optimum } from './estimate.ts'
 import { equipment, includeOf, nullable, place, positiveDollars, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
+import { UnknownPlaces } from './unknown-places.ts'
 
 export const confidences = ['high', 'medium', 'low', 'none'] as const
 export const winProbabilityMethods = ['at_or_below', 'literal', 'revealed'] as const
@@ -49,7 +50,13 @@ function answerOf<Query extends TObject>(query: Query) {
       verdict: Type.String(),
       ...extras,
     }),
-    Type.Object({ found: Type.Literal(false), query, confidence: Type.Literal('none'), ...extras }),
+    Type.Object({
+      found: Type.Literal(false),
+      query,
+      confidence: Type.Literal('none'),
+      unknown_places: Type.Optional(UnknownPlaces),
+      ...extras,
+    }),
   ])
 }
 

@@ -26,17 +26,19 @@ function lastRow(a: string, b: string, most: number): number[] | null {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {
-    const current = [row]
+    // Further than `most` from the diagonal every distance exceeds it, so those cells are not computed.
+    const from = Math.max(1, row - most)
+    const current: number[] = Array.from({ length: from }, (_, column) => (column === 0 ? row : most + 1))
     let least = row
-    for (let column = 1; column <= b.length; column++) {
+    for (let column = from; column <= Math.min(b.length, row + most); column++) {
       const same = a[row - 1] === b[column - 1]
       let cost = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        (last[column] ?? most) + 1,
+        (current[column - 1] ?? most) + 1,
+        (last[column - 1] ?? most) + (same ? 0 : 1),
       )
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1)
+      if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? most) + 1)
       current.push(cost)
       if (cost < least) least = cost
     }

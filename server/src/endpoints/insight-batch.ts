@@ -1,11 +1,12 @@
 import type { AnswerOf, BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, Problem } from '#contract/errors.ts'
 import { batchAnswers, batchLane, insightBatch } from '#contract/insight-batch.ts'
-import { batchSecondsMax } from '#contract/limits.ts'
+import { batchSecondsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { shape } from '#contract/shape.ts'
 import { Patience, withPatience } from '../database/patience.ts'
 import { inBatches } from '../in-batches.ts'
 import { placesMeantMax, readAskedLane } from '../lane-places.ts'
+import { closestFinder } from '../unknown-places.ts'
 import { type AskedBy, type Parts, serve } from './call.ts'
 import { insightOfLane } from './lane-insight.ts'
 import { markupOfLane } from './markup.ts'
@@ -61,6 +62,7 @@ async function answersFor(
 ): Promise<AnswerOf<typeof insightBatch>> {
   const wanted = new Set(answers)
   let guesses = placesMeantMax
+  const closest = closestFinder(unknownPlacesLookedUpMax)
 
   async function answerTo(lane: Lane, index: number): Promise<Result> {
     const errors = errorsOf(lane)
@@ -72,8 +74,8 @@ async function answersFor(
         index,
         ...idOf(lane),
         status: 200,
-        ...(wanted.has('markup') ? { markup: await markupOfLane(lane, asked, by, parts) } : {}),
-        ...(wanted.has('lane') ? { lane: await insightOfLane(lane, asked, by, parts) } : {}),
+        ...(wanted.has('markup') ? { markup: await markupOfLane(lane, asked, by, parts, closest) } : {}),
+        ...(wanted.has('lane') ? { lane: await insightOfLane(lane, asked, by, parts, closest) } : {}),
       }))
     } catch (error) {
       if (!(error instanceof Problem) || error.errors === undefined) throw error

@@ -24,6 +24,7 @@ import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-pla
 import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered, TenantMemory } from '../tenant-memory.ts'
 import { modelHoldsUntil } from '../tenant-models.ts'
+import { type FindClosest, readUnknownEnds, unknownPlaces } from '../unknown-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type Parts, type ReadCall, serve } from './call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -117,8 +118,13 @@ async function firstEnough(
   return null
 }
 
-/** What is known about a lane, null when there is nothing at any level. It is the same for everybody who asks meanwhile. */
-type Known = (LaneInsight & { readonly levels: readonly Level[]; readonly of: HistoryOf }) | null
+/** What is known about a lane. It is the same for everybody who asks meanwhile. */
+interface Known {
+  /** Null when there is nothing at any level. */
+  readonly insight: (LaneInsight & { readonly levels: readonly Level[]; readonly of: HistoryOf }) | null
+  /** Ends that may be typing errors; none where the lane has quotes of its own. */
+  readonly unknown: Awaited<ReturnType<typeof readUnknownEnds>>
+}
 
 async function readInsight(
   transaction: TenantTransaction,
@@ -134,7 +140,9 @@ async function readInsight(
   const { versions, totals, isLaneCounted } = await readTenantStanding(transaction, tenant, corridor)
   const found = await firstEnough(transaction, tenant, asked, { now, everyLane, isLaneCounted, largeLanes })
   const never = Number.POSITIVE_INFINITY
-  if (found === null) return { value: null, versions, until: never, bytes: 0 }
+  const unknown =
+    found !== null && isOwnLane(found.scope) ? [] : await readUnknownEnds(transaction, tenant, asked)
+  if (found === null) return { value: { insight: null, unknown }, versions, until: never, bytes: 0 }
   const { scope, of, counts, levels } = found
   const miles = milesOf(asked)
   // Where the miles are unknown the plain mean stands in.
@@ -156,7 +164,7 @@ async function readInsight(
     avgRateCents,
   })
   const until = Math.min(countsHoldUntil(counts, now), avgRateCents === null ? never : modelHoldsUntil(now))
-  return { value: { ...insight, levels, of }, versions, until, bytes: insightBytes }
+  return { value: { insight: { ...insight, levels, of }, unknown }, versions, until, bytes: insightBytes }
 }
 
 interface KnownHaul {
@@ -200,12 +208,14 @@ const nameOf = (asked: AskedLane) => `insight ${laneName(asked)}`
 
 function answer(
   { query }: Pick<ReadCall<typeof laneInsight>, 'query'>,
-  known: Known,
-  evidence?: Record<string, unknown>,
+  asked: AskedLane,
+  { insight, unknown }: Known,
+  { evidence, closest }: { evidence?: Record<string, unknown>; closest?: FindClosest } = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
-  if (known === null) return { found: false as const, query: echo }
-  const { scope, history, scores, signals, summary } = known
+  const places = unknownPlaces(query, asked, unknown, closest)
+  if (insight === null) return { found: false as const, query: echo, ...places }
+  const { scope, history, scores, signals, summary } = insight
   return {
     found: true as const,
     query: echo,
@@ -221,6 +231,7 @@ function answer(
     scores,
     signals,
     summary,
+    ...places,
     ...(evidence === undefined ? {} : { evidence }),
   }
 }
@@ -234,21 +245,23 @@ async function insightWithEvidence(
   const asked = readAskedLane(query)
   const { known, quotes } = await parts.database.inTenant(caller.tenant, async (transaction) => {
     const { value } = await readInsight(transaction, caller.tenant, asked, { now, parts, everyLane: true })
+    const { insight } = value
     return {
       known: value,
-      quotes: value === null ? [] : await readHistory(transaction, caller.tenant, value.of),
+      quotes: insight === null ? [] : await readHistory(transaction, caller.tenant, insight.of),
     }
   })
-  if (known === null) return answer(call, null)
+  const { insight } = known
+  if (insight === null) return answer(call, asked, known)
   const miles = milesOf(asked)
   const evidence = answeredEvidence({
-    ...known.evidence,
+    ...insight.evidence,
     outliers: outliers(quotes),
-    levels: known.levels,
+    levels: insight.levels,
     miles,
     shortHaul: miles !== null && miles < shortHaulMiles,
   })
-  return answer(call, known, evidence as Record<string, unknown>)
+  return answer(call, asked, known, { evidence: evidence as Record<string, unknown> })
 }
 
 /** What is remembered of a lane, or is read now. */
@@ -266,8 +279,9 @@ export async function insightOfLane(
   asked: AskedLane,
   by: AskedBy,
   parts: Parts,
+  closest: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
-  return answer({ query: lane }, await recallInsight(asked, by, parts))
+  return answer({ query: lane }, asked, await recallInsight(asked, by, parts), { closest })
 }
 
 async function insightIntoLane(
@@ -276,7 +290,8 @@ async function insightIntoLane(
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { query } = call
   if (query.include !== undefined) return insightWithEvidence(call, parts)
-  return answer(call, await recallInsight(readAskedLane(query), call, parts))
+  const asked = readAskedLane(query)
+  return answer(call, asked, await recallInsight(asked, call, parts))
 }
 
 function insightFromMemory(
@@ -285,8 +300,9 @@ function insightFromMemory(
 ): AnswerOf<typeof laneInsight> | null {
   const { caller, query, now } = call
   if (query.include !== undefined) return null
-  const known = parts.memory.peek<Known>(caller.tenant, nameOf(readAskedLane(query)), now)
-  return known === undefined ? null : answer(call, known)
+  const asked = readAskedLane(query)
+  const known = parts.memory.peek<Known>(caller.tenant, nameOf(asked), now)
+  return known === undefined ? null : answer(call, asked, known)
 }
 
 export const laneInsightEndpoint = serve(laneInsight, insightIntoLane, insightFromMemory)

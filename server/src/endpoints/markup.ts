@@ -21,6 +21,7 @@ import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
 import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered } from '../tenant-memory.ts'
 import { type PreparedModel, prepared } from '../tenant-models.ts'
+import { type FindClosest, readUnknownEnds, unknownPlaces } from '../unknown-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type Parts, type ReadCall, serve } from './call.ts'
 import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
@@ -28,6 +29,8 @@ import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
 /** A lane prepared for any rate, and how the brokerage wants its win probability read. */
 interface PricedLane {
   readonly rates: LaneRates
+  /** Ends that may be typing errors; none where the lane has quotes. */
+  readonly unknown: Awaited<ReturnType<typeof readUnknownEnds>>
   readonly method: WinProbabilityMethod
 }
 
@@ -50,8 +53,9 @@ async function readPricedLane(
   const counted = isLaneCounted ? await readCountedRates(transaction, tenant, of) : null
   const rates = laneRates(counted ?? (await readRateCounts(transaction, tenant, of)))
   if (counted === null) largeLanes.met(tenant, of.corridor, rates.quotes)
+  const unknown = rates.quotes === 0 ? await readUnknownEnds(transaction, tenant, asked) : []
   return {
-    value: { rates, method },
+    value: { rates, method, unknown },
     versions,
     until: Number.POSITIVE_INFINITY,
     bytes: pricedLaneBytes + rates.ratesCents.length * rateBytes,
@@ -67,6 +71,7 @@ const nameOf = (asked: AskedLane) => `rates ${laneName(asked)}`
 /** What is said beside the advice when it is asked for with `include`. */
 interface Extras {
   readonly members: Readonly<Record<string, unknown>>
+  readonly closest?: FindClosest
   readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
 }
 
@@ -76,8 +81,9 @@ type Query = ReadCall<typeof markup>['query']
 
 function answer<Proposed extends number | null>(
   query: Omit<Query, 'proposed_rate'> & { readonly proposed_rate: Proposed },
-  { rates, method }: PricedLane,
-  { members, evidence }: Extras = noExtras,
+  asked: AskedLane,
+  { rates, method, unknown }: PricedLane,
+  { members, evidence, closest }: Extras = noExtras,
 ) {
   const echo = {
     origin: query.origin,
@@ -86,8 +92,15 @@ function answer<Proposed extends number | null>(
     proposed_rate: query.proposed_rate,
     market_rate: query.market_rate ?? null,
   }
-  if (rates.quotes === 0)
-    return { found: false as const, query: echo, confidence: 'none' as const, ...members }
+  if (rates.quotes === 0) {
+    return {
+      found: false as const,
+      query: echo,
+      confidence: 'none' as const,
+      ...unknownPlaces(query, asked, unknown, closest),
+      ...members,
+    }
+  }
   const advice = adviseMarkup(rates, {
     // Without a rate nothing is decided, and no number depends on it.
     proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
@@ -142,7 +155,7 @@ async function adviceWithExtras(
           now,
         })
   const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
-  return answer(query, lane.value, {
+  return answer(query, asked, lane.value, {
     members:
       estimate === null
         ? {}
@@ -184,11 +197,12 @@ export async function markupOfLane(
   asked: AskedLane,
   by: AskedBy,
   parts: Parts,
+  closest: FindClosest,
 ): Promise<MarkupOfBatch> {
   const priced = await recallPricedLane(asked, by, parts)
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
-  return answer({ ...lane, proposed_rate: proposed }, priced)
+  return answer({ ...lane, proposed_rate: proposed }, asked, priced, { members: {}, closest })
 }
 
 async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
@@ -197,14 +211,16 @@ async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promis
     const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
     return adviceWithExtras(call, include, parts)
   }
-  return answer(query, await recallPricedLane(readAskedLane(query), call, parts))
+  const asked = readAskedLane(query)
+  return answer(query, asked, await recallPricedLane(asked, call, parts))
 }
 
 function adviceFromMemory(call: ReadCall<typeof markup>, parts: Parts): AnswerOf<typeof markup> | null {
   const { caller, query, now } = call
   if (query.include !== undefined) return null
-  const lane = parts.memory.peek<PricedLane>(caller.tenant, nameOf(readAskedLane(query)), now)
-  return lane === undefined ? null : answer(query, lane)
+  const asked = readAskedLane(query)
+  const lane = parts.memory.peek<PricedLane>(caller.tenant, nameOf(asked), now)
+  return lane === undefined ? null : answer(query, asked, lane)
 }
 
 export const markupEndpoint = serve(markup, adviceOnRate, adviceFromMemory)

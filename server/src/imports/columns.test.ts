@@ -164,7 +164,7 @@ describe('matchColumns', () => {
     expect(match.needs.filter(({ isMet }) => !isMet)).toEqual([
       {
         what: 'the place of delivery',
-        anyOf: [['destination'], ['destination_city', 'destination_state']],
+        anyOf: [['destination'], ['destination_city', 'destination_state'], ['destination_zip']],
         isMet: false,
       },
       { what: 'the rate', anyOf: [['quoted_rate'], ['customer_rate']], isMet: false },

@@ -1,3 +1,4 @@
+import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
   fieldOfHeader,
@@ -269,28 +270,6 @@ function closestField(header: string): ImportFieldName | null {
     if (editDistance(name, alias, lettersMax) <= lettersMax) return field
   }
   return null
-}
-
-/**
- * Letters to add, take out or change (Levenshtein); any number above `max` once it is known to be above.
- *
- * @example editDistance('orgin', 'origin', 2) // 1
- */
-function editDistance(a: string, b: string, max: number): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    let least = i
-    for (let j = 1; j <= b.length; j++) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const distance = Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1)
-      next.push(distance)
-      if (distance < least) least = distance
-    }
-    if (least > max) return least
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 /**

@@ -1,0 +1,69 @@
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { lanesOfUsedPlacesMax } from '#contract/limits.ts'
+import type { markup } from '#contract/markup.ts'
+import type { Place } from '#engine/place.ts'
+import { nearestSpellings } from '#geography/nearest-spellings.ts'
+import { placeName } from '#geography/read-place.ts'
+import type { TenantId, TenantTransaction } from './database/open-database.ts'
+import { placeUses } from './database/suggestions.ts'
+import type { AskedLane } from './lane-places.ts'
+
+type End = 'origin' | 'destination'
+const ends: readonly End[] = ['origin', 'destination']
+
+/**
+ * The ends of a lane without quotes of its own that may be typing errors: no known place has the name, and the brokerage
+ * has not quoted it lately. The database is asked only where an end is unknown.
+ */
+export async function readUnknownEnds(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: AskedLane,
+): Promise<readonly End[]> {
+  // Every known place has a market.
+  const unknown = ends.filter((end) => asked[end].market === null)
+  if (unknown.length === 0) return unknown
+  const uses = await placeUses(transaction, tenant, lanesOfUsedPlacesMax)
+  return unknown.filter((end) => !uses.has(asked[end].key))
+}
+
+/** Known places spelled much like an unknown one, closest first. */
+export type FindClosest = (place: Place) => readonly string[]
+
+const found = new Map<string, readonly string[]>()
+/** A few megabytes of them. */
+const foundMax = 10_000
+
+/** @param lookupsMax how many names it looks through all places for; after that it answers what is remembered */
+export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindClosest {
+  let left = lookupsMax
+  return (place) => {
+    const before = found.get(place.key)
+    if (before !== undefined) return before
+    if (left <= 0) return []
+    left--
+    const closest = nearestSpellings(placeName(place, null))
+    if (found.size >= foundMax) found.clear()
+    found.set(place.key, closest)
+    return closest
+  }
+}
+
+type Unknown = NonNullable<Extract<AnswerOf<typeof markup>, { found: false }>['unknown_places']>
+
+/** The member of an answer that says which end is unknown; no member when none is. */
+export function unknownPlaces(
+  sent: Readonly<Record<End, string>>,
+  { places }: AskedLane,
+  unknown: readonly End[],
+  closest: FindClosest = closestFinder(),
+): { unknown_places?: Unknown } {
+  if (unknown.length === 0) return {}
+  return {
+    unknown_places: unknown.map((parameter) => ({
+      parameter,
+      sent: sent[parameter],
+      closest: [...closest(places[parameter])],
+    })),
+  }
+}
