@@ -80,6 +80,7 @@ const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'rev
 /** Operations that are asked with POST and change nothing. */
 export const askingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
+  'read-pasted-lanes',
   'check-signature',
   'session-token',
 ])

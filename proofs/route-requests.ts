@@ -108,6 +108,10 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
   }),
   'lane-advice': () => ({ path: `/api/advice/lane?${corridor}&include=evidence` }),
   'lane-record': () => ({ path: `/api/lane-record?${corridor}` }),
+  'read-pasted-lanes': () => ({
+    path: '/api/pasted-lanes',
+    body: { text: 'Dallas, TX\tAtlanta, GA\tV\t2150' },
+  }),
   'suggest-places': () => ({ path: '/api/places' }),
   'suggest-customers': () => ({ path: '/api/customers' }),
   'create-quote-request': () => ({

@@ -25,6 +25,7 @@ import { getRateLimit, listIntegrationCalls } from './integration-calls.ts'
 import { laneAdvice, laneInsight } from './lane-insight.ts'
 import { laneRecord } from './lane-record.ts'
 import { markup, quoteAdvice } from './markup.ts'
+import { readPastedLanes } from './pasted-lanes.ts'
 import { getPerformance, listMarginGaps } from './performance.ts'
 import {
   createQuoteRequest,
@@ -110,6 +111,7 @@ export const allEndpoints = [
   laneRecord,
   suggestPlaces,
   suggestCustomers,
+  readPastedLanes,
   createQuoteRequest,
   getQuoteRequest,
   listLanes,

@@ -93,6 +93,11 @@ export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
 
+/** Rows that the desk reads from one paste: more than a request takes, so that a person can choose. */
+export const pastedRowsMax = 300
+export const pastedColumnsMax = 60
+export const pastedLengthMax = 60_000
+
 /** Lanes that are priced in one call: a list that a shipper sends to be priced; the peers take as many. */
 export const batchLanesMax = 1_000
 /** Lanes of a batch that count as one request: what costs a request most, its HTTP, they have once. */

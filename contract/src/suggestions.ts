@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { isDisplayText, printable, wholeNumber } from './fields.ts'
+import { isDisplayText, nullable, printable, wholeNumber } from './fields.ts'
 import { labelLengthMax, suggestionsDefault, suggestionsMax } from './limits.ts'
 
 /** What somebody has typed so far: it may be nothing yet. */
@@ -33,6 +33,12 @@ export const suggestPlaces = endpoint({
   query: Type.Object({ q: Type.Optional(typed('What has been typed of "City, ST"')), limit }),
   status: 200,
   answer: Type.Object({
+    reads_as: nullable(
+      Type.String({
+        description:
+          'The one place that the text names as it stands: 75201, DFW and Dallas TX are Dallas, TX. Null when it names none, or none that we know',
+      }),
+    ),
     places: Type.Array(
       Type.Object({
         place: Type.String({ description: 'As an origin or destination is sent: Dallas, TX' }),
@@ -44,7 +50,10 @@ export const suggestPlaces = endpoint({
   }),
   examples: {
     query: { q: 'dall', limit: 8 },
-    answer: { places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: 1300092 }] },
+    answer: {
+      reads_as: null,
+      places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: 1300092 }],
+    },
   },
 })
 

@@ -44,6 +44,7 @@ import { laneListEndpoints } from './endpoints/lane-lists.ts'
 import { laneRecordEndpoint } from './endpoints/lane-record.ts'
 import { markupEndpoint, quoteAdviceEndpoint } from './endpoints/markup.ts'
 import { operationPaths, operationRoutes } from './endpoints/operations.ts'
+import { pastedLanesEndpoint } from './endpoints/pasted-lanes.ts'
 import { performanceEndpoints } from './endpoints/performance.ts'
 import { quoteEndpoints } from './endpoints/quote-requests.ts'
 import { shipmentUpdateEndpoint } from './endpoints/shipment-update.ts'
@@ -74,6 +75,7 @@ const servedEndpoints: readonly ServedEndpoint[] = [
   ...auditEndpoints,
   quoteAdviceEndpoint,
   laneAdviceEndpoint,
+  pastedLanesEndpoint,
   laneRecordEndpoint,
   ...suggestionEndpoints,
   ...quoteEndpoints,

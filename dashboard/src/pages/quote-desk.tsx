@@ -22,7 +22,6 @@ import {
   unreadableIn,
   withLanes,
 } from '../parts/desk-draft.ts'
-import { readPasted } from '../parts/desk-paste.ts'
 import { PasteDialog } from '../parts/desk-paste-dialog.tsx'
 import { DeskRow, KeyboardHint, type RowEvents } from '../parts/desk-rows.tsx'
 import { type DeskSave, useDeskSave } from '../parts/desk-save.ts'
@@ -151,11 +150,8 @@ function Desk(props: DeskProps) {
   const room = lanesPerRequestMax - filled
   const paste = (text: string): boolean => {
     if (!/[\t\n\r]/.test(text.trim())) return false
-    const { rows, unread } = readPasted(text)
-    // A column that is left out may be the equipment or the rate: the rep looks before it is added.
-    const allGood = unread.length === 0 && rows.every(({ errors }) => errors.length === 0)
-    if (allGood && rows.length > 0 && rows.length <= room) lanes.add(rows.map(({ lane }) => lane))
-    else setPasted(text)
+    // What each column was read as is shown before anything is added.
+    setPasted(text)
     return true
   }
   const keys = (event: KeyboardEvent) => {
@@ -244,7 +240,11 @@ function Desk(props: DeskProps) {
         text={pasted}
         room={room}
         onText={setPasted}
-        onAdd={lanes.add}
+        customer={draft.customer}
+        onAdd={(added, customer) => {
+          lanes.add(added)
+          if (customer !== null) onDraft((before) => ({ ...before, customer }))
+        }}
         onClose={() => setPasted(null)}
       />
     </div>

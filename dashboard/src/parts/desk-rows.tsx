@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler/icons-react'
-import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer } from '../answers.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
-import { equipmentRead, placeRead } from './desk-typed.ts'
+import { equipmentRead } from './desk-typed.ts'
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 
 const offeredMax = 8
@@ -200,6 +200,11 @@ function PlaceField({
     { query: { q: typed, limit: offeredMax } },
     { enabled: incomplete || isUnknown, staleMs: 300_000 },
   )
+  const readsAs = incomplete ? (offered.data?.reads_as ?? null) : null
+  useEffect(() => {
+    // 75201, DFW or "Dallas TX" is a place as it stands.
+    if (readsAs !== null) onChange(readsAs)
+  })
   const near = (offered.data?.places ?? []).map(({ place }) => place).slice(0, suggestedMax)
   const said = notice()
   function notice(): { text: string; suggestions: readonly string[] } | null {
@@ -222,11 +227,7 @@ function PlaceField({
       error={said === null ? undefined : <Suggested {...said} onUse={onChange} />}
       onChange={onChange}
       onFocus={() => setAway(false)}
-      onBlur={() => {
-        setAway(true)
-        const read = placeRead(value)
-        if (read !== value) onChange(read)
-      }}
+      onBlur={() => setAway(true)}
     />
   )
 }

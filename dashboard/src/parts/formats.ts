@@ -153,8 +153,9 @@ export function equipmentName(code: string): string {
 
 /** Reads an amount as people type it. @example readDollars('$2,150.50') // 2150.5 @returns null when it is none */
 export function readDollars(text: string): number | null {
-  const plain = text.replaceAll(/[$,\s]/g, '')
-  if (!/^\d{1,8}(\.\d{1,2})?$/.test(plain)) return null
-  const amount = Number(plain)
+  const plain = text.trim().replace(/^\$\s*/, '')
+  // Commas stand every three digits or not at all: 2150,50 is another country's number.
+  if (!/^(\d{1,8}|\d{1,3}(,\d{3}){1,2})(\.\d{1,2})?$/.test(plain)) return null
+  const amount = Number(plain.replaceAll(',', ''))
   return amount > 0 ? amount : null
 }

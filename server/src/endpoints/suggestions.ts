@@ -1,8 +1,16 @@
 import { lanesOfUsedPlacesMax, suggestionsDefault } from '#contract/limits.ts'
 import { suggestCustomers, suggestPlaces } from '#contract/suggestions.ts'
+import { locate } from '#geography/locate.ts'
+import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import * as geography from '#geography/suggest-places.ts'
 import { customersCalled, placeUses } from '../database/suggestions.ts'
 import { type ServedEndpoint, serve } from './call.ts'
+
+function knownPlaceNamed(text: string): string | null {
+  const read = readAnyPlace(text)
+  const located = 'value' in read ? locate(read.value) : null
+  return located === null ? null : placeName(located, located)
+}
 
 /** What is offered while somebody types a quote. */
 export const suggestionEndpoints: ServedEndpoint[] = [
@@ -10,7 +18,10 @@ export const suggestionEndpoints: ServedEndpoint[] = [
     const uses = await database.inTenant(caller.tenant, (transaction) =>
       placeUses(transaction, caller.tenant, lanesOfUsedPlacesMax),
     )
-    return { places: geography.suggestPlaces(query.q ?? '', query.limit ?? suggestionsDefault, uses) }
+    return {
+      reads_as: knownPlaceNamed(query.q ?? ''),
+      places: geography.suggestPlaces(query.q ?? '', query.limit ?? suggestionsDefault, uses),
+    }
   }),
 
   serve(suggestCustomers, async ({ caller, query }, { database }) => {

@@ -1,0 +1,347 @@
+import Papa from 'papaparse'
+import type { AnswerOf } from '#contract/endpoint.ts'
+import { pastedColumnsMax, pastedRowsMax } from '#contract/limits.ts'
+import type { pastedFields, readPastedLanes } from '#contract/pasted-lanes.ts'
+import { equipmentCode, equipmentFault, knownEquipment } from '#engine/equipment.ts'
+import { dollarsFromCents } from '#engine/money.ts'
+import { readState } from '#engine/place.ts'
+import { nearestSpellings } from '#geography/nearest-spellings.ts'
+import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
+import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from './import-fields.ts'
+
+type Field = (typeof pastedFields)[number]
+type Pasted = AnswerOf<typeof readPastedLanes>
+type Row = Pasted['rows'][number]
+
+/** The fields of a desk row, by the fields of an import. Columns of other fields are not read. */
+const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
+  origin: 'origin',
+  origin_city: 'origin',
+  origin_state: 'origin_state',
+  origin_zip: 'origin_zip',
+  destination: 'destination',
+  destination_city: 'destination',
+  destination_state: 'destination_state',
+  destination_zip: 'destination_zip',
+  equipment: 'equipment',
+  quoted_rate: 'rate',
+  customer_rate: 'rate',
+  estimated_cost: 'cost',
+  truck_cost: 'cost',
+  market_rate: 'market',
+  pickup_date: 'pickup',
+  customer_name: 'customer',
+}
+
+/** Names that mean something else, or something more exact, above rows to be quoted than in a file of the past. */
+const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
+  Object.entries<readonly Field[]>({
+    Rate: ['rate'],
+    Price: ['rate'],
+    Amount: ['rate'],
+    Total: ['rate'],
+    'All In': ['rate'],
+    'Line Haul': ['rate'],
+    'Target Rate': ['rate'],
+    'Flat Rate': ['rate'],
+    'All In Rate': ['rate'],
+    Cost: ['cost'],
+    Date: ['pickup'],
+    Pickup: ['origin', 'pickup'],
+    'Pick Up': ['origin', 'pickup'],
+    PU: ['origin', 'pickup'],
+    Delivery: ['destination'],
+    Shipper: ['origin', 'customer'],
+    Consignee: ['destination'],
+    Type: ['equipment'],
+    Mode: ['equipment'],
+  }).map(([name, fields]) => [foldedHeader(name), fields]),
+)
+
+/** What a column of this name may be, most likely first. */
+function fieldsNamed(name: string): readonly Field[] {
+  const folded = foldedHeader(name)
+  const here = meansHere.get(folded)
+  if (here !== undefined) return here
+  const named = fieldOfHeader.get(folded)
+  const field = named === undefined ? undefined : fieldOf[named]
+  return field === undefined ? [] : [field]
+}
+
+const stateNames: ReadonlySet<string> = new Set(['state', 'st', 'province', 'prov'])
+const zipNames: ReadonlySet<string> = new Set(['zip', 'zipcode', 'postalcode', 'postal'])
+
+/** A name of a column that is read, or of one that an import knows. */
+function isName(cell: string): boolean {
+  const folded = foldedHeader(cell)
+  return (
+    fieldsNamed(cell).length > 0 ||
+    stateNames.has(folded) ||
+    zipNames.has(folded) ||
+    fieldOfHeader.has(folded) ||
+    ambiguousHeaders.has(folded)
+  )
+}
+
+const zipForm = /^(\d{5}(-?\d{4})?|[A-Z]\d[A-Z]([ -]?\d[A-Z]\d)?)$/i
+const stateAndZip = /^(\p{L}[\p{L}. ]*?)[ ]+(\d{5}(?:-?\d{4})?|[A-Z]\d[A-Z](?:[ -]?\d[A-Z]\d)?)$/iu
+
+function isState(cell: string): boolean {
+  return readState(stateAndZip.exec(cell)?.[1] ?? cell) !== null
+}
+
+const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
+/** A place that says its state: no state is read from the column behind it. */
+const isWholePlace = (cell: string) =>
+  isPlace(cell) && (/[,\d]/.test(cell) || readState(cell.split(' ').at(-1) ?? '') !== null)
+const isZip = (cell: string) => zipForm.test(cell)
+const isDate = (cell: string) => 'value' in readDay(cell)
+const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
+const isEquipment = (cell: string) => knownEquipment(cell) !== null
+const isWord = (cell: string) => /\p{L}/u.test(cell)
+
+const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
+  origin: isPlace,
+  origin_state: isState,
+  origin_zip: isZip,
+  destination: isPlace,
+  destination_state: isState,
+  destination_zip: isZip,
+  equipment: (cell) => equipmentCode(cell) !== null,
+  rate: isMoney,
+  cost: isMoney,
+  market: isMoney,
+  pickup: isDate,
+  customer: isWord,
+}
+
+/** An amount as a spreadsheet writes it; a dash, or a word for it, is no amount. */
+function amountText(cell: string): string {
+  return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
+}
+
+/** The columns of a text, and whether most of the cells of one fit. */
+class Cells {
+  readonly width: number
+  readonly #columns: readonly (readonly string[])[]
+  constructor(rows: readonly (readonly string[])[]) {
+    this.width = Math.max(0, ...rows.map((row) => row.length))
+    this.#columns = Array.from({ length: this.width }, (_, at) =>
+      rows.flatMap((row) => ((row[at] ?? '') === '' ? [] : [row[at] ?? ''])),
+    )
+  }
+
+  mostly(at: number, is: (cell: string) => boolean): boolean {
+    const cells = this.#columns[at] ?? []
+    return cells.length > 0 && cells.filter(is).length * 10 >= cells.length * 7
+  }
+}
+
+/** By their names; where a name may mean two things, what stands in the column decides. */
+function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] {
+  const fields: (Field | null)[] = []
+  for (const [at, name] of names.entries()) {
+    const folded = foldedHeader(name)
+    const end = fields.findLast((field) => field?.startsWith('origin') || field?.startsWith('destination'))
+    const place = end?.startsWith('origin') ? 'origin' : end === undefined ? null : 'destination'
+    const ofPlace: readonly Field[] =
+      place === null
+        ? []
+        : stateNames.has(folded)
+          ? [`${place}_state`]
+          : zipNames.has(folded)
+            ? [`${place}_zip`]
+            : []
+    const may = [...ofPlace, ...fieldsNamed(name)].filter((field) => !fields.includes(field))
+    fields.push(may.find((field) => cells.mostly(at, fits[field])) ?? may[0] ?? null)
+  }
+  return fields
+}
+
+/** By what stands in them. A code such as LA may be a city or a state: the reading that finds both ends is right. */
+function fieldsByContent(cells: Cells): (Field | null)[] {
+  const fields = walkColumns(cells, true)
+  return hasEnds(fields) ? fields : walkColumns(cells, false)
+}
+
+function hasEnds(fields: readonly (Field | null)[]): boolean {
+  return (['origin', 'destination'] as const).every(
+    (end) => fields.includes(end) || fields.includes(`${end}_zip`),
+  )
+}
+
+function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
+  const fields: (Field | null)[] = Array.from({ length: cells.width }, () => null)
+  const ends = ['origin', 'destination'] as const
+  const amounts: Field[] = ['rate', 'cost', 'market']
+  const take = (at: number, field: Field | undefined) => {
+    if (field !== undefined && !fields.includes(field)) fields[at] = field
+  }
+  for (let at = 0; at < cells.width; at++) {
+    const end = ends.find((one) => !fields.includes(one))
+    const isAmount = cells.mostly(at, isMoney) && !cells.mostly(at, isPlace)
+    const isCity =
+      hasStateColumns &&
+      cells.mostly(at, isWord) &&
+      cells.mostly(at + 1, isState) &&
+      !cells.mostly(at, isWholePlace) &&
+      !isAmount
+    if (end !== undefined && isCity) {
+      take(at, end)
+      take(++at, `${end}_state`)
+      if (cells.mostly(at + 1, isZip)) take(++at, `${end}_zip`)
+    } else if (end !== undefined && cells.mostly(at, isPlace)) {
+      take(at, end)
+      // Two columns of ZIP codes are two places.
+      if (!cells.mostly(at, isZip) && cells.mostly(at + 1, isZip) && cells.mostly(at + 2, isPlace)) {
+        take(++at, `${end}_zip`)
+      }
+    } else if (cells.mostly(at, isEquipment)) take(at, 'equipment')
+    else if (cells.mostly(at, isMoney))
+      take(
+        at,
+        amounts.find((field) => !fields.includes(field)),
+      )
+    else if (cells.mostly(at, isDate)) take(at, 'pickup')
+    else if (cells.mostly(at, (cell) => equipmentCode(cell) !== null && cell.length <= 4))
+      take(at, 'equipment')
+    else if (cells.mostly(at, isWord)) take(at, 'customer')
+  }
+  return fields
+}
+
+/**
+ * A comma between cells may also stand in an amount: "$2" and "150". No truck is quoted below a hundred dollars with a
+ * cost in whole hundreds beside it, so the amount is what was meant.
+ */
+function withWholeAmounts(cells: readonly string[]): string[] {
+  const joined: string[] = []
+  for (const cell of cells) {
+    const before = joined.at(-1) ?? ''
+    if (/^\d{3}(\.\d{1,2})?$/.test(cell) && /^\$?\s?\d{1,2}$/.test(before)) {
+      joined[joined.length - 1] = `${before},${cell}`
+    } else joined.push(cell)
+  }
+  return joined
+}
+
+interface Line {
+  readonly line: number
+  readonly cells: readonly string[]
+}
+
+function linesOf(text: string): { lines: Line[]; isComma: boolean } {
+  const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
+  const { data } = Papa.parse<string[]>(text, { delimiter })
+  const lines = data
+    .map((row, at) => ({
+      line: at + 1,
+      cells: row.map((cell) => (cellText(cell) ?? '').replaceAll(/\s+/g, ' ')),
+    }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ''))
+  return { lines, isComma: delimiter === ',' }
+}
+
+function isHeader(cells: readonly string[]): boolean {
+  const filled = cells.filter((cell) => cell !== '')
+  const names = filled.filter(isName)
+  return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
+}
+
+/** An end of the lane in cells of its own: its part of the error, and what may have been meant. */
+function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | null, errors: Row['errors']) {
+  const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
+  const parts = stateAndZip.exec(state ?? '')
+  const said = [city, state, zip].filter((part) => part !== null)
+  if (said.length === 0) {
+    errors.push({ detail: `The ${end} is missing`, suggestions: [] })
+    return null
+  }
+  const read = readPlaceParts({ city, state: parts?.[1] ?? state, zip: parts?.[2] ?? zip })
+  if ('value' in read) return placeName(read.value)
+  errors.push({
+    detail: `The ${end} must be ${read.wrong}; it is "${said.join(', ')}"`,
+    suggestions: nearestSpellings(city ?? said.join(' ')),
+  })
+  return null
+}
+
+function rowOf({ line, cells }: Line, fields: readonly (Field | null)[]): Row {
+  const errors: Row['errors'] = []
+  const cell = (field: Field) => cells[fields.indexOf(field)] || null
+  const read = <T>(field: Field, name: string, reader: (text: string) => Cell<T>): T | null => {
+    const text = cell(field)
+    if (text === null || text === '') return null
+    const value = reader(text)
+    if ('value' in value) return value.value
+    errors.push({ detail: `The ${name} must be ${value.wrong}; it is "${text}"`, suggestions: [] })
+    return null
+  }
+  const amount = (field: Field, name: string) => {
+    const cents = read<number | null>(field, name, (text) => {
+      const plain = amountText(text)
+      return plain === '' ? { value: null } : readMoney(plain)
+    })
+    return cents === null ? null : dollarsFromCents(cents)
+  }
+  const extra = cells.slice(fields.length).find((text) => text !== '')
+  if (extra !== undefined) {
+    const detail = `The row has ${cells.length} cells for ${fields.length} columns, from "${extra}" on`
+    errors.push({ detail, suggestions: [] })
+  }
+  return {
+    line,
+    text: cells.join('\t'),
+    origin: endOf('origin', cell, errors),
+    destination: endOf('destination', cell, errors),
+    equipment: read('equipment', 'equipment', (text) => {
+      const code = equipmentCode(text)
+      return code === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value: code }
+    }),
+    rate: amount('rate', 'rate'),
+    cost: amount('cost', 'estimated cost'),
+    market: amount('market', 'market rate'),
+    pickup: read('pickup', 'pickup date', readDay),
+    customer: read('customer', 'customer', readText),
+    errors,
+  }
+}
+
+const noPlaces =
+  'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
+
+/**
+ * Reads rows as a spreadsheet or a mail gives them. With a line of column names the names say what each column is;
+ * without one, what stands in most of its cells does. A value in a column that it does not fit is an error of its row.
+ *
+ * @example readPasted('Dallas TX 75201\tATL\t2150').rows[0]?.rate // 2150
+ */
+export function readPasted(text: string): Pasted {
+  const { lines, isComma } = linesOf(text)
+  const names = lines[0]?.cells ?? []
+  const hasHeader = isHeader(names)
+  const body = hasHeader ? lines.slice(1) : lines
+  // Under as many names as there are cells, every cell is already in its place.
+  const rows = body.map(({ line, cells }) => ({
+    line,
+    cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,
+  }))
+  const cells = new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells))
+  const answer = (fields: readonly (Field | null)[], problem: string | null): Pasted => ({
+    header: hasHeader ? names.join('\t') : null,
+    columns: fields
+      .slice(0, pastedColumnsMax)
+      .map((field, at) => ({ column: at + 1, name: (hasHeader && names[at]) || null, field })),
+    problem,
+    rows: problem === null ? rows.map((row) => rowOf(row, fields)) : [],
+  })
+  if (rows.length > pastedRowsMax) {
+    return answer([], `At most ${pastedRowsMax} rows are read at once; these are ${rows.length}.`)
+  }
+  if (Math.max(cells.width, hasHeader ? names.length : 0) > pastedColumnsMax) {
+    return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
+  }
+  const fields = hasHeader ? fieldsByName(names, cells) : fieldsByContent(cells)
+  return answer(fields, rows.length === 0 || hasEnds(fields) ? null : noPlaces)
+}
