@@ -21,16 +21,23 @@ export function prefixEditDistance(typed: string, name: string, most: number): n
   return row ? Math.min(most + 1, ...row) : most + 1
 }
 
-/** The last row of the alignment table: the distance from `a` to each beginning of `b`. Null when all exceed `most`. */
-function lastRow(a: string, b: string, most: number): number[] | null {
-  let beforeLast: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+/** Rows of the table, used again for each pair of words: looking through all names compares thousands of them. */
+let rows: [Int32Array, Int32Array, Int32Array] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)]
+
+/**
+ * The last row of the alignment table: the distance from `a` to each beginning of `b`. Null when all exceed `most`. Cells
+ * further than `most` from the diagonal exceed it as well, so they are not computed; each of them stands for `most + 1`.
+ */
+function lastRow(a: string, b: string, most: number): Int32Array | null {
+  const width = b.length + 1
+  if (rows[0].length < width) rows = [new Int32Array(width), new Int32Array(width), new Int32Array(width)]
+  let [beforeLast, last, current] = rows
+  for (let column = 0; column < width; column++) last[column] = column
   for (let row = 1; row <= a.length; row++) {
-    // Further than `most` from the diagonal every distance exceeds it, so those cells are not computed.
-    const from = Math.max(1, row - most)
-    const current: number[] = Array.from({ length: from }, (_, column) => (column === 0 ? row : most + 1))
+    current.fill(most + 1, 0, width)
+    current[0] = row
     let least = row
-    for (let column = from; column <= Math.min(b.length, row + most); column++) {
+    for (let column = Math.max(1, row - most); column <= Math.min(b.length, row + most); column++) {
       const same = a[row - 1] === b[column - 1]
       let cost = Math.min(
         (last[column] ?? most) + 1,
@@ -39,12 +46,11 @@ function lastRow(a: string, b: string, most: number): number[] | null {
       )
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
       if (swapped) cost = Math.min(cost, (beforeLast[column - 2] ?? most) + 1)
-      current.push(cost)
+      current[column] = cost
       if (cost < least) least = cost
     }
     if (least > most) return null
-    beforeLast = last
-    last = current
+    ;[beforeLast, last, current] = [last, current, beforeLast]
   }
-  return last
+  return last.subarray(0, width)
 }

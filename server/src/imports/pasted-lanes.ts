@@ -94,7 +94,7 @@ function isState(cell: string): boolean {
 const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
 /** A place that says its state: no state is read from the column behind it. */
 const isWholePlace = (cell: string) =>
-  isPlace(cell) && (/[,\d]/.test(cell) || readState(cell.split(' ').at(-1) ?? '') !== null)
+  isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
 const isZip = (cell: string) => zipForm.test(cell)
 const isDate = (cell: string) => 'value' in readDay(cell)
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
@@ -121,7 +121,7 @@ function amountText(cell: string): string {
   return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
 }
 
-/** The columns of a text, and whether most of the cells of one fit. */
+/** The columns of a text, and whether at least half of the cells of one fit: the others may have mistakes. */
 class Cells {
   readonly width: number
   readonly #columns: readonly (readonly string[])[]
@@ -134,7 +134,7 @@ class Cells {
 
   mostly(at: number, is: (cell: string) => boolean): boolean {
     const cells = this.#columns[at] ?? []
-    return cells.length > 0 && cells.filter(is).length * 10 >= cells.length * 7
+    return cells.length > 0 && cells.filter(is).length * 2 >= cells.length
   }
 }
 
@@ -233,7 +233,8 @@ interface Line {
 
 function linesOf(text: string): { lines: Line[]; isComma: boolean } {
   const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
-  const { data } = Papa.parse<string[]>(text, { delimiter })
+  // A space before a double quote would make the quote a part of the cell.
+  const { data } = Papa.parse<string[]>(text.replaceAll(/(^|[,;\t]) +"/gm, '$1"'), { delimiter })
   const lines = data
     .map((row, at) => ({
       line: at + 1,

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { pastedRowsMax } from '#contract/limits.ts'
+import { readPasted } from './pasted-lanes.ts'
+
+const lanes = (text: string) =>
+  readPasted(text).rows.map(({ origin, destination, equipment, rate, cost, errors }) =>
+    [origin, destination, equipment, rate, cost, ...errors.map(({ detail }) => detail)].join(' | '),
+  )
+const fields = (text: string) => readPasted(text).columns.map(({ field }) => field)
+const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
+
+describe('without a line of column names', () => {
+  test('a rate in the third column is the rate, not the equipment', () => {
+    expect(fields('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['origin', 'destination', 'rate'])
+    expect(lanes('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['Dallas, TX | Atlanta, GA |  | 2150 | '])
+  })
+
+  test.each([
+    'Dallas, TX\tAtlanta, GA\tV\t2150',
+    'Dallas, TX 75201\tATL\tdry van\t$2,150.00',
+    "Dallas TX;Atlanta GA;53' van;2150 USD",
+    '75201\t30303\tVAN\t2150',
+    'Dallas\tTX\tAtlanta\tGA\tV\t2150',
+    'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tV\t2150',
+    'Dallas, TX, Atlanta, GA, V, 2150',
+    'Dallas, TX 75201, Atlanta, GA 30303, V, "$2,150"',
+    'V\tDallas, TX\tAtlanta, GA\t2150',
+    '2150\tDallas, TX\tAtlanta, GA\tV',
+  ])('reads %s', (text) => {
+    expect(lanes(text)).toEqual([`${dallasToAtlanta}2150 | `])
+  })
+
+  test('tells a code that is a city from a state', () => {
+    expect(lanes('ORD\tLA\tV\t2150')).toEqual(['Chicago, IL | Los Angeles, CA | V | 2150 | '])
+    expect(lanes('New York City\tNY\tLA\tCA\tR\t2150')).toEqual([
+      'New York, NY | Los Angeles, CA | R | 2150 | ',
+    ])
+  })
+
+  test('an amount that commas divide stays one amount, and never becomes a rate of two dollars', () => {
+    expect(lanes('Dallas, TX, Atlanta, GA, V, $2,150')).toEqual([`${dallasToAtlanta}2150 | `])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 2,150.50, 1,800')).toEqual([`${dallasToAtlanta}2150.5 | 1800`])
+    expect(lanes('Dallas, TX, Atlanta, GA, V, 950, 800')).toEqual([`${dallasToAtlanta}950 | 800`])
+  })
+
+  test('a date is the pickup and a name is the customer, wherever they stand', () => {
+    const text =
+      'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
+    expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
+    expect(readPasted(text).rows).toMatchObject([
+      { customer: 'Acme Foods', pickup: '2026-03-05', equipment: 'R', rate: 2150, errors: [] },
+      { customer: 'Acme Foods', pickup: '2026-03-06', equipment: 'F', rate: 1400, errors: [] },
+    ])
+  })
+
+  test('rows without two places are not guessed at', () => {
+    expect(readPasted('hello\tworld').problem).toMatch(/cannot tell which columns are the pickup/)
+    expect(readPasted('Dallas, TX\t2150')).toMatchObject({ rows: [], problem: expect.any(String) })
+  })
+})
+
+describe('with a line of column names', () => {
+  test.each([
+    ['Pick up\tDrop\tTrailer Type\tQuoted Rate ($)', 'Dallas, TX\tAtlanta, GA\tR\t2150'],
+    ['FROM\tTO\tMode\tAll-in', 'Dallas TX\tAtlanta GA\tR\t2150 USD'],
+    ['O\tD\tEq\tAmount', 'DFW\tATL\tR\t2150'],
+    ['Origin City\tOrigin State\tDest City\tDest State\tEquip\tLinehaul', 'Dallas\tTX\tAtlanta\tGA\tR\t2150'],
+    [
+      'Origin City\tST\tZip\tDest City\tST\tZip\tEquip\tRate',
+      'Dallas\tTX\t75201\tAtlanta\tGA\t30303\tR\t2150',
+    ],
+    ['Origin Zip\tDest Zip\tEquip\tRate', '75201\t30303\tR\t2150'],
+    ['Origin,State,Destination,State,Equipment,Rate', 'Dallas,TX,Atlanta,GA,R,2150'],
+    ['Origin;Destination;Equipment;Rate', 'Dallas, TX;Atlanta, GA;R;2150'],
+    ['Sell Rate\tShipper\tConsignee\tEquipment', '2150\tDallas, TX\tAtlanta, GA\trfr'],
+  ])('columns are known by the names that people give them: %s', (header, row) => {
+    expect(fields(`${header}\n${row}`)).not.toContain(null)
+    expect(lanes(`${header}\n${row}`)).toEqual(['Dallas, TX | Atlanta, GA | R | 2150 | '])
+  })
+
+  test('what a name may mean is decided by what stands below it', () => {
+    const text = 'Shipper\tPickup\tDelivery\tRate\nAcme\tDallas, TX\tAtlanta, GA\t2150'
+    expect(fields(text)).toEqual(['customer', 'origin', 'destination', 'rate'])
+    const dated = 'Origin\tDest\tPickup\tRate\nDallas, TX\tAtlanta, GA\t3/5/2026\t2150'
+    expect(fields(dated)).toEqual(['origin', 'destination', 'pickup', 'rate'])
+  })
+
+  test('a column that is not read is named, so that nobody believes it was', () => {
+    const { columns } = readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150')
+    expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
+  })
+
+  test('a rate below "Equipment" is an error', () => {
+    const [row] = readPasted('Origin\tDestination\tEquipment\nDallas, TX\tAtlanta, GA\t2150').rows
+    expect(row?.errors).toEqual([
+      { detail: expect.stringContaining('2150 looks like a rate'), suggestions: [] },
+    ])
+  })
+})
+
+describe('a row', () => {
+  test('with a place that is none gets an error with what may have been meant', () => {
+    const [, bad] = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400').rows
+    expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
+    expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
+  })
+
+  test.each(['1.850,00', '1.850', '2150,50', '2 150,50', '$-5'])(
+    'does not misread %s as dollars',
+    (amount) => {
+      const [row] = readPasted(`Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t${amount}`).rows
+      expect(row?.rate).toBeNull()
+      expect(row?.errors[0]?.detail).toMatch(/^The rate must be/)
+    },
+  )
+
+  test("an accountant's dash is no amount, and no error", () => {
+    expect(lanes('Dallas, TX\tAtlanta, GA\tV\t $2,150.00 \t $-   ')).toEqual([`${dallasToAtlanta}2150 | `])
+  })
+
+  test('with more cells than columns is an error', () => {
+    expect(lanes('Origin\tDestination\tRate\nDallas, TX\tAtlanta, GA\t2150\tmore')[0]).toMatch(
+      /4 cells for 3 columns/,
+    )
+  })
+})
+
+test('too many rows are refused as a whole', () => {
+  const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
+  expect(readPasted(row.repeat(pastedRowsMax)).rows).toHaveLength(pastedRowsMax)
+  expect(readPasted(row.repeat(pastedRowsMax + 1))).toMatchObject({ rows: [], problem: expect.any(String) })
+})
