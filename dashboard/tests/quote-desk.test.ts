@@ -311,26 +311,32 @@ describe('lanes', () => {
       'Pickup\tDelivery\tEquipment\tRate\nDallas, TX\tAtlanta, GA\tV\t$2,150\nReno\tBoise, ID\tV\tcheap\nReno, NV\tBoise, ID\tR\t1500',
     )
     await dialog.getByText('2 lanes read, 1 row with an error.').waitFor()
-    await dialog.getByText('The origin "Reno" needs a city and a state').waitFor()
+    await dialog.getByText('The origin must be a city with its state').waitFor()
+    await dialog.getByText('Rate: rate', { exact: true }).waitFor()
     await dialog.getByRole('button', { name: 'Add the 2 good rows' }).click()
     expect(await rows.inputValue()).toBe('Pickup\tDelivery\tEquipment\tRate\nReno\tBoise, ID\tV\tcheap')
-    await rows.fill('Reno,NV,Boise,ID,V,1400')
+    await rows.fill('Reno,NV,83702,1400')
+    await dialog.getByText('Column 4: rate').waitFor()
     await dialog.getByRole('button', { name: 'Add 1 lane' }).click()
     await dialog.waitFor({ state: 'detached' })
-    expect(await rateOf(page, 1).inputValue()).toBe('$2,150')
+    expect(await rateOf(page, 1).inputValue()).toBe('2150')
     expect(await row(page, 2).getByRole('combobox', { name: 'Equipment' }).inputValue()).toBe('R')
     expect(await row(page, 3).getByRole('combobox', { name: 'Origin' }).inputValue()).toBe('Reno, NV')
     expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
   })
 
-  test('pasted into a field become rows at once when all of them can be read', async () => {
+  test('pasted into a field are shown as they were read before they become rows', async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).focus()
     await page.evaluate(
-      `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX\tAtlanta, GA\tV\t2150\nReno, NV\tBoise, ID\tR\t1500\n')})`,
+      `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX 75201\tATL\t2150\nReno NV\tBoise, ID\t1500\n')})`,
     )
     await page.keyboard.press('ControlOrMeta+v')
+    // The third column is the rate, although equipment often stands there.
+    await page.getByText('Column 3: rate').waitFor()
+    await page.getByRole('button', { name: 'Add 2 lanes' }).click()
     await row(page, 2).waitFor()
+    expect(await row(page).getByRole('combobox', { name: 'Destination' }).inputValue()).toBe('Atlanta, GA')
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 

@@ -55,7 +55,10 @@ describe('suggest-places: 200', () => {
     const { status, body } = await ask(places, { q: 'dallas, t', limit: '1' })
     expect([status, body]).toEqual([
       200,
-      { places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: expect.any(Number) }] },
+      {
+        reads_as: null,
+        places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: expect.any(Number) }],
+      },
     ])
   })
 

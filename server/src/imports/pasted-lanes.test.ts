@@ -30,6 +30,18 @@ describe('without a line of column names', () => {
     expect(lanes(text)).toEqual([`${dallasToAtlanta}2150 | `])
   })
 
+  test('a ZIP code behind a place is of that place only where both agree', () => {
+    expect(fields('Reno\tNV\t83702\t1400')).toEqual(['origin', 'origin_state', 'destination', 'rate'])
+    expect(fields('Reno, NV\t83702\t1400')).toEqual(['origin', 'destination', 'rate'])
+    expect(fields('Reno, NV\t89501\tBoise, ID\t1400')).toEqual([
+      'origin',
+      'origin_zip',
+      'destination',
+      'rate',
+    ])
+    expect(fields('Dallas, TX\tAtlanta, GA\t12500')).toEqual(['origin', 'destination', 'rate'])
+  })
+
   test('tells a code that is a city from a state', () => {
     expect(lanes('ORD\tLA\tV\t2150')).toEqual(['Chicago, IL | Los Angeles, CA | V | 2150 | '])
     expect(lanes('New York City\tNY\tLA\tCA\tR\t2150')).toEqual([

@@ -96,6 +96,8 @@ const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
 const isWholePlace = (cell: string) =>
   isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
 const isZip = (cell: string) => zipForm.test(cell)
+/** A number of five digits may be an amount; a Canadian code is nothing else. */
+const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
 const isDate = (cell: string) => 'value' in readDay(cell)
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
@@ -124,12 +126,28 @@ function amountText(cell: string): string {
 /** The columns of a text, and whether at least half of the cells of one fit: the others may have mistakes. */
 class Cells {
   readonly width: number
+  readonly #rows: readonly (readonly string[])[]
   readonly #columns: readonly (readonly string[])[]
   constructor(rows: readonly (readonly string[])[]) {
+    this.#rows = rows
     this.width = Math.max(0, ...rows.map((row) => row.length))
     this.#columns = Array.from({ length: this.width }, (_, at) =>
       rows.flatMap((row) => ((row[at] ?? '') === '' ? [] : [row[at] ?? ''])),
     )
+  }
+
+  /** A ZIP code behind a place may also be the next place, or an amount: it is of this place where both agree. */
+  isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): boolean {
+    const agreeing = this.#rows.filter(
+      (row) =>
+        'value' in
+        readPlaceParts({
+          city: row[city] || null,
+          state: (state === undefined ? '' : row[state]) || null,
+          zip: row[at] || null,
+        }),
+    )
+    return this.mostly(at, isKnownZip) && agreeing.length * 2 >= this.#rows.length
   }
 
   mostly(at: number, is: (cell: string) => boolean): boolean {
@@ -190,13 +208,10 @@ function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
     if (end !== undefined && isCity) {
       take(at, end)
       take(++at, `${end}_state`)
-      if (cells.mostly(at + 1, isZip)) take(++at, `${end}_zip`)
+      if (cells.isZipOf(at + 1, { city: at - 1, state: at })) take(++at, `${end}_zip`)
     } else if (end !== undefined && cells.mostly(at, isPlace)) {
       take(at, end)
-      // Two columns of ZIP codes are two places.
-      if (!cells.mostly(at, isZip) && cells.mostly(at + 1, isZip) && cells.mostly(at + 2, isPlace)) {
-        take(++at, `${end}_zip`)
-      }
+      if (!cells.mostly(at, isZip) && cells.isZipOf(at + 1, { city: at })) take(++at, `${end}_zip`)
     } else if (cells.mostly(at, isEquipment)) take(at, 'equipment')
     else if (cells.mostly(at, isMoney))
       take(

@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lanesPerRequestMax } from '#contract/limits.ts'
+import { readColumns } from '#server/imports/columns.ts'
+import { knownCells } from '#server/imports/known-cells.ts'
+import { readRow } from '#server/imports/rows.ts'
+import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/** The same table that the geography is tested with: whatever the way in, a place is stored by one name. */
+const inputs = readFileSync(new URL('../../../geography/src/place-inputs.tsv', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .slice(1)
+  .map((line) => ({ written: line.split('\t')[0] ?? '', stored: line.split('\t')[1] || null }))
+const right = inputs.filter(({ stored }) => stored !== null)
+
+let app: TestApp
+let acme: Integration
+
+beforeAll(async () => {
+  app = await testApp()
+  acme = await makeIntegration(app)
+})
+afterAll(() => app.close())
+
+const read = (path: string, query: Record<string, string>) =>
+  call(app, 'GET', `${path}?${new URLSearchParams(query)}`, { token: acme.token })
+
+describe('each place of the table', () => {
+  test('is stored by a quote request, or refused with its field', async () => {
+    expect(inputs.length).toBeLessThanOrEqual(lanesPerRequestMax)
+    const quote = (lanes: readonly { written: string }[]) =>
+      call(app, 'POST', '/api/quote-requests', {
+        token: acme.tenant.owner,
+        body: {
+          customer_name: 'Acme',
+          accept_unknown_places: true,
+          lanes: lanes.map(({ written }) => ({
+            origin: written,
+            destination: 'Atlanta, GA',
+            equipment: 'Power Only',
+            quoted_rate: 900,
+          })),
+        },
+      })
+    const made = await quote(right)
+    expect(made.status).toBe(201)
+    expect(made.body.lanes.map(({ origin }: { origin: string }) => origin)).toEqual(
+      right.map(({ stored }) => stored),
+    )
+    const refused = await quote(inputs)
+    expect(refused.status).toBe(422)
+    expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(
+      inputs.flatMap(({ stored }, at) => (stored === null ? [`/lanes/${at}/origin`] : [])),
+    )
+  })
+
+  test('is read from a file', () => {
+    const columns = readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
+    if (!('columns' in columns)) throw new Error('The header is wrong.')
+    const context = { ...columns, now: Date.parse('2026-06-01T00:00:00Z'), known: knownCells() }
+    for (const { written, stored } of inputs) {
+      const row = readRow([written, 'ATL', 'rfr', '2150', '2026-03-01'], context)
+      const lane = row.kind === 'lane' ? row.lane.lane : null
+      expect([written, lane?.origin ?? null]).toEqual([written, stored])
+      if (lane !== null) expect(lane).toMatchObject({ destination: 'Atlanta, GA', equipment_code: 'R' })
+    }
+  })
+
+  test('is read from a paste', async () => {
+    const text = `Origin\tDest\tEquip\tRate\n${inputs.map(({ written }) => `${written}\tATL\tFB\t2150`).join('\n')}`
+    const { status, body } = await call(app, 'POST', '/api/pasted-lanes', {
+      token: acme.tenant.owner,
+      body: { text },
+    })
+    expect(status).toBe(200)
+    expect(body.rows.map(({ origin }: { origin: string | null }) => origin)).toEqual(
+      inputs.map(({ stored }) => stored),
+    )
+    expect(
+      body.rows.every(
+        ({ errors, origin }: { errors: unknown[]; origin: unknown }) =>
+          (errors.length === 0) === (origin !== null),
+      ),
+    ).toBe(true)
+  })
+
+  test('is asked about in a batch, as lanewise price does, and echoed as it was sent', async () => {
+    const results = []
+    // The clock of these tests moves on by a second with each look at it, and a batch ends after fifteen.
+    const atOnce = 10
+    for (let from = 0; from < inputs.length; from += atOnce) {
+      const lanes = inputs.slice(from, from + atOnce).map(({ written }) => ({
+        origin: written,
+        destination: 'ATL',
+        proposed_rate: 900,
+      }))
+      const { body } = await call(app, 'POST', '/api/integrations/insights/batch', {
+        token: acme.token,
+        body: { lanes },
+      })
+      results.push(...body.results)
+    }
+    for (const [at, { written, stored }] of inputs.entries()) {
+      const { status, markup } = results[at]
+      expect([written, status]).toEqual([written, stored === null ? 422 : 200])
+      // The lanes of the first test are found under every spelling.
+      if (stored !== null)
+        expect(markup).toMatchObject({ found: true, query: { origin: written, destination: 'ATL' } })
+    }
+  })
+
+  test('is read while somebody types, and filters a list', async () => {
+    for (const { written, stored } of inputs) {
+      const { body } = await call(
+        app,
+        'GET',
+        `/api/places?${new URLSearchParams({ q: written, limit: '1' })}`,
+        {
+          token: acme.tenant.owner,
+        },
+      )
+      expect([written, body.reads_as]).toEqual([written, stored === 'Zzyzx Corners, KS' ? null : stored])
+    }
+    const listed = await call(app, 'GET', '/api/lanes?origin=OKC', { token: acme.tenant.owner })
+    expect(listed.body.lanes.map(({ origin }: { origin: string }) => origin)).toEqual(['Oklahoma City, OK'])
+  })
+})
+
+test('a number is no equipment, wherever it is written', async () => {
+  const query = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: '2150', proposed_rate: '2000' }
+  for (const path of ['/api/integrations/insights/markup', '/api/integrations/insights/lane']) {
+    const { status, body } = await read(path, path.endsWith('lane') ? { ...query, proposed_rate: '' } : query)
+    expect(status).toBe(422)
+    expect(JSON.stringify(body.errors)).toContain('2150 looks like a rate')
+  }
+})
+
+describe('a place that nobody knows', () => {
+  const markupPath = '/api/integrations/insights/markup'
+  const lanePath = '/api/integrations/insights/lane'
+  const typo = { origin: 'Dalas, TX', destination: 'Reno, NV' }
+  const named = [{ parameter: 'origin', sent: 'Dalas, TX', closest: ['Dallas, TX'] }]
+
+  test('is named, with what may have been meant, also from memory and in a batch', async () => {
+    const query = { ...typo, proposed_rate: '2000' }
+    const first = await read(markupPath, query)
+    expect(first.body).toEqual({
+      found: false,
+      query: { ...typo, equipment: null, proposed_rate: 2000, market_rate: null },
+      confidence: 'none',
+      unknown_places: named,
+    })
+    expect((await read(markupPath, query)).body).toEqual(first.body)
+    const lane = await read(lanePath, typo)
+    expect(lane.body.unknown_places).toEqual(named)
+    expect((await read(lanePath, typo)).body).toEqual(lane.body)
+    const batch = await call(app, 'POST', '/api/integrations/insights/batch', {
+      token: acme.token,
+      body: { lanes: [{ ...typo, proposed_rate: 2000 }], answers: ['markup', 'lane'] },
+    })
+    expect(batch.body.results[0]).toMatchObject({ markup: first.body, lane: lane.body })
+  })
+
+  test('is not named once the brokerage has quoted it', async () => {
+    const village = { origin: 'Qqville, TX', destination: 'Reno, NV', proposed_rate: '2000' }
+    expect((await read(markupPath, village)).body.unknown_places).toEqual([
+      { parameter: 'origin', sent: 'Qqville, TX', closest: [] },
+    ])
+    await makeLane(app, acme.tenant, { origin: 'Qqville, TX' })
+    expect((await read(markupPath, village)).body).not.toHaveProperty('unknown_places')
+  })
+
+  test('adds nothing where both places are known', async () => {
+    const known = { origin: 'Reno, NV', destination: 'Boise, ID', proposed_rate: '2000' }
+    expect(Object.keys((await read(markupPath, known)).body)).toEqual(['found', 'query', 'confidence'])
+  })
+})
