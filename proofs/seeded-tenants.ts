@@ -265,7 +265,6 @@ function rowsOf(
       {
         request_id: ids.request,
         request_key: ids.requestKey,
-        request_digest: null,
         created_by: ids.owner,
         created_at: at,
         import_id: null,
@@ -273,7 +272,6 @@ function rowsOf(
       {
         request_id: ids.request + 1,
         request_key: null,
-        request_digest: null,
         created_by: ids.owner,
         created_at: at,
         import_id: ids.import,
@@ -318,7 +316,6 @@ function rowsOf(
         changed_at: at,
         before: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-before` }),
         after: JSON.stringify({ carrier_name: `${canaryOf(label)}lane_changes-after` }),
-        rule: 'booking_is_a_win',
       },
     ],
     audit_log: [

@@ -122,12 +122,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
       key: 'booked',
       header: 'Booked, quoted',
       sorts: ['booked'],
-      cell: (lane) => (
-        <TwoLines
-          first={lane.cancelled_at === null ? day(lane.booked_at) : `cancelled ${day(lane.cancelled_at)}`}
-          second={day(lane.created_at)}
-        />
-      ),
+      cell: (lane) => <TwoLines first={day(lane.booked_at)} second={day(lane.created_at)} />,
     },
   ]
 }
