@@ -17,7 +17,7 @@ export interface CountedLane {
   readonly created_at: Date
 }
 
-export const countedColumns = [
+const countedColumns = [
   'origin_key',
   'destination_key',
   'equipment_code',

@@ -1,3 +1,4 @@
+import { setUndoing } from '../database/import-undo.ts'
 import {
   findBusyImport,
   findImport,
@@ -6,7 +7,6 @@ import {
   lockImports,
   type NewImportRow,
 } from '../database/imports.ts'
-import { setUndoing } from '../database/import-undo.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { type Doing, recordEvent } from '../security-events.ts'
 
