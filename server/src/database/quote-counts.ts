@@ -17,17 +17,6 @@ export interface CountedLane {
   readonly created_at: Date
 }
 
-const countedColumns = [
-  'origin_key',
-  'destination_key',
-  'equipment_code',
-  'outcome',
-  'quoted_rate_cents',
-  'customer_rate_cents',
-  'miles',
-  'created_at',
-] as const
-
 /** A month's numbers, one a day; the database takes them by these names. */
 interface MonthChange {
   readonly tenant_id: number
