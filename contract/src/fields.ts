@@ -103,7 +103,7 @@ export function positiveDollars(description: string) {
 /** The lane_ref of a lane, in an answer. */
 export const laneRef = Type.String({
   description: 'REQUESTID-LANENUM-COUNT, unique, assigned by the service',
-  pattern: '^[0-9]+-[0-9]+-[0-9]+$',
+  minLength: 1,
   examples: ['48211093754-1-1'],
 })
 
