@@ -4,9 +4,6 @@ import * as counted from '#server/database/counted-lanes.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
-import * as undos from '#server/database/import-undo.ts'
-import * as imported from '#server/database/imported-lanes.ts'
-import * as imports from '#server/database/imports.ts'
 import * as instances from '#server/database/instances.ts'
 import * as calls from '#server/database/integration-calls.ts'
 import * as changes from '#server/database/lane-changes.ts'
@@ -19,23 +16,15 @@ import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
 import { eventMethods } from './event-methods.ts'
+import { importMethods } from './import-methods.ts'
 import { alters, finds, type Method, shows } from './method.ts'
-import { newImportedLane, newLane, noCosts } from './new-lanes.ts'
+import { newLane, noCosts } from './new-lanes.ts'
 import { sessionOf } from './seeded-tenants.ts'
 
 const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
-const progress = {
-  rowsRead: 9,
-  rowsAdded: 9,
-  rowsUpdated: 9,
-  rowsRepeated: 9,
-  rowsRefused: 9,
-  rowsKept: 9,
-  bytesRead: 9,
-}
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
 const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
@@ -166,99 +155,12 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
     histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
-  'imported-lanes.findImported': finds(async ({ transaction, tenant, fingerprint }) => [
-    ...(await imported.findImported(transaction, tenant, [fingerprint])),
-  ]),
-  'imported-lanes.insertImportedLanes': alters(({ database, transaction, tenant, of, now }) =>
-    imported.insertImportedLanes(
-      transaction,
-      tenant,
-      database.identifiers,
-      { importId: of.import, createdBy: of.owner },
-      [{ ...newImportedLane, createdAt: now, said: null }],
-    ),
-  ),
   'quote-counts.readTenantCounts': finds(({ transaction, tenant, now }) =>
     counts.readTenantCounts(transaction, tenant, { now: now.getTime() }),
   ),
   'quote-counts.readTenantMiles': finds(({ transaction, tenant }) =>
     counts.readTenantMiles(transaction, tenant, undefined),
   ),
-  'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
-    imports.insertImport(transaction, tenant, {
-      file_name: 'new.csv',
-      dry_run: false,
-      bytes_total: 1,
-      created_by: of.owner,
-      created_at: now,
-      columns: {},
-      ignoredColumns: [],
-    }),
-  ),
-  'imports.findImport': shows(({ transaction, tenant, of, now }) =>
-    imports.findImport(transaction, tenant, of.import, now),
-  ),
-  'imports.listImports': shows(({ transaction, tenant, now }) =>
-    imports.listImports(transaction, tenant, now),
-  ),
-  'imports.findBusyImport': {
-    ...shows(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
-    importIs: 'running',
-  },
-  'imports.rowsReadOf': finds(async ({ transaction, tenant, of }) =>
-    [await imports.rowsReadOf(transaction, tenant, of.import)].filter((rows) => rows !== null),
-  ),
-  'imports.requestStop': {
-    ...alters(({ transaction, tenant, of }) => imports.requestStop(transaction, tenant, of.import)),
-    importIs: 'running',
-  },
-  'imports.touchImport': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.touchImport(transaction, tenant, of.import, new Date(now.getTime() + 1000)),
-    ),
-    importIs: 'running',
-  },
-  'imports.saveProgress': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.saveProgress(transaction, tenant, of.import, { ...progress, now }),
-    ),
-    importIs: 'running',
-  },
-  'imports.finishImport': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.finishImport(transaction, tenant, of.import, {
-        ...progress,
-        status: 'done',
-        failure: null,
-        now,
-      }),
-    ),
-    importIs: 'running',
-  },
-  'imports.lockImports': nothing(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
-  'import-undo.setUndoing': alters(({ transaction, tenant, of, now }) =>
-    undos.setUndoing(transaction, tenant, of.import, { userId: of.owner, now }),
-  ),
-  'import-undo.takeOverUndo': {
-    ...alters(({ transaction, tenant, of }) =>
-      undos.takeOverUndo(transaction, tenant, of.import, new Date(Date.now() + 3_600_000)),
-    ),
-    importIs: 'undoing',
-  },
-  'import-undo.releaseUndo': {
-    ...alters(({ transaction, tenant, of }) => undos.releaseUndo(transaction, tenant, of.import)),
-    importIs: 'undoing',
-  },
-  'import-undo.noteUndoFailure': {
-    ...alters(({ transaction, tenant, of }) =>
-      undos.noteUndoFailure(transaction, tenant, of.import, 'It does not go on.'),
-    ),
-    importIs: 'undoing',
-  },
-  'import-undo.undoBatch': {
-    ...alters(({ transaction, tenant, of, now }) => undos.undoBatch(transaction, tenant, of.import, now)),
-    importIs: 'undoing',
-  },
   'counted-lanes.keepLaneCounted': {
     ...alters(({ database, tenant }) =>
       counted.keepLaneCounted(database, tenant, { originKey: 'reno|NV', destinationKey: 'atlanta|GA' }),
@@ -285,6 +187,7 @@ export const methods: Readonly<Record<string, Method>> = {
     commits: true,
   },
   ...eventMethods,
+  ...importMethods,
   'integration-calls.keepIntegrationCalls': {
     ...finds(async ({ database, tenant, of, now }) => {
       const call = {

@@ -12,7 +12,8 @@ import { faultsOfExchange, rawExchange } from './hostile-sockets.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 import type { CallerName } from './route-expectations.ts'
 import { credentialOf, difference, endlessThread } from './route-walk.ts'
-import { type SeededTenants, seededTenants, settled, signingSecretOf } from './seeded-tenants.ts'
+import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
+import { settled } from './settled.ts'
 
 /**
  * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of

@@ -502,17 +502,3 @@ async function ownerOf(app: TestApp, label: Label): Promise<pg.Client> {
   await owner.query(`set app.tenant_id = '${tenants[label]}'`)
   return owner
 }
-
-/** Waits until nothing goes on behind the answers: the log of calls is written, imports are done. */
-export async function settled(app: TestApp, tenants: SeededTenants): Promise<void> {
-  await app.settle()
-  const owner = tenants.asOwner('A')
-  for (let tries = 0; tries < 400; tries++) {
-    const { rowCount } = await owner.query(
-      "select from imports where status in ('running', 'undoing') limit 1",
-    )
-    if (rowCount === 0) return
-    await new Promise((resume) => setTimeout(resume, 25))
-  }
-  throw new Error('An import does not end.')
-}

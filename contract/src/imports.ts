@@ -116,10 +116,29 @@ const exampleImport = {
   columns: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', quoted_rate: 'Rate' },
   ignored_columns: ['Notes'],
   rows_read: 12_254,
-  rows_added: 12_250,
-  rows_updated: 0,
+  rows_added: 12_248,
+  rows_updated: 1,
   rows_repeated: 3,
   rows_refused: 1,
+  rows_kept: 1,
+  changes: [
+    {
+      row: 4,
+      lane_ref: '48211093754-1-1',
+      fields: [{ field: 'quoted_rate', before: 2150, after: 2200 }],
+    },
+  ],
+  kept: [
+    {
+      row: 9,
+      lane_ref: '48211093761-1-1',
+      column: 'Sell',
+      file_value: 1850,
+      kept_value: 1900,
+      set_by: { source: 'tms', name: null },
+      detail: 'Sell stays $1,900, which the TMS set; the file has $1,850.',
+    },
+  ],
   errors: [{ row: 18, column: 'Rate', detail: 'Rate must be an amount of dollars; it is "call".' }],
   bytes_read: 1_470_480,
   bytes_total: 1_470_480,
@@ -127,15 +146,34 @@ const exampleImport = {
   created_by: { user_id: 3, name: 'Dana Reyes' },
   finished_at: '2026-03-01T14:00:04.000Z',
   failure: null,
+  undo: null,
+}
+const undoneImport = {
+  ...exampleImport,
+  status: 'undone',
+  undo: {
+    started_at: '2026-03-02T09:00:00.000Z',
+    started_by: { user_id: 3, name: 'Dana Reyes' },
+    finished_at: '2026-03-02T09:00:03.000Z',
+    rows_total: 12_249,
+    rows_done: 12_249,
+    lanes_removed: 12_247,
+    lanes_restored: 1,
+    lanes_kept: 1,
+  },
 }
 const runningImport = {
   ...exampleImport,
   status: 'running',
   rows_read: 4_000,
   rows_added: 3_998,
+  rows_updated: 0,
   rows_repeated: 2,
   rows_refused: 0,
+  rows_kept: 0,
   errors: [],
+  changes: [],
+  kept: [],
   bytes_read: 480_000,
   finished_at: null,
 }
@@ -252,7 +290,7 @@ export const listImports = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
   answer: Type.Object({ imports: Type.Array(Import) }),
-  examples: { answer: { imports: [{ ...exampleImport, errors: [] }] } },
+  examples: { answer: { imports: [{ ...exampleImport, errors: [], changes: [], kept: [] }] } },
 })
 
 export const getImport = endpoint({
@@ -267,7 +305,7 @@ export const getImport = endpoint({
   status: 200,
   answer: Import,
   problems: ['not-found'],
-  examples: { answer: exampleImport },
+  examples: { answer: undoneImport },
 })
 
 export const stopImport = endpoint({
@@ -300,10 +338,16 @@ export const undoImport = endpoint({
   problems: ['not-found', 'state-conflict'],
   examples: {
     answer: {
-      import: { ...exampleImport, status: 'undone' },
-      lanes_removed: 12_248,
-      lanes_kept: 2,
-      bookings_rolled_back: 0,
+      ...undoneImport,
+      status: 'undoing',
+      undo: {
+        ...undoneImport.undo,
+        finished_at: null,
+        rows_done: 0,
+        lanes_removed: 0,
+        lanes_restored: 0,
+        lanes_kept: 0,
+      },
     },
   },
 })
