@@ -141,7 +141,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
 ]
 
 /** What an endpoint shares with another is a file beside the folder; what stands before the endpoints is out of reach. */
-const besideEndpoints = /^server\/src\/(?!(app|start|serve-endpoint|[a-z-]*main)\.ts$)[a-z-]+\.ts$/
+const besideEndpoints = /^server\/src\/(?!(app|start|admission|serve-endpoint|[a-z-]*main)\.ts$)[a-z-]+\.ts$/
 
 const allows = (may: readonly string[], imported: string) =>
   may.some((name) => (/[/:]$/.test(name) ? imported.startsWith(name) : imported === name)) ||

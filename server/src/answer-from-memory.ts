@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
+import { expiryHeaders, limitHeaders } from './admission.ts'
 import type { Callers } from './callers.ts'
 import { DatabaseUnavailable } from './database/database-failures.ts'
 import type { TenantId } from './database/open-database.ts'
@@ -12,7 +13,7 @@ import { queryReader, type ReadQuery, rightPartsMax } from './query-parameters.t
 import { callerNetwork } from './security/caller-network.ts'
 import type { TokenClaims } from './security/token.ts'
 import { callerAddress } from './security/trusted-proxies.ts'
-import { answerHeaders, expiryHeaders, limitHeaders } from './serve-endpoint.ts'
+import { answerHeaders } from './serve-endpoint.ts'
 
 /**
  * Takes a read that may be answered before the framework sees it: everything that the answer needs is remembered (whose

@@ -26,6 +26,7 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
+import { hasBody, limitArrival, tooLarge } from './admission.ts'
 import { agentRoute } from './agents/agent-route.ts'
 import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'
 import { callers } from './callers.ts'
@@ -57,7 +58,7 @@ import { type Begun, endSockets, leaveInPeace } from './leave.ts'
 import { callerNetwork } from './security/caller-network.ts'
 import { slidingWindow } from './security/rate-limit.ts'
 import { trustedProxies } from './security/trusted-proxies.ts'
-import { hasBody, limitArrival, serveEndpoint, tooLarge } from './serve-endpoint.ts'
+import { serveEndpoint } from './serve-endpoint.ts'
 import { recordProblem, recordRequests } from './watching/request-record.ts'
 
 const servedEndpoints: readonly ServedEndpoint[] = [

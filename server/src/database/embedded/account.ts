@@ -31,7 +31,7 @@ export function accountWarning(account: Account, list = userList): string | null
   const shared = accountNamed(sharedName, list)
   if (account === null || account.uid !== shared?.uid) return null
   return (
-    `The database runs under the account "${sharedName}", because this process is root: any other program under that account ` +
+    `The database runs under the account "${sharedName}", because this process is root: every other program under that account ` +
     `can read it. Run the service as a normal user, or make a user "${ownName}" before the first start.`
   )
 }
