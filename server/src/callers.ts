@@ -9,10 +9,9 @@ import {
   type SigningSecretRow,
   wasIssued,
 } from './database/credentials.ts'
-import { DatabaseUnavailable } from './database/database-failures.ts'
 import { readTenantStanding } from './database/histories.ts'
 import { type TenantId, tenantId } from './database/open-database.ts'
-import { behindRequests, spendPatience } from './database/patience.ts'
+import { behindRequests } from './database/patience.ts'
 import { findSession } from './database/people.ts'
 import type { Parts, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { unsealWithAny } from './security/sealed-secret.ts'
@@ -111,9 +110,6 @@ function forgiving(now: number): Date {
   return new Date(now - tokenLeewaySeconds * 1000)
 }
 
-/** One tenant's flood may not hold the connections that the others need. */
-const lookUpsAtOnceMax = 4
-
 /** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
 export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
@@ -134,13 +130,6 @@ export function callers({
   }
   const told = (watch: CallerWatch) => (claims: TokenClaims) =>
     watch.signedBy(tenantId(claims.tenant_id), claims)
-
-  // Whoever waits for a turn waits for the database: the patience is one.
-  const inTurn = turns<TenantId>(lookUpsAtOnceMax, (turn) =>
-    spendPatience(turn).catch((error: unknown) => {
-      throw new DatabaseUnavailable(error)
-    }),
-  )
 
   /** Tokens whose signature has held, by the header they came in: a caller sends the same one each time. */
   const heard = new Map<string, { claims: TokenClaims; tenant: TenantId; name: string }>()
@@ -178,27 +167,22 @@ export function callers({
       const known = heardNow(authorization, now)
       if (known !== null) watch.signedBy(known.tenant, known.claims)
       const { claims, tenant, name } = known ?? hear(authorization, now, told(watch))
-      const live = await memory.recall(tenant, name, now, () =>
-        inTurn(tenant, async () => {
-          watch.refuseSpent(tenant)
-          return database.inTenant(tenant, async (transaction) => {
-            const { versions } = await readTenantStanding(transaction, tenant)
-            const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
-            if (found === null) {
-              throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
-            }
-            return {
-              value: liveToken(found),
-              versions: { access: versions.access },
-              until: Math.min(
-                found.expires_at.getTime() + tokenLeewaySeconds * 1000,
-                now + credentialHoldsMs,
-              ),
-              bytes: credentialBytes,
-            }
-          })
-        }),
-      )
+      const live = await memory.recall(tenant, name, now, async () => {
+        watch.refuseSpent(tenant)
+        return database.inTenant(tenant, async (transaction) => {
+          const { versions } = await readTenantStanding(transaction, tenant)
+          const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
+          if (found === null) {
+            throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
+          }
+          return {
+            value: liveToken(found),
+            versions: { access: versions.access },
+            until: Math.min(found.expires_at.getTime() + tokenLeewaySeconds * 1000, now + credentialHoldsMs),
+            bytes: credentialBytes,
+          }
+        })
+      })
       noteUse(tenant, live, now, network)
       return serviceCaller(tenant, live)
     },
@@ -223,12 +207,10 @@ export function callers({
       }
       const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, told(watch))
       const tenant = tenantId(claims.tenant_id)
-      const session = await inTurn(tenant, async () => {
-        watch.refuseSpent(tenant)
-        return database.inTenant(tenant, (transaction) =>
-          findSession(transaction, tenant, claims.jti, forgiving(now)),
-        )
-      })
+      watch.refuseSpent(tenant)
+      const session = await database.inTenant(tenant, (transaction) =>
+        findSession(transaction, tenant, claims.jti, forgiving(now)),
+      )
       if (session === null || session.user_id !== claims.user_id) throw revoked()
       return {
         kind: 'dashboard',

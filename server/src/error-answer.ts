@@ -1,5 +1,5 @@
 import { Problem, problem } from '#contract/errors.ts'
-import { DatabaseUnavailable, LockTimeout } from './database/database-failures.ts'
+import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database/database-failures.ts'
 
 /** Any error as the Problem it is answered with. Only a Problem says something about itself. */
 export function asProblem(error: unknown): Problem {
@@ -12,6 +12,13 @@ export function asProblem(error: unknown): Problem {
         headers: { 'Retry-After': '1' },
         cause: error,
       },
+    )
+  }
+  if (error instanceof BrokerageBusy) {
+    return problem(
+      'unavailable',
+      'Your brokerage has too many requests under way at once. Send this one again when others have been answered.',
+      { headers: { 'Retry-After': '2' }, cause: error },
     )
   }
   if (error instanceof DatabaseUnavailable) {

@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { DatabaseUnavailable } from './database-failures.ts'
 import { spendPatience } from './patience.ts'
 
 const statementTimeoutMs = 2_000
@@ -20,36 +19,6 @@ export const timeouts = `set_config('statement_timeout', '${statementTimeoutMs}'
 /** Opens the wall of the tenant that stands in the text, also on the workers of a distributed database. */
 export const entering = (tenant: string) =>
   `enter_tenant(${tenant}, ${statementTimeoutMs}, ${lockTimeoutMs}, ${idleTimeoutMs})`
-
-/**
- * A connection of the pool, within a patience that may be shorter than the pool's own.
- *
- * @throws DatabaseUnavailable
- */
-export async function connection(pool: pg.Pool): Promise<pg.PoolClient> {
-  return spendPatience((leftMs) => connected(pool, leftMs)).catch((error: unknown) => {
-    throw new DatabaseUnavailable(error)
-  })
-}
-
-async function connected(pool: pg.Pool, leftMs: number): Promise<pg.PoolClient> {
-  const connecting = pool.connect()
-  if (leftMs >= poolWaitMs) return connecting
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), leftMs)
-  try {
-    return await Promise.race([connecting, late])
-  } catch (error) {
-    // One that comes after all is for somebody else.
-    connecting.then(
-      (client) => client.release(),
-      () => {},
-    )
-    throw error
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /** One statement, within what is left of the patience of the request it is for. */
 export function ask(

@@ -9,6 +9,17 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/**
+ * One brokerage has more under way than the service works on at once for it. The database is well, and others are
+ * answered; the same request can be sent again.
+ */
+export class BrokerageBusy extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'BrokerageBusy'
+  }
+}
+
 /** A row lock was not had in time: somebody else is changing the same thing. */
 export class LockTimeout extends Error {
   constructor(cause: unknown) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type pg from 'pg'
-import { ask, connection, entering } from './connection.ts'
+import { ask, entering } from './connection.ts'
 import { isConnectionLost, translated } from './database-failures.ts'
+import type { FairConnections } from './fair-connections.ts'
 import { gathering, type TenantCall, type Told } from './gathering.ts'
 import type { Database, TenantId, TenantVersions, VersionsListener } from './open-database.ts'
 
@@ -34,7 +34,7 @@ export type SchemaFunction = keyof typeof schemaFunctions
  * tenants go together, each behind its own wall; not on a distributed database, where tenants are on different machines.
  */
 export function functionCalls(
-  pool: pg.Pool,
+  connections: FairConnections,
   {
     isDistributed,
     inTenant,
@@ -45,9 +45,9 @@ export function functionCalls(
     text: string,
     values: readonly unknown[],
     { writes, moves }: FunctionKind,
-    calls: readonly TenantCall[],
+    { whose, calls }: { whose: TenantId | null; calls: readonly TenantCall[] },
   ): Promise<T> {
-    const client = await connection(pool)
+    const { client, release } = await connections.lend(whose)
     let broken = false
     try {
       const { rows } = await ask(client, text, values)
@@ -58,7 +58,7 @@ export function functionCalls(
       if (broken && moves) for (const { tenant } of calls) tell(tenant, null)
       throw translated(error, broken && writes)
     } finally {
-      client.release(broken)
+      release(broken)
     }
   }
 
@@ -83,7 +83,7 @@ export function functionCalls(
     // The function gets its tenant from the wall: it cannot run before that stands.
     const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
       from (select ${entering('$1')} as tenant offset 0) as wall`
-    const value = await message<T>(text, [String(tenant), ...values], kind, [call])
+    const value = await message<T>(text, [String(tenant), ...values], kind, { whose: tenant, calls: [call] })
     if (kind.moves) tellVersions(call, value)
     return value
   }
@@ -99,7 +99,8 @@ export function functionCalls(
       `select ${name}_of_each($1::integer[]${lists.join('')}) as value`,
       [calls.map(({ tenant }) => tenant), ...types.map((_, at) => calls.map(({ values }) => values[at]))],
       kind,
-      calls,
+      // It waits in no brokerage's line: each has at most one call in it, and one such message at a time.
+      { whose: null, calls },
     )
     return calls.map((call, at) => {
       const answer = answers[at] ?? null

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+
+
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
-import { answerTimeoutMs, ask, connection, entering, poolWaitMs, timeouts } from './connection.ts'
+import { answerTimeoutMs, ask, entering, poolWaitMs, timeouts } from './connection.ts'
 import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'
 import { hasWorkers } from './distribution.ts'
+import { fairConnections } from './fair-connections.ts'
 import { functionCalls, type SchemaFunction } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, withPatience } from './patience.ts'
@@ -169,6 +172,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   pool.on('error', (error) => options.onIdleError?.(error))
   // The same between two statements of a transaction, where the pool does not listen: the next statement fails instead.
   pool.on('connect', (client) => client.on('error', () => {}))
+  const connections = fairConnections(pool)
   const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
   let auditHeads = new Map<TenantId, AuditHead>()
   const listeners: VersionsListener[] = []
@@ -192,7 +196,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     opening: string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const client = await connection(pool)
+    const { client, release } = await connections.lend(tenant)
     let broken = false
     let committing = false
     let moving = false
@@ -230,7 +234,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing)
     } finally {
-      client.release(broken)
+      release(broken)
     }
   }
 
@@ -264,7 +268,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     connections: () => ({
       open: pool.totalCount,
       idle: pool.idleCount,
-      waiting: pool.waitingCount,
+      waiting: connections.waiting(),
       max: pool.options.max,
     }),
     takeAuditHeads() {
@@ -279,7 +283,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (options.readOnly !== true) await database.outsideTenants(makeInstallation)
   const key = await database.outsideTenants(installationKey)
   const isDistributed = await database.outsideTenants(hasWorkers)
-  const callInTenant = functionCalls(pool, { isDistributed, inTenant: database.inTenant, tell })
+  const callInTenant = functionCalls(connections, { isDistributed, inTenant: database.inTenant, tell })
   return { ...database, callInTenant, identifiers: identifiers(key) }
 }
 

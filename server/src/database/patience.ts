@@ -37,6 +37,11 @@ export function behindRequests<T>(work: () => Promise<T>): Promise<T> {
   return current.run(null, work)
 }
 
+/** Whether this is work that goes on behind a request. */
+export function isBehindRequests(): boolean {
+  return current.getStore() === null
+}
+
 /** Waits for the database, or for one's turn to ask it, on the patience of the request that this is for, if any. */
 export function spendPatience<T>(wait: (leftMs: number) => Promise<T>): Promise<T> {
   const patience = current.getStore() ?? null

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { DatabaseUnavailable } from './database-failures.ts'
+import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase, type TenantTransaction } from './open-database.ts'
 import { missingWalls } from './walls.ts'
 
@@ -192,6 +192,8 @@ export function replicaReads({
 
 /** Whether the primary may do better: it is there, or has what a migration has just brought. It does not write for it. */
 function isOfReplica(error: unknown): boolean {
+  // It is the brokerage that asks for too much, and the primary has other work.
+  if (error instanceof BrokerageBusy) return false
   if (error instanceof DatabaseUnavailable) return codeOf(error.cause) !== readOnlyTransaction
   return codeOf(error).startsWith('42')
 }

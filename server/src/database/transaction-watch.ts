@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
 import type { Database } from './open-database.ts'
 
 /**
@@ -11,6 +11,8 @@ export type TransactionKind = (typeof transactionKinds)[number]
 export const databaseFailures = [
   /** No connection was to be had: the database is not there, or all connections are taken for too long. */
   'no-connection',
+  /** One brokerage has too much under way at once: the others are answered. */
+  'brokerage-busy',
   /** A statement did not end in time. */
   'too-slow',
   'lock-timeout',
@@ -31,6 +33,7 @@ export type TransactionWatch = (kind: TransactionKind) => (failure: DatabaseFail
 /** What the database did wrong when a transaction ended so; null where it did nothing wrong, as when a lane is not there. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof LockTimeout) return 'lock-timeout'
+  if (error instanceof BrokerageBusy) return 'brokerage-busy'
   if (error instanceof DatabaseUnavailable) {
     const { cause } = error
     if (isTooSlow(cause)) return 'too-slow'

@@ -25,7 +25,6 @@ import { version } from '../endpoints/operations.ts'
 import { eventSecretPlace } from '../event-secrets.ts'
 import { allowedPrivate } from '../security/outbound-address.ts'
 import { unsealWithAny } from '../security/sealed-secret.ts'
-import { turns } from '../security/turns.ts'
 import { webhookSignature } from '../security/webhook-signature.ts'
 import { recordEvent } from '../security-events.ts'
 import { eventBody } from './event-body.ts'
@@ -34,8 +33,6 @@ import { type Posted, postEvent } from './post-event.ts'
 const lookEveryMs = 1_000
 /** Longer than an attempt can take, with the wait to write down what came of it. */
 const leaseSeconds = deliverySecondsMax + 20
-/** Connections that sending takes at the same time; the others are for requests. */
-const connectionsMax = 4
 /** Rounds of deliveries to one address before the others have their turn. */
 const roundsMax = 20
 /** After a stop: how long what is under way may take before it is cut off, to be tried again by whoever comes next. */
@@ -101,8 +98,6 @@ export function eventSender(
   const sending = new Map<string, { readonly failing: boolean; readonly work: Promise<void> }>()
   /** Addresses whose last attempt failed, as far as this instance knows. */
   const failing = new Set<string>()
-  const inTurn = turns<'database'>(connectionsMax)
-  const ask = <T>(work: () => Promise<T>) => inTurn('database', () => behindRequests(work))
   const cutOff = new AbortController()
   let stopping = false
   let isDown = false
@@ -126,7 +121,7 @@ export function eventSender(
     const settlement = settlementOf(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
     if (settlement.state === 'dead') await giveUp(to, event, status === 410)
-    await ask(() =>
+    await behindRequests(() =>
       settleDelivery(database, to.tenant, to.endpointId, event, { ...settlement, status, text, failure, ms }),
     )
     counts[settlement.state === 'due' ? 'failed' : settlement.state]++
@@ -157,7 +152,7 @@ export function eventSender(
     isGone: boolean,
   ): Promise<void> {
     const reason = isGone ? ('gone' as const) : ('failing' as const)
-    await ask(() =>
+    await behindRequests(() =>
       database.inTenant(tenant, async (transaction) => {
         const why = isGone
           ? { reason: 'gone' as const }
@@ -184,7 +179,7 @@ export function eventSender(
     const isCrowded = () => sending.size >= endpointsAtOnceMax
     for (let round = 0; !stopping && (round < roundsMax || !isCrowded()); round++) {
       const most = failing.has(key) ? 1 : deliveriesPerEndpointMax
-      const claimed = await ask(() =>
+      const claimed = await behindRequests(() =>
         claimDeliveries(database, to.tenant, to.endpointId, { most, leaseSeconds }),
       )
       if (claimed === null || claimed.events.length === 0) return
@@ -206,7 +201,7 @@ export function eventSender(
 
   const keptSince = () => new Date(clock() - eventsKeptDaysMax * dayMs)
   const queue = () =>
-    ask(() => database.outsideTenants((transaction) => eventQueue(transaction, keptSince())))
+    behindRequests(() => database.outsideTenants((transaction) => eventQueue(transaction, keptSince())))
 
   /** Takes away what is older than is kept. */
   async function prune(): Promise<void> {
@@ -214,7 +209,7 @@ export function eventSender(
     for (const tenant of tenantsWithOld) {
       let isMore = true
       while (isMore && !stopping) {
-        isMore = await ask(() =>
+        isMore = await behindRequests(() =>
           database.inTenant(tenant, (transaction) => pruneEvents(transaction, tenant, keptSince())),
         )
       }
@@ -223,7 +218,7 @@ export function eventSender(
 
   async function look(): Promise<void> {
     try {
-      const due = await ask(() =>
+      const due = await behindRequests(() =>
         database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
       for (const to of due) begin(to)
