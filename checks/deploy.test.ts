@@ -264,7 +264,7 @@ describe('compose', () => {
 
   test('makes the roles and the database as README says', () => {
     const script = textOf('deploy/compose/make-roles.sql')
-    const made = script.split('\n').filter((line) => /^(create|revoke|grant)/.test(line))
+    const made = script.split('\n').filter((line) => /^(create|alter|revoke|grant)/.test(line))
     const inReadme = /```sql\n([\s\S]*?)```/.exec(textOf('README.md'))?.[1]?.trim().split('\n')
     expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(inReadme)
   })

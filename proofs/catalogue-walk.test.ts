@@ -1,8 +1,9 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Database, openDatabase } from '#server/database/open-database.ts'
 import { openWalls } from '#server/database/open-walls.ts'
 import { missingWalls } from '#server/database/walls.ts'
+import { asMaker } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 let database: TestDatabase
@@ -174,6 +175,30 @@ describe('each fault that is planted is found, and keeps the service from starti
       await owner.query(undo)
     }
     expect(await found()).toEqual([])
+  })
+})
+
+describe('a role whose sessions have no time-outs of their own keeps the service from starting', () => {
+  test.each([
+    ['statement_timeout', '0', /have no statement_timeout.* set statement_timeout = '2s'/],
+    ['statement_timeout', '1h', /too long a statement_timeout/],
+    [
+      'idle_in_transaction_session_timeout',
+      '0',
+      /have no idle_in.* set idle_in_transaction_session_timeout = '10s'/,
+    ],
+  ])('%s = %s', async (name, value, words) => {
+    const { makerUrl } = inject('databaseCluster')
+    const role = `alter role lanewise_service in database ${database.name}`
+    await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
+    const asNewSession = await openDatabase({ connection: database.service })
+    try {
+      expect(await missingWalls(asNewSession)).toEqual([expect.stringMatching(words)])
+    } finally {
+      await asNewSession.close()
+      await asMaker(makerUrl, (maker) => maker.query(`${role} reset ${name}`))
+    }
+    expect(await missingWalls(asService)).toEqual([])
   })
 })
 

@@ -5,6 +5,9 @@
 \getenv service_password SERVICE_PASSWORD
 create role lanewise_owner login password :'owner_password';
 create role lanewise_service login password :'service_password';
+-- A call that is one message takes its time-out from the session: the service refuses to start without these two.
+alter role lanewise_service set statement_timeout = '2s';
+alter role lanewise_service set idle_in_transaction_session_timeout = '10s';
 create database lanewise owner lanewise_owner;
 revoke all on database lanewise from public;
 grant connect on database lanewise to lanewise_service;

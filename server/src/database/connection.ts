@@ -10,6 +10,14 @@ export const poolWaitMs = 1_000
 const lockTimeoutMs = 1_500
 const idleTimeoutMs = 10_000
 /**
+ * Settings that the service's role has for all of its sessions. A call that is one message has no transaction to set
+ * them for: PostgreSQL takes the time-out of a statement from the session, before the statement begins.
+ */
+export const roleTimeouts = [
+  { name: 'statement_timeout', value: `${statementTimeoutMs / 1000}s` },
+  { name: 'idle_in_transaction_session_timeout', value: `${idleTimeoutMs / 1000}s` },
+] as const
+/**
  * Set for each transaction, with its wall: a pooler in front hands a connection to somebody else after it, and knows
  * nothing of what a session was started with.
  */

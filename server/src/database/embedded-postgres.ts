@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { roleTimeouts } from './connection.ts'
 import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
 import { accountWarning, asAccount, giveTo } from './embedded/account.ts'
 import { type Binaries, postgresBinaries } from './embedded/binaries.ts'
@@ -447,6 +448,9 @@ export async function makeRoles(client: pg.Client, passwords: Omit<Passwords, 's
     const { rowCount } = await client.query('select from pg_roles where rolname = $1', [name])
     const verb = rowCount === 0 ? 'create' : 'alter'
     await client.query(`${verb} role ${name} login password ${client.escapeLiteral(passwords[role])}`)
+  }
+  for (const { name, value } of roleTimeouts) {
+    await client.query(`alter role ${roleNames.service} set ${name} = '${value}'`)
   }
 }
 

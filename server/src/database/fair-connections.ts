@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { poolWaitMs } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import type { TenantId } from './open-database.ts'
 import { isBehindRequests, spendPatience } from './patience.ts'
@@ -164,7 +165,9 @@ export function fairConnections(pool: pg.Pool): FairConnections {
   }
 
   return {
-    lend: (whose) => spendPatience((leftMs) => lendNow(whose, leftMs)),
+    // Work that is no brokerage's own, such as the look whether the service is ready, fails early.
+    lend: (whose) =>
+      spendPatience((leftMs) => lendNow(whose, whose === null ? Math.min(leftMs, poolWaitMs) : leftMs)),
     waiting: () => lines.values().reduce((sum, line) => sum + line.waiting.length, 0),
   }
 }

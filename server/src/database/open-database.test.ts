@@ -113,3 +113,30 @@ test.each([
     }
   },
 )
+
+test('a function that does not end is ended by the database, and not only given up by us', async () => {
+  const asOwner = new pg.Client(ownDatabase.owner)
+  await asOwner.connect()
+  try {
+    const { rows } = await asOwner.query<{ text: string }>(
+      `select pg_get_functiondef('claim_deliveries(integer, integer, integer, integer)'::regprocedure) as text`,
+    )
+    const text = rows[0]?.text ?? ''
+    await asOwner.query(text.replace(/\bbegin\b/, 'begin perform pg_catalog.pg_sleep(60);'))
+    await expect(database.callInTenant(tenant, 'claim_deliveries', [1, 1, 1])).rejects.toThrow(
+      DatabaseUnavailable,
+    )
+    // The connection of one that was only given up is closed, and its backend sleeps on.
+    const stillAtWork = async () => {
+      const { rowCount } = await asOwner.query(
+        `select from pg_stat_activity where datname = current_database()
+           and query like 'select claim_deliveries(%' and state = 'active'`,
+      )
+      return rowCount
+    }
+    await expect.poll(stillAtWork, { timeout: 5_000 }).toBe(0)
+    await asOwner.query(text)
+  } finally {
+    await asOwner.end()
+  }
+})

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 
-
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { answerTimeoutMs, ask, entering, poolWaitMs, timeouts } from './connection.ts'
 import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'

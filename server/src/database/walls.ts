@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
+import { roleTimeouts } from './connection.ts'
 import { notSpread } from './distribution.ts'
-import type { Database } from './open-database.ts'
+import type { Database, TenantTransaction } from './open-database.ts'
 import { openWalls } from './open-walls.ts'
+
+/** A time-out of a session that is longer than this bounds nothing that somebody waits for. Milliseconds. */
+const roleTimeoutMsMax = 60_000
 
 /** Settings without which "acknowledged" would not mean "durable". */
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
@@ -9,7 +13,8 @@ const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 /**
  * What stands between this database and the promises of the service, in words an operator can act on; empty when the
  * walls are up. Asked once at the start: row-level security does nothing for a superuser, for a role that bypasses it
- * or for an unforced owner, and a database without fsync loses what it acknowledged.
+ * or for an unforced owner, a database without fsync loses what it acknowledged, and without time-outs of the role a
+ * call that is one message may run for ever.
  */
 export async function missingWalls(database: Database): Promise<string[]> {
   return database.outsideTenants(async (transaction) => {
@@ -44,11 +49,27 @@ export async function missingWalls(database: Database): Promise<string[]> {
           ? [`The role ${role} owns the tables. Connect as lanewise_service, and migrate as the owner.`]
           : []),
       ]),
+      ...(isAbove ? [] : await missingTimeouts(transaction)),
       ...(isAbove ? [] : await openWalls(transaction)),
       ...((await notSpread(transaction)) ?? []).map(
         (table) =>
           `The table ${table} is not spread over the workers as the others are. Run npm run distribute.`,
       ),
+    ]
+  })
+}
+
+/** The time-outs that sessions of this role do not begin with, whatever this transaction has set for itself. */
+async function missingTimeouts(transaction: TenantTransaction): Promise<string[]> {
+  const { rows } = await sql<{ role: string; name: string; ms: number }>`
+    select current_user as role, name, reset_val::bigint as ms from pg_settings
+    where name = any (${roleTimeouts.map(({ name }) => name)})
+  `.execute(transaction)
+  return roleTimeouts.flatMap(({ name, value }) => {
+    const { role, ms } = rows.find((row) => row.name === name) ?? { role: 'lanewise_service', ms: 0 }
+    if (ms > 0 && ms <= roleTimeoutMsMax) return []
+    return [
+      `Sessions of the role ${role} have ${ms === 0 ? 'no' : 'too long a'} ${name}. Run as a superuser: alter role ${role} set ${name} = '${value}'; a pooler in front must then open its connections anew.`,
     ]
   })
 }
