@@ -13,7 +13,7 @@ import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { liveMigrations } from './live-migrations.ts'
 import { filteredFiles, mutationWalk } from './mutation-walk.ts'
-import { noisyNeighbour, slowConnections } from './neighbours.ts'
+import { compressedUploads, largeNeighbour, noisyNeighbour, slowConnections } from './neighbours.ts'
 import { type Finding, firstFaults, type Proof, shareOf } from './proof.ts'
 import { rememberedAnswers } from './remembered-answers.ts'
 import { pointInTime } from './restore-drill.ts'
@@ -164,6 +164,8 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: hostileRequests, minutes: 2.5 },
   { proof: slowConnections, minutes: 2.5 },
   { proof: noisyNeighbour, minutes: 2.5 },
+  { proof: largeNeighbour, minutes: 7 },
+  { proof: compressedUploads, minutes: 1.5 },
   { proof: concurrency, minutes: 1 },
   { proof: routes, minutes: 0.5 },
   { proof: walls, minutes: 3 },

@@ -7,7 +7,7 @@ import { fullDisk } from './full-disk.ts'
 import { kills } from './kills.ts'
 import { lateDeliveries } from './late-deliveries.ts'
 import { liveMigrations } from './live-migrations.ts'
-import { noisyNeighbour, slowConnections } from './neighbours.ts'
+import { compressedUploads, largeNeighbour, noisyNeighbour, slowConnections } from './neighbours.ts'
 import type { Finding, Proof } from './proof.ts'
 import { isProven, prove, type Verdict } from './prove.ts'
 import { rollingRestart } from './rolling-restart.ts'
@@ -30,6 +30,8 @@ const short: readonly { proof: Proof; share: number }[] = [
   { proof: simulation, share: 0.05 },
   { proof: liveMigrations, share: 0.01 },
   { proof: noisyNeighbour, share: 0.05 },
+  { proof: largeNeighbour, share: 0.02 },
+  { proof: compressedUploads, share: 0.05 },
 ]
 
 // Most of them wait most of the time, for processes to start and for a second to be over.

@@ -113,7 +113,7 @@ async function cutInEveryWay({
         await Promise.all([
           askAll(service.url, reader.tenant.owner, seen, what),
           ...[0, 1, 2, 3, 4, 5].map(async (nth) => {
-            const read = await readInsight(service.url, reader.token, nth)
+            const read = await readInsight(service.url, reader, nth)
             seen.push({ what: `insight under ${what}`, ...read, ms: read.ended - read.began })
             if (read.found === false) faults.push(`under ${what} a read said that nothing is known`)
           }),
@@ -172,7 +172,7 @@ async function recovered(
   while (performance.now() - healed < recoveryMsMax + 8_000) {
     const round: Seen[] = []
     const [read] = await Promise.all([
-      readInsight(url, token, 0),
+      readInsight(url, { token }, 0),
       askAll(url, dashboardToken, round, 'no fault'),
       delay(100),
     ])

@@ -50,7 +50,7 @@ async function restartUnderLoad(
       // The first whole round of answers about data after it is back.
       while (isAlive() && performance.now() - back < recoveryMsMax + slackMs + 2_000) {
         const began = performance.now()
-        const read = await readInsight(service.url, reader.token, 0)
+        const read = await readInsight(service.url, reader, 0)
         if (read.status === 200) break
         await delay(Math.max(0, 150 - (performance.now() - began)))
       }

@@ -42,31 +42,46 @@ export const insights = [
   `/api/integrations/insights/markup?${query}&proposed_rate=2000`,
 ]
 
-/** Asks one of the two insights. */
-export async function readInsight(url: string, token: string, nth: number): Promise<Read> {
+export type ReadNth = (url: string, reader: Integration, nth: number) => Promise<Read>
+
+/** Asks something, and whether the answer says that anything is known. */
+async function readAt(
+  address: string,
+  token: string,
+  isFound: (body: Record<string, unknown>) => boolean,
+): Promise<Read> {
   const began = performance.now()
-  const { status, found } = await fetch(`${url}${insights[nth % insights.length]}`, {
+  const { status, found } = await fetch(address, {
     headers: { Authorization: `Bearer ${token}` },
     signal: AbortSignal.timeout(10_000),
   }).then(
     async (answer) => {
-      const body = (await answer.json()) as { found?: boolean }
-      return { status: answer.status, found: answer.status === 200 ? body.found === true : null }
+      const body = (await answer.json()) as Record<string, unknown>
+      return { status: answer.status, found: answer.status === 200 ? isFound(body) : null }
     },
     () => ({ status: 0, found: null }),
   )
   return { began, ended: performance.now(), status, found }
 }
 
-/** Reads both insights in turn, within the tenant's limit, until `isOver`. */
+/** Asks one of the two insights. */
+export const readInsight = (url: string, { token }: Pick<Integration, 'token'>, nth: number): Promise<Read> =>
+  readAt(`${url}${insights[nth % insights.length]}`, token, ({ found }) => found === true)
+
+/** Asks for the newest lanes as a person does, which is read from the database each time. */
+export const readLanes = (url: string, { tenant }: Integration): Promise<Read> =>
+  readAt(`${url}/api/lanes?limit=10`, tenant.owner, ({ lanes }) => Array.isArray(lanes) && lanes.length > 0)
+
+/** Reads within the tenant's limit, both insights in turn unless something else is to be read, until `isOver`. */
 export async function readInsights(
   url: () => string,
-  { token }: Integration,
+  reader: Integration,
   reads: Read[],
   isOver: () => boolean,
+  read: ReadNth = readInsight,
 ): Promise<void> {
   for (let nth = 0; !isOver(); nth++) {
-    reads.push(await readInsight(url(), token, nth))
+    reads.push(await read(url(), reader, nth))
     await delay(120)
   }
 }

@@ -1,10 +1,21 @@
+import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { headersArrivalSecondsMax } from '#contract/limits.ts'
-import { makeIntegration } from '#testing/make.ts'
+import { gzipSync } from 'node:zlib'
+import { batchLanesMax, headersArrivalSecondsMax } from '#contract/limits.ts'
+import { call, makeIntegration, makeTenant } from '#testing/make.ts'
+import { quotesFile } from '#testing/quotes-file.ts'
 import type { RunningService } from '#testing/running-service.ts'
-import { insights, makeKnownBrokerage, type Read, readInsight, readInsights } from './insight-readers.ts'
+import {
+  insights,
+  makeKnownBrokerage,
+  type Read,
+  type ReadNth,
+  readInsight,
+  readInsights,
+  readLanes,
+} from './insight-readers.ts'
 import type { FaultName } from './planted-fault.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 import { proofDatabase } from './proof-database.ts'
@@ -24,6 +35,10 @@ function p99Ms(reads: readonly Read[]): number {
 }
 
 interface Neighbour {
+  /** Makes what it needs, before anybody is timed. */
+  prepare?(service: RunningService, share: number): Promise<void>
+  /** What is read beside it: both insights, which are remembered, unless told otherwise. */
+  readonly read?: ReadNth
   /** Begins, and goes on until `isOver`; what it found out is told at the end. A busy machine is given `slackMs`. */
   disturb(
     service: RunningService,
@@ -47,6 +62,8 @@ async function readBeside(
   try {
     const service = await services.start(fault === undefined ? {} : { fault })
     const reader = await makeKnownBrokerage(service.url)
+    const read: ReadNth = neighbour.read ?? readInsight
+    await neighbour.prepare?.(service, share)
     const readFor = async (alone: string, seconds: number) => {
       const reads: Read[] = []
       const end = performance.now() + seconds * 1_000
@@ -55,6 +72,7 @@ async function readBeside(
         reader,
         reads,
         () => performance.now() > end || signal.aborted,
+        read,
       )
       onProgress(`${reads.length} reads ${alone}, p99 ${Math.round(p99Ms(reads))} ms`)
       return reads
@@ -62,7 +80,7 @@ async function readBeside(
     // The first answers of a process are slower than all others.
     await delay(1_100)
     for (let nth = 0; nth < shareOf(warmReads, share, warmReadsMin); nth++) {
-      await readInsight(service.url, reader.token, nth)
+      await read(service.url, reader, nth)
       await delay(110)
     }
     const quiet = await readFor('alone', shareOf(fullSeconds, share, aloneSecondsMin))
@@ -93,16 +111,23 @@ async function readBeside(
 
 const floodPerSecond = 500
 
-/** The status of one answer, over connections that are kept, with as little work of our own as can be. */
-function askStatus(url: string, agent: Agent, token: string): Promise<number> {
+/**
+ * The status of one answer, over connections that are kept, with as little work of our own as can be; 0 when none came.
+ * A body is sent as JSON.
+ */
+function askStatus(address: string, agent: Agent, token: string, body?: string): Promise<number> {
   return new Promise((resolve) => {
-    const headers = { Authorization: `Bearer ${token}` }
-    const asked = request(`${url}${insights[0]}`, { agent, headers }, (answer) => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    }
+    const method = body === undefined ? 'GET' : 'POST'
+    const asked = request(address, { agent, headers, method }, (answer) => {
       answer.resume()
-      answer.once('end', () => resolve(answer.statusCode ?? 0))
+      answer.once('close', () => resolve(answer.complete ? (answer.statusCode ?? 0) : 0))
     })
     asked.once('error', () => resolve(0))
-    asked.end()
+    asked.end(body)
   })
 }
 
@@ -116,7 +141,8 @@ const flood: Neighbour = {
     while (!isOver()) {
       const due = ((performance.now() - began) / 1_000) * floodPerSecond
       // A sender that is behind sends what it can at once, but not a wall of it.
-      for (let sent = 0; asked.length < due && sent < 20; sent++) asked.push(askStatus(url, agent, token))
+      for (let sent = 0; asked.length < due && sent < 20; sent++)
+        asked.push(askStatus(`${url}${insights[0]}`, agent, token))
       await delay(10)
     }
     const statuses = await Promise.all(asked)
@@ -132,6 +158,155 @@ const flood: Neighbour = {
       faults,
     }
   },
+}
+
+const largeQuotes = 1_000_000
+const largeQuotesMin = 20_000
+/** More than a brokerage may have in its line, so that some are refused. */
+const peopleAtOnce = 150
+const batchesAtOnce = 10
+const lane = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
+/** What a page asks for: each reads all quotes of the brokerage, or many of them. */
+const pageReads = [
+  '/api/performance',
+  '/api/performance/margin-gaps',
+  '/api/lanes?limit=200',
+  `/api/advice/lane?${lane}&include=evidence`,
+]
+
+/** A brokerage with up to a million quotes whose people and machines ask for all that is slow, without a pause. */
+function largeBrokerage(): Neighbour {
+  let people = ''
+  let machines = ''
+  return {
+    read: readLanes,
+    async prepare({ url }, share) {
+      const { tenant, token } = await makeIntegration(asApp(url))
+      people = tenant.owner
+      machines = token
+      const quotes = shareOf(largeQuotes, share, largeQuotesMin)
+      const answer = await fetch(`${url}/api/imports`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${people}`, 'Content-Type': 'text/csv' },
+        body: quotesFile({ seed: 1, quotes, until: Date.now(), hours: 10_000 / quotes }),
+      })
+      const { import_id } = (await answer.json()) as { import_id: number }
+      for (let status = 'running'; status !== 'done'; await delay(100)) {
+        status = (await call(asApp(url), 'GET', `/api/imports/${import_id}`, { token: people })).body.status
+        if (status !== 'running' && status !== 'done') throw new Error(`The import is ${status}.`)
+      }
+    },
+    async disturb({ url }, isOver) {
+      const agent = new Agent({ keepAlive: true, maxSockets: peopleAtOnce + batchesAtOnce })
+      const statuses: number[] = []
+      const again = async (ask: () => Promise<number>) => {
+        while (!isOver()) statuses.push(await ask())
+      }
+      const lanes = Array.from({ length: batchLanesMax }, (_, at) => ({
+        origin: 'Dallas, TX',
+        destination: at % 2 === 0 ? 'Atlanta, GA' : 'Houston, TX',
+        proposed_rate: 1_000 + at,
+      }))
+      const batch = JSON.stringify({ lanes, answers: ['markup', 'lane'] })
+      const asking = [
+        ...Array.from({ length: peopleAtOnce }, (_, at) =>
+          again(() => askStatus(`${url}${pageReads[at % pageReads.length]}`, agent, people)),
+        ),
+        ...Array.from({ length: batchesAtOnce }, () =>
+          again(() => askStatus(`${url}/api/integrations/insights/batch`, agent, machines, batch)),
+        ),
+      ]
+      while (!isOver()) await delay(50)
+      agent.destroy()
+      await Promise.all(asking)
+      const share = (status: number) => statuses.filter((one) => one === status).length
+      const faults: string[] = []
+      if (share(200) === 0) faults.push('nothing of the large brokerage was answered')
+      const odd = statuses.find((status) => ![0, 200, 429, 503].includes(status))
+      if (odd !== undefined) faults.push(`one of the large brokerage was answered ${odd}`)
+      return {
+        figure: `a large brokerage with ${share(200)} answers, ${share(429)} refusals by the limit and ${share(503)} by its own load`,
+        faults,
+      }
+    },
+  }
+}
+
+const uploadsAtOnce = 16
+/** What 16 such files may add to the process while they are read, checked and imported. */
+const grownMegabytesMax = 150
+
+/** A file that packs to some 100 kB and unpacks to 94 MiB: a few thousand quotes, each with a long note. */
+function packedFile(): Buffer {
+  const note = 'n'.repeat(32_000)
+  const row = `"Dallas, TX","Atlanta, GA",V,2000,2026-03-01,${note}\n`
+  return gzipSync(
+    `origin,destination,equipment,quoted_rate,quoted_at,note\n${row.repeat(Math.floor((94 * 1024 * 1024) / row.length))}`,
+  )
+}
+
+/** Eight brokerages that send two packed files each, all at once. */
+function packedUploads(): Neighbour {
+  let tokens: string[] = []
+  let file: Uint8Array<ArrayBuffer> = new Uint8Array()
+  return {
+    async prepare({ url }) {
+      file = new Uint8Array(packedFile())
+      for (let made = 0; made < uploadsAtOnce / 2; made++) {
+        tokens = [...tokens, (await makeTenant(asApp(url))).owner]
+      }
+    },
+    async disturb({ url, child }, isOver) {
+      const residentMegabytes = () =>
+        Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1_000
+      const before = residentMegabytes()
+      const faults: string[] = []
+      let most = before
+      let isDone = false
+      const watching = (async () => {
+        for (; !isDone; await delay(20)) most = Math.max(most, residentMegabytes())
+      })()
+      const imports = await Promise.all(
+        [...tokens, ...tokens].map(async (token) => {
+          const answer = await fetch(`${url}/api/imports`, {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/gzip' },
+            body: file,
+          })
+          const { import_id, detail } = (await answer.json()) as { import_id?: number; detail?: string }
+          return { token, status: answer.status, import_id, detail }
+        }),
+      )
+      const taken = imports.filter(({ status }) => status === 202)
+      const refused = imports.filter(({ status }) => status === 409)
+      if (taken.length !== tokens.length || refused.length !== tokens.length) {
+        faults.push(
+          `the files were answered ${imports.map(({ status, detail = '' }) => `${status} ${detail}`).join(', ')}`,
+        )
+      }
+      // Two are imported at a time. The others wait as they were sent.
+      const ended = async ({ token, import_id }: (typeof taken)[number]) => {
+        let status = 'running'
+        for (; status === 'running'; await delay(100)) {
+          status = (await call(asApp(url), 'GET', `/api/imports/${import_id}`, { token })).body.status
+        }
+        return status
+      }
+      const [first] = taken
+      const status = first === undefined ? 'not at all' : await ended(first)
+      if (status !== 'done') faults.push(`the first import ended ${status}`)
+      while (!isOver()) await delay(50)
+      isDone = true
+      await watching
+      const grown = Math.round(most - before)
+      if (grown > grownMegabytesMax)
+        faults.push(`the process grew by ${grown} MB, from ${Math.round(before)} MB`)
+      return {
+        figure: `${imports.length} files of ${Math.round(file.length / 1_000)} kB that unpack to 94 MiB: ${taken.length} taken, ${refused.length} refused, the process grew by ${grown} MB`,
+        faults,
+      }
+    },
+  }
 }
 
 /** Ways to hold a connection and give nothing for it. What is said goes on byte by byte, where there is more of it. */
@@ -197,6 +372,25 @@ export const noisyNeighbour: Proof = {
   fault: 'no limit for a brokerage',
   run: (options) => readBeside(flood, 60, 4, options),
   control: (options) => readBeside(flood, 4, 4, { ...options, share: 0 }, 'no limit for a brokerage'),
+}
+
+export const largeNeighbour: Proof = {
+  name: 't36-work',
+  claim: 'A large brokerage that asks for all that is slow at once waits for itself, and nobody else notices',
+  fault: 'one line for all brokerages',
+  run: (options) => readBeside(largeBrokerage(), 60, 4, options),
+  control: (options) =>
+    readBeside(largeBrokerage(), 4, 4, { ...options, share: 0 }, 'one line for all brokerages'),
+}
+
+export const compressedUploads: Proof = {
+  name: 't16-uploads',
+  claim:
+    'Sixteen packed files at once that unpack to 94 MiB each take under 150 MB, and a healthy client is answered',
+  fault: 'files are unpacked as a whole',
+  run: (options) => readBeside(packedUploads(), 60, 4, options),
+  control: (options) =>
+    readBeside(packedUploads(), 4, 4, { ...options, share: 0 }, 'files are unpacked as a whole'),
 }
 
 export const slowConnections: Proof = {

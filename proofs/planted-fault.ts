@@ -43,6 +43,19 @@ export const faults = {
     text: 'if (!admission.admitted) throw quotaExceeded(admission)',
     instead: 'if (false) throw quotaExceeded(admission)',
   },
+  /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
+  'one line for all brokerages': {
+    file: '/server/src/database/fair-connections.ts',
+    text: 'lend: (whose) =>',
+    instead: 'lend: (_, whose = null) =>',
+  },
+  /** What a file unpacks to is held in memory. */
+  'files are unpacked as a whole': {
+    file: '/server/src/imports/csv-file.ts',
+    text: 'isPacked ? gunzipped(file) : file',
+    instead:
+      "isPacked ? [await (await import('node:util')).promisify((await import('node:zlib')).gunzip)(Buffer.concat([...file]))] : file",
+  },
   /** Two instances let in twice as many. */
   'each instance counts for itself': {
     file: '/server/src/tenant-limit.ts',

@@ -115,7 +115,7 @@ async function importSeconds(
 
 /** Gives the rows that were added. */
 async function importOne(database: Database, tenant: TenantId, file: Buffer): Promise<number> {
-  const opened = await openImport(file, undefined)
+  const opened = await openImport([file], undefined)
   const row = await database.inTenant(tenant, (transaction) =>
     insertImport(transaction, tenant, {
       file_name: 'bench.csv',

@@ -13,6 +13,11 @@ export const bodyBytesMax = 64 * 1024
 export const quoteRequestBytesMax = 256 * 1024
 /** A CSV of past quotes: a million rows of about 120 bytes. It holds for the file as it is sent, and for the unpacked file. */
 export const importBytesMax = 128 * 1024 * 1024
+/**
+ * Files of all brokerages that are being received, wait or are imported, in the form they were sent in: an instance sets
+ * the memory apart before it reads a file, and holds no more of them.
+ */
+export const importBytesHeldMax = 256 * 1024 * 1024
 /** The first part of an imported file, in which its header must end. */
 export const importHeadBytesMax = 256 * 1024
 export const importColumnsMax = 1_000

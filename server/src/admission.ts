@@ -31,6 +31,8 @@ export interface Admitted {
   readonly network: string
   /** What is left of the time that the caller is let wait for the database. */
   readonly patience: Patience
+  /** Ends what was begun before the body was read. */
+  readonly end: () => void
 }
 
 /** The checks of one route that need no body, and what they found out for its handler. */
@@ -44,13 +46,23 @@ export interface Admission {
 
 /**
  * Every route that has an endpoint begins with these checks, in this order: duplicate headers, caller, tenant limit, scope
- * or role, what `refuse` says of this route alone, encoding, type and declared size of the body.
+ * or role, what `refuse` says of this route alone, encoding, type and declared size of the body, what `beforeBody` settles.
  */
 export function admission(
   endpoint: Endpoint,
   parts: Parts,
   gates: Gates,
-  refuse: (request: FastifyRequest) => void = () => {},
+  {
+    refuse = () => {},
+    beforeBody = async () => () => {},
+  }: {
+    readonly refuse?: (request: FastifyRequest) => void
+    /** What is settled last; its answer ends that, when the request has ended at the latest. */
+    readonly beforeBody?: (
+      request: FastifyRequest,
+      known: Pick<Admitted, 'caller' | 'now'>,
+    ) => Promise<() => void>
+  } = {},
 ): Admission {
   const known = new WeakMap<FastifyRequest, Admitted>()
   const bytesMax = bodyBytesMaxOf(endpoint)
@@ -72,8 +84,11 @@ export function admission(
       refuseTooLittleRight(endpoint, caller)
       refuse(request)
       if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
+      const end = await asAsked(request, patience, () => beforeBody(request, { caller, now }))
+      if (reply.raw.closed) end()
+      else reply.raw.once('close', end)
       askForBody(request, reply)
-      known.set(request, { caller, now, network, patience })
+      known.set(request, { caller, now, network, patience, end })
     },
     admitted(request) {
       const found = known.get(request)
@@ -217,6 +232,12 @@ export function hasBody(request: FastifyRequest): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
 }
 
+/** How long a body says that it is; undefined where it does not say. */
+export function declaredBytes({ headers }: FastifyRequest): number | undefined {
+  const length = headers['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
 const csvTypes = /^(text\/csv|application\/csv|application\/gzip)$/
 
 function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytesMax: number): void {
@@ -249,8 +270,7 @@ function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytes
       },
     )
   }
-  const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > bytesMax) throw tooLarge(bytesMax)
+  if ((declaredBytes(request) ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
 
 export function tooLarge(bytesMax: number): Problem {

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TObject } from 'typebox'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
-import { admission, bodyBytesMaxOf, type Gates } from './admission.ts'
+import { admission, bodyBytesMaxOf, declaredBytes, type Gates, hasBody, tooLarge } from './admission.ts'
 import {
   type Call,
   type CsvFile,
@@ -34,21 +35,27 @@ export function serveEndpoint(
   gates: Gates,
 ): void {
   const { endpoint } = served
-  const { admit, admitted, asAsked } = admission(endpoint, parts, gates)
+  const bytesMax = bodyBytesMaxOf(endpoint)
+  const { admit, admitted, asAsked } = admission(endpoint, parts, gates, {
+    async beforeBody(request, { caller, now }) {
+      const bytes = declaredBytes(request) ?? (hasBody(request) ? bytesMax : 0)
+      return (await served.beforeBody?.({ caller, bytes, now } as never, parts)) ?? (() => {})
+    },
+  })
   const shapes = {
     params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
     body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : bodyShape(endpoint),
   }
   const readQuery = queryReader(endpoint.query)
 
-  app.route({
+  const route: RouteOptions = {
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    bodyLimit: bodyBytesMaxOf(endpoint),
+    bodyLimit: bytesMax,
     config: { endpoint: endpoint.name, isUpload: endpoint.bodyKind === 'csv' },
     onRequest: admit,
     handler: async (request, reply) => {
-      const { caller, now, network, patience } = admitted(request)
+      const { caller, now, network, patience, end } = admitted(request)
       const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const signed =
         caller.kind === 'service'
@@ -62,7 +69,7 @@ export function serveEndpoint(
         }),
         query: readQuery(request.raw.url ?? '', ignored.query),
         body: (endpoint.bodyKind === 'csv'
-          ? bodyBytes
+          ? (request.body ?? [])
           : readBody(endpoint, shapes.body, bodyBytes, ignored.body, reply)) as never,
         signed: signed as never,
         now,
@@ -70,7 +77,8 @@ export function serveEndpoint(
         requestId: request.id,
       }
       reportIgnored(request, reply, ignored)
-      const result = await asAsked(request, patience, () => served.handler(call as never, parts))
+      // Before the answer: whoever has it may send the next request at once.
+      const result = await asAsked(request, patience, () => served.handler(call as never, parts)).finally(end)
       if (endpoint.answerKind === 'csv') {
         return parts.traces.within(request.record?.span ?? null, () =>
           sendCsv(
@@ -93,7 +101,18 @@ export function serveEndpoint(
       if (result instanceof Reply) reply.headers(result.headers)
       return reply.code(endpoint.status).headers(answerHeaders(endpoint)).send(JSON.stringify(body))
     },
-  })
+  }
+  if (endpoint.bodyKind !== 'csv') app.route(route)
+  else {
+    // In a context of its own, where a body is kept in pieces as it arrives.
+    app.register(async (context) => {
+      context.removeAllContentTypeParsers()
+      context.addContentTypeParser('*', (request: FastifyRequest, body: IncomingMessage) =>
+        readPieces(body, { bytes: declaredBytes(request), bytesMax }),
+      )
+      context.route(route)
+    })
+  }
 
   async function verifySigned(
     of: Endpoint,
@@ -123,6 +142,40 @@ export function answerHeaders({ cacheSeconds }: Endpoint): Record<string, string
     ...(cacheSeconds === undefined ? {} : { 'Cache-Control': `private, max-age=${cacheSeconds}` }),
     'Content-Type': 'application/json; charset=utf-8',
   }
+}
+
+/** A piece of a body that is kept: large enough that thousands of tiny chunks cost no more than one large one. */
+const pieceBytesMax = 1024 * 1024
+
+/**
+ * Reads a body into pieces of up to a megabyte, without copying the whole together at its end.
+ *
+ * @throws Problem when it is longer than `bytesMax`
+ */
+async function readPieces(
+  body: IncomingMessage,
+  { bytes, bytesMax }: { bytes: number | undefined; bytesMax: number },
+): Promise<readonly Buffer[]> {
+  const pieces: Buffer[] = []
+  let total = 0
+  let free = Buffer.alloc(0)
+  // What is too long is answered on its connection, so that stays open.
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    if (total + chunk.length > bytesMax) throw tooLarge(bytesMax)
+    for (let at = 0; at < chunk.length; ) {
+      if (free.length === 0) {
+        free = Buffer.allocUnsafeSlow(Math.min(pieceBytesMax, Math.max((bytes ?? bytesMax) - total, 1)))
+        pieces.push(free)
+      }
+      const copied = chunk.copy(free, 0, at)
+      free = free.subarray(copied)
+      at += copied
+      total += copied
+    }
+  }
+  const last = pieces.pop()
+  if (last !== undefined) pieces.push(last.subarray(0, last.length - free.length))
+  return pieces
 }
 
 /** A header's one value; two of them stay joined, and then fit no form. */

@@ -38,15 +38,17 @@ export function agentRoute(
   parts: Parts,
   gates: Gates,
 ): void {
-  const { admit, admitted, asAsked } = admission(message, parts, gates, (request) => {
-    refuseForeignPage(request)
-    if (request.method !== message.method) {
-      throw problem(
-        'method-not-allowed',
-        'Send each message of the Model Context Protocol as a POST. There is no stream to open and no session to end.',
-        { headers: { Allow: message.method } },
-      )
-    }
+  const { admit, admitted, asAsked } = admission(message, parts, gates, {
+    refuse: (request) => {
+      refuseForeignPage(request)
+      if (request.method !== message.method) {
+        throw problem(
+          'method-not-allowed',
+          'Send each message of the Model Context Protocol as a POST. There is no stream to open and no session to end.',
+          { headers: { Allow: message.method } },
+        )
+      }
+    },
   })
   const reads = new Map(
     served

@@ -29,7 +29,7 @@ afterAll(async () => {
 async function brokerage(number: number, name: string, csv: string): Promise<void> {
   const tenant = tenantId(number)
   const at = new Date(now)
-  const file = await openImport(Buffer.from(csv), undefined)
+  const file = await openImport([Buffer.from(csv)], undefined)
   const row = await database.inTenant(tenant, async (transaction) => {
     await transaction.insertInto('tenants').values({ tenant_id: tenant, name, created_at: at }).execute()
     return insertImport(transaction, tenant, {
@@ -37,7 +37,7 @@ async function brokerage(number: number, name: string, csv: string): Promise<voi
       dry_run: false,
       columns: file.columns.names,
       ignoredColumns: [],
-      bytes_total: file.csv.bytes.length,
+      bytes_total: file.csv.bytesTotal,
       created_by: null,
       created_at: at,
     })

@@ -97,12 +97,18 @@ export interface Traces {
 
 /** Runs imports and undos after their request was answered, and lets them finish or stop when the service drains. */
 export interface ImportRunner {
-  /** False while the files that run and wait fill the memory that is set apart for them. */
-  hasRoomFor(bytes: number): Promise<boolean>
+  /**
+   * Sets memory apart for a file of a brokerage before it is read, and answers the number of the place to give back;
+   * `busy` while another file of the same brokerage is being read, `full` while the files held leave too little memory.
+   */
+  reserve(tenant: TenantId, bytes: number): Promise<number | 'busy' | 'full'>
+  /** Gives a place back; once more does no harm. */
+  release(place: number): void
+  /** Imports a file, held as it was sent, in pieces. */
   start(
     tenant: TenantId,
     importId: number,
-    file: Buffer,
+    file: readonly Uint8Array[],
     options: { map: string | undefined; dryRun: boolean },
   ): void
   /** Goes on with the undo of an import that is `undoing`. */
@@ -221,7 +227,8 @@ export interface Call<E extends Endpoint> {
   readonly caller: CallerOf<E>
   readonly params: ParamsOf<E>
   readonly query: QueryOf<E>
-  readonly body: E['bodyKind'] extends 'csv' ? Buffer : BodyOf<E>
+  /** A file comes as it was sent, in pieces. */
+  readonly body: E['bodyKind'] extends 'csv' ? readonly Buffer[] : BodyOf<E>
   readonly signed: E['who'] extends { signed: true } ? Signed : undefined
   /** When the request arrived, epoch milliseconds. */
   readonly now: number
@@ -265,8 +272,23 @@ export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promi
 /** The answer of a read where all that it needs is remembered, at once; null where the database must be asked. */
 export type FromMemory<E extends Endpoint> = (call: ReadCall<E>, parts: Parts) => AnswerOf<E> | null
 
+/** A request whose caller is known and whose body has not been read. */
+export interface Arriving<E extends Endpoint> {
+  readonly caller: CallerOf<E>
+  /** How long the body says that it is; where it does not say, how long it may be. */
+  readonly bytes: number
+  readonly now: number
+}
+
+/**
+ * What is settled before the body of a request is read; it throws what the request is refused with. Its answer ends what
+ * was begun for the request, and is called when the request has ended, however that is; once more does no harm.
+ */
+export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<() => void>
+
 export interface ServedEndpoint {
   readonly endpoint: Endpoint
+  readonly beforeBody?: (arriving: never, parts: Parts) => Promise<() => void>
   readonly handler: (call: never, parts: Parts) => Promise<unknown>
   readonly fromMemory?: (call: never, parts: Parts) => unknown
 }
@@ -275,7 +297,7 @@ export interface ServedEndpoint {
 export function serve<E extends Endpoint>(
   endpoint: E,
   handler: Handler<E>,
-  fromMemory?: FromMemory<E>,
+  { fromMemory, beforeBody }: { fromMemory?: FromMemory<E>; beforeBody?: BeforeBody<E> } = {},
 ): ServedEndpoint {
   return {
     endpoint,
@@ -283,5 +305,8 @@ export function serve<E extends Endpoint>(
     ...(fromMemory === undefined
       ? {}
       : { fromMemory: fromMemory as NonNullable<ServedEndpoint['fromMemory']> }),
+    ...(beforeBody === undefined
+      ? {}
+      : { beforeBody: beforeBody as NonNullable<ServedEndpoint['beforeBody']> }),
   }
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -103,6 +106,47 @@ describe('202', () => {
     expect(dry).toMatchObject({ dry_run: true, rows_added: 1, columns: { quoted_rate: 'Rate' } })
     const lanes = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
     expect(lanes.body.lanes).toEqual([])
+  })
+
+  /** Begins to send a file, and goes on once the service wants its body. */
+  async function begun(tenant: Pick<MadeTenant, 'owner'>) {
+    const request = httpRequest(`${app.url}/api/imports`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${tenant.owner}`,
+        'Content-Type': 'text/csv',
+        Expect: '100-continue',
+      },
+    })
+    request.flushHeaders()
+    await once(request, 'continue')
+    request.write(header)
+    return request
+  }
+
+  it('takes a file that is minutes on its way, and meanwhile no other one of its brokerage', async () => {
+    const tenant = await makeTenant(app)
+    const before = app.now
+    const request = await begun(tenant)
+    expect((await send(tenant, header)).status).toBe(409)
+    app.now += 120_000
+    const answered = once(request, 'response')
+    request.end(rowTo('Atlanta'))
+    const [answer] = (await answered) as [IncomingMessage]
+    const { import_id } = (await json(answer)) as { import_id: number }
+    // One that was silent for so long would count as abandoned.
+    expect(await ended(tenant, import_id)).toMatchObject({ status: 'done', rows_added: 1 })
+    app.now = before
+  })
+
+  it('keeps no place for a file whose sender has gone', async () => {
+    const tenant = await makeTenant(app)
+    const request = await begun(tenant)
+    request.on('error', () => {})
+    expect((await send(tenant, header)).status).toBe(409)
+    request.destroy()
+    const rows = header + rowTo('Atlanta')
+    await expect.poll(async () => (await send(tenant, rows)).status, { timeout: 10_000 }).toBe(202)
   })
 
   it('answers other requests while it works', async () => {

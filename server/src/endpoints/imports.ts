@@ -17,8 +17,15 @@ import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
 import { importFieldNames, importFields } from '../imports/import-fields.ts'
 import { openImport } from '../imports/import-file.ts'
-import { beginImport, beginUndo, ImportConflict, undoRowsTotal } from '../imports/one-at-a-time.ts'
-import { type ServedEndpoint, serve } from './call.ts'
+import {
+  beginImport,
+  beginUndo,
+  ImportConflict,
+  refuseWhileBusy,
+  undoRowsTotal,
+} from '../imports/one-at-a-time.ts'
+import { turns } from '../security/turns.ts'
+import { type BeforeBody, type ServedEndpoint, serve } from './call.ts'
 
 /** An import as the API shows it. */
 function importAnswer(row: imports.ImportRow): Static<typeof Import> {
@@ -117,51 +124,77 @@ function fileErrors(error: ImportFileError): FieldError[] {
   }))
 }
 
+/** Files that are read through at once, over all brokerages: each is up to a second of work. */
+const inTurn = turns<'file'>(2)
+
+/** One file of a brokerage at a time, and memory for it, both before any of it is read. */
+const placeForFile: BeforeBody<typeof createImport> = async (
+  { caller: { tenant }, bytes, now },
+  { database, imports: runner },
+) => {
+  await database
+    .inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant, new Date(now)))
+    .catch(conflict)
+  const place = await runner.reserve(tenant, bytes)
+  if (place === 'busy') {
+    throw problem(
+      'state-conflict',
+      'Another file of this brokerage is being sent; wait until its import has ended.',
+    )
+  }
+  if (place === 'full') {
+    throw problem('unavailable', 'Too many files are being imported. Send the file again in a minute.', {
+      headers: { 'Retry-After': '60' },
+    })
+  }
+  return () => runner.release(place)
+}
+
 export const importEndpoints: ServedEndpoint[] = [
   serve(matchImportColumns, async ({ body }) => matchAnswer(matchColumns(body.headers, body.map))),
 
-  serve(createImport, async ({ caller, query, body, now }, { database, imports: runner }) => {
-    const fileName = query.file_name?.trim() || 'import.csv'
-    if (!isDisplayText(fileName)) {
-      throw invalid([
-        {
-          parameter: 'file_name',
-          code: 'invalid',
-          detail: 'file_name must be a file name of at most 255 characters without control characters.',
-        },
-      ])
-    }
-    const dryRun = query.dry_run === 'true'
-    const file = await openImport(body, query.map).catch((error: unknown) => {
-      throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
-    })
-    if (!(await runner.hasRoomFor(file.csv.bytes.length))) {
-      throw problem('unavailable', 'Too many imports are waiting. Send the file again in a minute.', {
-        headers: { 'Retry-After': '60' },
-      })
-    }
-    const at = new Date(now)
-    const row = await database
-      .inTenant(caller.tenant, (transaction) =>
-        beginImport(
-          transaction,
-          caller.tenant,
+  serve(
+    createImport,
+    async ({ caller, query, body }, { database, imports: runner, clock }) => {
+      const fileName = query.file_name?.trim() || 'import.csv'
+      if (!isDisplayText(fileName)) {
+        throw invalid([
           {
-            file_name: fileName,
-            dry_run: dryRun,
-            columns: file.columns.names,
-            ignoredColumns: file.columns.ignored,
-            bytes_total: file.csv.bytes.length,
-            created_by: caller.userId,
-            created_at: at,
+            parameter: 'file_name',
+            code: 'invalid',
+            detail: 'file_name must be a file name of at most 255 characters without control characters.',
           },
-          at,
-        ),
-      )
-      .catch(conflict)
-    runner.start(caller.tenant, row.import_id, file.csv.bytes, { map: query.map, dryRun })
-    return importAnswer(row)
-  }),
+        ])
+      }
+      const dryRun = query.dry_run === 'true'
+      const file = await inTurn('file', () => openImport(body, query.map)).catch((error: unknown) => {
+        throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
+      })
+      // The file may have been minutes on its way: an import that was silent for so long would count as abandoned.
+      const at = new Date(clock())
+      const row = await database
+        .inTenant(caller.tenant, (transaction) =>
+          beginImport(
+            transaction,
+            caller.tenant,
+            {
+              file_name: fileName,
+              dry_run: dryRun,
+              columns: file.columns.names,
+              ignoredColumns: file.columns.ignored,
+              bytes_total: file.csv.bytesTotal,
+              created_by: caller.userId,
+              created_at: at,
+            },
+            at,
+          ),
+        )
+        .catch(conflict)
+      runner.start(caller.tenant, row.import_id, body, { map: query.map, dryRun })
+      return importAnswer(row)
+    },
+    { beforeBody: placeForFile },
+  ),
 
   serve(listImports, async ({ caller, now }, { database }) => {
     const rows = await database.inTenant(caller.tenant, (transaction) =>

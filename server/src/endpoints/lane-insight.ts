@@ -305,5 +305,5 @@ function insightFromMemory(
   return known === undefined ? null : answer(call, asked, known)
 }
 
-export const laneInsightEndpoint = serve(laneInsight, insightIntoLane, insightFromMemory)
+export const laneInsightEndpoint = serve(laneInsight, insightIntoLane, { fromMemory: insightFromMemory })
 export const laneAdviceEndpoint = serve(laneAdvice, insightIntoLane)

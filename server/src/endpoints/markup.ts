@@ -223,5 +223,5 @@ function adviceFromMemory(call: ReadCall<typeof markup>, parts: Parts): AnswerOf
   return lane === undefined ? null : answer(query, asked, lane)
 }
 
-export const markupEndpoint = serve(markup, adviceOnRate, adviceFromMemory)
+export const markupEndpoint = serve(markup, adviceOnRate, { fromMemory: adviceFromMemory })
 export const quoteAdviceEndpoint = serve(quoteAdvice, adviceOnRate)

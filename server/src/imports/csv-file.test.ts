@@ -1,14 +1,26 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
+import { type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 
-function rowsOf(text: string | Buffer) {
-  return [...csvPieces(openCsv(Buffer.from(text)))].flatMap(({ rows }) => rows)
+/** Pieces that end anywhere, also within a letter. */
+function inPieces(text: string | Buffer, pieceBytes = 1_001): Buffer[] {
+  const bytes = Buffer.from(text)
+  return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) =>
+    bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes),
+  )
 }
 
-function problemOf(bytes: Buffer) {
+async function rowsIn(file: FileBytes) {
+  const rows: CsvRow[] = []
+  for await (const piece of csvPieces(await openCsv(file))) rows.push(...piece.rows)
+  return rows
+}
+
+const rowsOf = (text: string | Buffer) => rowsIn(inPieces(text))
+
+async function problemOf(bytes: Buffer | Buffer[]) {
   try {
-    openCsv(bytes)
+    await openCsv(Array.isArray(bytes) ? bytes : inPieces(bytes, 3))
   } catch (error) {
     if (error instanceof ImportFileError) return error.problems[0]
     throw error
@@ -28,20 +40,20 @@ describe('reading a file', () => {
     ['quoted values', '"a","b"\r\n"1","2"\r\n'],
     ["Excel's separator line", 'sep=;\r\na;b\r\n1;2\r\n'],
     ['blank lines', '\n\na,b\n\n1,2\n,\n\n'],
-  ])('takes %s', (_, text) => {
-    expect(openCsv(Buffer.from(text)).header.map((name) => name.trim())).toEqual(['a', 'b'])
-    expect(rowsOf(text).map(({ cells }) => cells.map((cell) => cell.trim()))).toEqual([['1', '2']])
+  ])('takes %s', async (_, text) => {
+    expect((await openCsv(inPieces(text, 1))).header.map((name) => name.trim())).toEqual(['a', 'b'])
+    expect((await rowsOf(text)).map(({ cells }) => cells.map((cell) => cell.trim()))).toEqual([['1', '2']])
   })
 
-  it('gives each row its line in the file, also after quoted line breaks', () => {
+  it('gives each row its line in the file, also after quoted line breaks', async () => {
     const text = 'a,"b\nc"\n1,"two\r\nlines"\n\n3,4\n'
-    expect(rowsOf(text).map(({ line }) => line)).toEqual([3, 6])
+    expect((await rowsOf(text)).map(({ line }) => line)).toEqual([3, 6])
   })
 
-  it('loses nothing where a piece of the file ends', () => {
+  it('loses nothing where a piece of the file ends', async () => {
     const cities = ['Montréal', 'San José', '"Ciudad, ""Juárez"""']
     const lines = Array.from({ length: 20_000 }, (_, index) => `${index},${cities[index % 3]}`)
-    const rows = rowsOf(`id,city\n${lines.join('\n')}`)
+    const rows = await rowsOf(`id,city\n${lines.join('\n')}`)
     expect(rows).toHaveLength(20_000)
     expect(rows.every(({ cells, line }, index) => cells[0] === String(index) && line === index + 2)).toBe(
       true,
@@ -49,9 +61,9 @@ describe('reading a file', () => {
     expect(rows[20_000 - 18]?.cells[1]).toBe('Ciudad, "Juárez"')
   })
 
-  it('refuses only the line whose quotes are wrong', () => {
+  it('refuses only the line whose quotes are wrong', async () => {
     const text = 'a,b\n1,2\n"5" pipe,2\n3,4\n"x ""y"" z",6\n7,"8\n9,10\n'
-    expect(rowsOf(text)).toEqual([
+    expect(await rowsOf(text)).toEqual([
       { line: 2, cells: ['1', '2'], malformed: false },
       { line: 3, cells: [], malformed: true },
       { line: 4, cells: ['3', '4'], malformed: false },
@@ -61,16 +73,19 @@ describe('reading a file', () => {
     ])
   })
 
-  it.each(['"a"b,c\n', '"a\n', '"a"b\n'])('is done with a file of nothing but %j in a moment', (row) => {
-    const begun = performance.now()
-    const rows = rowsOf(`a,b\n${row.repeat(50_000)}`)
-    // Asked again from each wrong quote on, a parser takes minutes, and nobody else is answered meanwhile.
-    expect(performance.now() - begun).toBeLessThan(2_000)
-    expect(rows.filter(({ malformed }) => malformed)).toHaveLength(50_000)
-  })
+  it.each(['"a"b,c\n', '"a\n', '"a"b\n'])(
+    'is done with a file of nothing but %j in a moment',
+    async (row) => {
+      const begun = performance.now()
+      const rows = await rowsOf(`a,b\n${row.repeat(50_000)}`)
+      // Asked again from each wrong quote on, a parser takes minutes, and nobody else is answered meanwhile.
+      expect(performance.now() - begun).toBeLessThan(2_000)
+      expect(rows.filter(({ malformed }) => malformed)).toHaveLength(50_000)
+    },
+  )
 
-  it('goes on after a quote that is never closed in a large file', () => {
-    const rows = rowsOf(`a,b\n1,"open\n${'x,y\n'.repeat(100_000)}`)
+  it('goes on after a quote that is never closed in a large file', async () => {
+    const rows = await rowsOf(`a,b\n1,"open\n${'x,y\n'.repeat(100_000)}`)
     expect(rows).toHaveLength(100_001)
     expect(rows[0]).toEqual({ line: 2, cells: [], malformed: true })
     expect(rows.at(-1)).toEqual({ line: 100_002, cells: ['x', 'y'], malformed: false })
@@ -78,13 +93,13 @@ describe('reading a file', () => {
 })
 
 describe('refusing a file', () => {
-  it('names the line and column of bytes that are not UTF-8', () => {
+  it('names the line and column of bytes that are not UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from('id,city\n1,Dallas\n2,Montr'),
       Buffer.from([0xe9]),
       Buffer.from('al\n'),
     ])
-    expect(problemOf(bytes)).toEqual({
+    expect(await problemOf(bytes)).toEqual({
       code: 'encoding',
       row: 3,
       column: 'city',
@@ -92,39 +107,79 @@ describe('refusing a file', () => {
     })
   })
 
-  it('says that UTF-16 and workbooks are not CSV in UTF-8', () => {
-    expect(problemOf(Buffer.from('\ufeffa,b\n', 'utf16le'))?.detail).toContain('UTF-16')
-    expect(problemOf(Buffer.from('PK\u0003\u0004rest', 'latin1'))?.detail).toContain('workbook')
+  it('says that UTF-16 and workbooks are not CSV in UTF-8', async () => {
+    expect((await problemOf(Buffer.from('\ufeffa,b\n', 'utf16le')))?.detail).toContain('UTF-16')
+    expect((await problemOf(Buffer.from('PK\u0003\u0004rest', 'latin1')))?.detail).toContain('workbook')
   })
 
-  it('refuses a header with a NUL, in UTF-16 without a mark or anywhere', () => {
+  it('refuses a header with a NUL, in UTF-16 without a mark or anywhere', async () => {
     const wanted = { code: 'header', row: 1, detail: expect.stringContaining('a NUL') as string }
-    expect(problemOf(Buffer.from('a,b\n', 'utf16le'))).toMatchObject(wanted)
-    expect(problemOf(Buffer.from('a,b\0\n1,2\n'))).toMatchObject(wanted)
-    expect(problemOf(Buffer.from('\na,b\0\n1,2\n'))).toMatchObject({ row: 2 })
-    expect(rowsOf('a,b\n1,\0\n')).toHaveLength(1)
+    expect(await problemOf(Buffer.from('a,b\n', 'utf16le'))).toMatchObject(wanted)
+    expect(await problemOf(Buffer.from('a,b\0\n1,2\n'))).toMatchObject(wanted)
+    expect(await problemOf(Buffer.from('\na,b\0\n1,2\n'))).toMatchObject({ row: 2 })
+    expect(await rowsOf('a,b\n1,\0\n')).toHaveLength(1)
   })
 
-  it('refuses an empty file', () => {
-    expect(problemOf(Buffer.from(''))?.detail).toContain('it is empty')
-    expect(problemOf(Buffer.from('\n\n'))?.detail).toContain('it is empty')
+  it('refuses an empty file', async () => {
+    expect((await problemOf(Buffer.from('')))?.detail).toContain('it is empty')
+    expect((await problemOf(Buffer.from('\n\n')))?.detail).toContain('it is empty')
   })
 })
 
 describe('unpacking', () => {
-  it('unpacks gzip by its content and leaves the rest as it is', async () => {
-    const text = Buffer.from('a,b\n1,2\n')
-    expect(await unpackFile(gzipSync(text))).toEqual(text)
-    expect(await unpackFile(text)).toBe(text)
+  it('unpacks gzip by its content, wherever its pieces end', async () => {
+    const text = `a,b\n${'Montréal,2\n'.repeat(30_000)}`
+    for (const pieceBytes of [1, 7, 1_000_000]) {
+      expect(await rowsIn(inPieces(gzipSync(text), pieceBytes))).toHaveLength(30_000)
+    }
   })
 
   it('refuses half a gzip file', async () => {
-    await expect(unpackFile(gzipSync(Buffer.from('a,b\n1,2\n')).subarray(0, 15))).rejects.toThrow(
-      'must be whole',
-    )
+    const half = gzipSync(Buffer.from('a,b\n1,2\n')).subarray(0, 15)
+    expect((await problemOf(half))?.detail).toContain('must be whole')
   })
 
-  it('refuses a small file that unpacks to more than is taken', async () => {
-    await expect(unpackFile(gzipSync(Buffer.alloc(129 * 1024 * 1024)))).rejects.toThrow('at most 128 MiB')
+  it('refuses a small file that unpacks to more than is taken, without holding what it unpacks to', async () => {
+    const bomb = gzipSync(Buffer.alloc(129 * 1024 * 1024, 'a,b\n'))
+    let most = 0
+    const before = process.memoryUsage().arrayBuffers
+    const watched = {
+      *[Symbol.iterator]() {
+        for (const piece of inPieces(bomb, 4_096)) {
+          most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+          yield piece
+        }
+      },
+    }
+    const { detail } = (await openCsv(watched).catch(({ problems }: ImportFileError) => problems[0])) as {
+      detail: string
+    }
+    expect(detail).toContain('at most 128 MiB when unpacked')
+    expect(most).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  it('refuses a file that is more, or less, than it was when it was opened', async () => {
+    const pieces = inPieces(`a,b\n${'1,2\n'.repeat(9_000)}`)
+    const shorter = await openCsv(pieces)
+    const readOn = async (bytes: FileBytes) => {
+      for await (const _ of csvPieces({ ...shorter, bytes }));
+    }
+    await expect(readOn(pieces.slice(0, -1))).rejects.toThrow('it was changed')
+    await expect(readOn([...pieces, Buffer.from('3,4\n')])).rejects.toThrow('it was changed')
+    await readOn(pieces)
+  })
+})
+
+describe('a line that is not UTF-8', () => {
+  it('is named without a column where it is too long to be a row', async () => {
+    const long = Buffer.concat([
+      Buffer.from('a,b\n1,'),
+      Buffer.alloc(200_000, 'é'),
+      Buffer.from([0xe9, 0x0a]),
+    ])
+    expect(await problemOf([long.subarray(0, 90_001), long.subarray(90_001)])).toMatchObject({
+      row: 2,
+      column: null,
+    })
   })
 })

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
+import { createGunzip } from 'node:zlib'
 import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
@@ -27,9 +29,17 @@ function refused(code: FileProblem['code'], detail: string, row: number | null =
   return new ImportFileError([{ code, row, column: null, detail }])
 }
 
+/**
+ * The bytes of a file as they were sent, plain or gzip, in pieces. Each walk through them begins at the start: a file is
+ * read more than once, and what it unpacks to is never held as a whole.
+ */
+export type FileBytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
 /** A CSV file whose encoding was checked and whose header was read. */
 export interface CsvFile {
-  readonly bytes: Buffer
+  readonly bytes: FileBytes
+  /** How many bytes it has, unpacked. */
+  readonly bytesTotal: number
   readonly header: readonly string[]
   readonly delimiter: string
   readonly newline: '\n' | '\r'
@@ -45,37 +55,64 @@ export interface CsvRow {
   readonly malformed: boolean
 }
 
-const unzip = promisify(gunzip)
+/** Bytes that are unpacked at once. */
+const unpackedBytes = 64 * 1024
 
-/** The bytes of a file, unpacked when they are gzip (told by content, not by name). @throws ImportFileError */
-export async function unpackFile(bytes: Buffer): Promise<Buffer> {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+/**
+ * The bytes of a file piece by piece, unpacked when they are gzip (told by content, not by name).
+ *
+ * @throws ImportFileError when there are more of them than are taken, or when they cannot be unpacked
+ */
+export async function* unpacked(file: FileBytes): AsyncGenerator<Buffer> {
+  const isPacked = await isGzip(file)
+  let total = 0
+  for await (const chunk of isPacked ? gunzipped(file) : file) {
+    total += chunk.length
+    if (total > importBytesMax) {
+      const most = `at most ${importBytesMax / 1024 / 1024} MiB${isPacked ? ' when unpacked' : ''}`
+      throw refused('file', `The file must be ${most}; split it.`)
+    }
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+  }
+}
+
+async function isGzip(file: FileBytes): Promise<boolean> {
+  const start: number[] = []
+  for await (const chunk of file) {
+    start.push(...chunk.subarray(0, 2))
+    if (start.length >= 2) break
+  }
+  return start[0] === 0x1f && start[1] === 0x8b
+}
+
+async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: unpackedBytes })
+  // What ends it early is met where its bytes are read.
+  pipeline(Readable.from(file), gunzip).catch(() => {})
   try {
-    return await unzip(bytes, { maxOutputLength: importBytesMax })
+    yield* gunzip
   } catch (error) {
-    const tooLarge = (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE'
+    if (!String((error as { code?: unknown }).code).startsWith('Z_')) throw error
     throw refused(
       'file',
-      tooLarge
-        ? `The file must be at most ${importBytesMax / 1024 / 1024} MiB when unpacked; split it.`
-        : 'The file must be whole: it begins like gzip but cannot be unpacked. Send it again.',
+      'The file must be whole: it begins like gzip but cannot be unpacked. Send it again.',
     )
   }
 }
 
 /**
- * Checks the encoding of an unpacked file and reads its header. A byte-order mark is accepted, so are commas,
- * semicolons, tabs and bars between values, every line ending, and the line `sep=;` that Excel writes first.
+ * Reads a file through once: checks its size and encoding, and reads its header. A byte-order mark is accepted, so are
+ * commas, semicolons, tabs and bars between values, every line ending, and the line `sep=;` that Excel writes first.
  *
  * @throws ImportFileError naming the line and column of the first bytes that are not UTF-8
  */
-export function openCsv(bytes: Buffer): CsvFile {
-  refuseOtherKinds(bytes)
-  const newline = bytes.includes(0x0a) || !bytes.includes(0x0d) ? '\n' : '\r'
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
-  const badLine = firstBadLine(bytes, newline)
+export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
+  const { first, bytesTotal, newline, isText } = await survey(bytes)
+  refuseOtherKinds(first)
+  const start = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0
+  const badLine = isText ? null : await firstBadLine(bytes, newline)
   // The header of a file with bad bytes is still read, to name the column: no byte is lost as Latin-1.
-  const head = bytes
+  const head = first
     .subarray(start, start + importHeadBytesMax)
     .toString(badLine === null ? 'utf8' : 'latin1')
   const { delimiter, skipped } = csvForm(head)
@@ -104,6 +141,7 @@ export function openCsv(bytes: Buffer): CsvFile {
   }
   return {
     bytes,
+    bytesTotal,
     header,
     delimiter,
     newline,
@@ -117,11 +155,60 @@ interface Parsed {
   readonly data: string[][]
 }
 
-function refuseOtherKinds(bytes: Buffer): void {
-  if (bytes.length > importBytesMax) {
-    throw refused('file', `The file must be at most ${importBytesMax / 1024 / 1024} MiB; split it.`)
+interface Survey {
+  /** The first part of the file, in which its header must end. */
+  readonly first: Buffer
+  readonly bytesTotal: number
+  readonly newline: '\n' | '\r'
+  /** Whether all of it is UTF-8. */
+  readonly isText: boolean
+}
+
+/** What must be known of a whole file before its first row is read. */
+async function survey(file: FileBytes): Promise<Survey> {
+  const markBytes = 3
+  const first: Buffer[] = []
+  let bytesTotal = 0
+  let hasLineFeed = false
+  let hasReturn = false
+  let isText = true
+  let unfinished = Buffer.alloc(0)
+  for await (const chunk of unpacked(file)) {
+    const wanted = markBytes + importHeadBytesMax - bytesTotal
+    // A copy: what is read from must not be kept for its first part.
+    if (wanted > 0) first.push(Buffer.from(chunk.subarray(0, wanted)))
+    bytesTotal += chunk.length
+    hasLineFeed ||= chunk.includes(0x0a)
+    hasReturn ||= chunk.includes(0x0d)
+    if (isText) {
+      const text = unfinished.length === 0 ? chunk : Buffer.concat([unfinished, chunk])
+      const whole = text.length - unfinishedBytes(text)
+      isText = isUtf8(text.subarray(0, whole))
+      unfinished = Buffer.from(text.subarray(whole))
+    }
+    await othersTurn()
   }
-  const start = bytes.subarray(0, 4).toString('latin1')
+  return {
+    first: Buffer.concat(first),
+    bytesTotal,
+    newline: hasLineFeed || !hasReturn ? '\n' : '\r',
+    isText: isText && unfinished.length === 0,
+  }
+}
+
+/** How many bytes at the end of a text are the beginning of a character that goes on behind it. */
+function unfinishedBytes(text: Buffer): number {
+  for (let back = 1; back <= 3 && back <= text.length; back++) {
+    const byte = text[text.length - back] as number
+    if ((byte & 0xc0) === 0x80) continue
+    const wanted = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
+    return wanted > back ? back : 0
+  }
+  return 0
+}
+
+function refuseOtherKinds(first: Buffer): void {
+  const start = first.subarray(0, 4).toString('latin1')
   if (start === 'PK\u0003\u0004' || start === '\u00d0\u00cf\u0011\u00e0') {
     throw refused(
       'file',
@@ -135,22 +222,37 @@ function refuseOtherKinds(bytes: Buffer): void {
 
 interface BadLine {
   readonly line: number
+  /** Empty where the line is too long to be a row: then no column is named. */
   readonly bytes: Buffer
 }
 
-/** Checked in pieces that end with a line, so that the line can be named. No byte of a line ending is part of a letter. */
-function firstBadLine(bytes: Buffer, newline: '\n' | '\r'): BadLine | null {
-  if (isUtf8(bytes)) return null
+/** Checked line by line, so that the line can be named. No byte of a line ending is part of a letter. */
+async function firstBadLine(file: FileBytes, newline: '\n' | '\r'): Promise<BadLine | null> {
   const end = newline.charCodeAt(0)
   let line = 1
-  for (let start = 0; start < bytes.length; line++) {
-    const found = bytes.indexOf(end, start)
-    const stop = found < 0 ? bytes.length : found
-    const piece = bytes.subarray(start, stop)
-    if (!isUtf8(piece)) return { line, bytes: piece }
-    start = stop + 1
+  let rest = Buffer.alloc(0)
+  let isCut = false
+  const bad = (bytes: Buffer) => ({ line, bytes: isCut ? Buffer.alloc(0) : bytes })
+  for await (const chunk of unpacked(file)) {
+    const text = Buffer.concat([rest, chunk])
+    let start = 0
+    for (let found = text.indexOf(end); found >= 0; found = text.indexOf(end, start)) {
+      const piece = text.subarray(start, found)
+      if (!isUtf8(piece)) return bad(piece)
+      start = found + 1
+      line++
+      isCut = false
+    }
+    rest = text.subarray(start)
+    if (rest.length > rowLengthMax) {
+      const whole = rest.length - unfinishedBytes(rest)
+      isCut = true
+      if (!isUtf8(rest.subarray(0, whole))) return bad(rest)
+      rest = rest.subarray(whole)
+    }
+    await othersTurn()
   }
-  return null
+  return isUtf8(rest) ? null : bad(rest)
 }
 
 function notUtf8(
@@ -203,21 +305,31 @@ export interface CsvPiece {
  * out. A line with a wrong double quote is a row of its own, marked malformed; reading goes on with the next line, so
  * that one stray quote does not swallow the rest of the file.
  */
-export function* csvPieces(file: CsvFile): Generator<CsvPiece> {
-  const { bytes } = file
+export async function* csvPieces(file: CsvFile): AsyncGenerator<CsvPiece> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   let { byte, line } = file.rowsStart
+  let skipped = byte
   let rest = ''
-  while (byte < bytes.length) {
-    const next = Math.min(byte + pieceBytes, bytes.length)
-    const isLast = next === bytes.length
-    const text = rest + decoder.decode(bytes.subarray(byte, next), { stream: !isLast })
-    byte = next
-    const read = rowsOf(text, { file, line, isLast })
-    line = read.nextLine
-    rest = text.slice(read.used)
-    yield { rows: read.rows, bytesRead: byte - Buffer.byteLength(rest) }
+  for await (const chunk of unpacked(file.bytes)) {
+    const start = Math.min(skipped, chunk.length)
+    skipped -= start
+    for (let at = start; at < chunk.length; at += pieceBytes) {
+      const piece = chunk.subarray(at, at + pieceBytes)
+      byte += piece.length
+      if (byte > file.bytesTotal) throw changed()
+      const isLast = byte === file.bytesTotal
+      const text = rest + decoder.decode(piece, { stream: !isLast })
+      const read = rowsOf(text, { file, line, isLast })
+      line = read.nextLine
+      rest = text.slice(read.used)
+      yield { rows: read.rows, bytesRead: byte - Buffer.byteLength(rest) }
+    }
   }
+  if (byte < file.bytesTotal) throw changed()
+}
+
+function changed(): ImportFileError {
+  return refused('file', 'The file must stay as it is while it is read; it was changed. Import it again.')
 }
 
 /**

@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { SingleBar } from 'cli-progress'
@@ -10,7 +10,7 @@ import type { NamedTenant } from '../database/operators.ts'
 import type { RowError } from '../database/tables.ts'
 import { byOperator } from '../security-events.ts'
 import type { ImportCommand } from './command-line.ts'
-import type { ImportFileError } from './csv-file.ts'
+import type { FileBytes, ImportFileError } from './csv-file.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
 import { beginImport, beginUndo, ImportConflict, undoRowsTotal } from './one-at-a-time.ts'
 import { undoImport } from './undo-import.ts'
@@ -48,7 +48,8 @@ export async function runImportCommand(command: Work, around: CommandSurrounding
 
 async function readImportFile(command: Extract<Work, { kind: 'import' }>, folder: string) {
   const path = resolve(folder, command.file)
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+  return openImport(await bytesAt(path), command.map).catch((error: NodeJS.ErrnoException) => {
+    if (error.syscall === undefined) throw error
     const why =
       error.code === 'ENOENT'
         ? 'there is no such file'
@@ -57,7 +58,13 @@ async function readImportFile(command: Extract<Work, { kind: 'import' }>, folder
           : error.message
     throw new CommandRefused(`Cannot read ${path}: ${why}.`)
   })
-  return openImport(bytes, command.map)
+}
+
+/** A file is read each time from the disk. What is none, such as a pipe, can be read once only, and is held. */
+async function bytesAt(path: string): Promise<FileBytes> {
+  const found = await stat(path).catch(() => null)
+  if (found !== null && !found.isFile() && !found.isDirectory()) return [await readFile(path)]
+  return { [Symbol.asyncIterator]: () => createReadStream(path)[Symbol.asyncIterator]() }
 }
 
 function count(number: number, thing: string): string {
@@ -156,7 +163,7 @@ async function importOne(
           dry_run: command.dryRun,
           columns: columns.names,
           ignoredColumns: columns.ignored,
-          bytes_total: csv.bytes.length,
+          bytes_total: csv.bytesTotal,
           created_by: null,
           created_at: at,
         },
@@ -175,7 +182,7 @@ async function importOne(
   if (columns.ignored.length > 0)
     remark(`Leaving out ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
 
-  const shown = progressShown(csv.bytes.length, around, {
+  const shown = progressShown(csv.bytesTotal, around, {
     format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
     line: ({ rows, added }) => `${rows} rows read, ${added} added`,
   })

@@ -58,14 +58,14 @@ async function runImport(
     through?: Database
   } = {},
 ): Promise<Ran> {
-  const file = await openImport(Buffer.from(text), options.map)
+  const file = await openImport([Buffer.from(text)], options.map)
   const row = await database.inTenant(tenant, (transaction) =>
     insertImport(transaction, tenant, {
       file_name: 'quotes.csv',
       dry_run: options.dryRun ?? false,
       columns: file.columns.names,
       ignoredColumns: file.columns.ignored,
-      bytes_total: file.csv.bytes.length,
+      bytes_total: file.csv.bytesTotal,
       created_by: null,
       created_at: new Date(now),
     }),
@@ -294,7 +294,7 @@ describe('an import', () => {
 
   it('says stopped of an import whose process has gone silent', async () => {
     const tenant = await newTenant()
-    const file = await openImport(Buffer.from(header), undefined)
+    const file = await openImport([Buffer.from(header)], undefined)
     const row = await database.inTenant(tenant, (transaction) =>
       insertImport(transaction, tenant, {
         file_name: 'a.csv',

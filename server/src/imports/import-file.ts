@@ -12,7 +12,7 @@ import type { Database, TenantId } from '../database/open-database.ts'
 import type { KeptValue, RowChange, RowError } from '../database/tables.ts'
 import { keepLargeLanes } from '../large-lanes.ts'
 import { type Columns, readColumns } from './columns.ts'
-import { type CsvFile, type CsvRow, csvPieces, ImportFileError, openCsv, unpackFile } from './csv-file.ts'
+import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'
 import { knownCells } from './known-cells.ts'
 import { persist } from './persist.ts'
@@ -26,13 +26,13 @@ export interface OpenImport {
 }
 
 /**
- * Unpacks a file and reads its header.
+ * Reads a file through, unpacked piece by piece, and its header.
  *
  * @param map `field=column` pairs separated by commas; they go before the names that are known.
  * @throws ImportFileError with everything that is wrong
  */
-export async function openImport(bytes: Buffer, map: string | undefined): Promise<OpenImport> {
-  const csv = openCsv(await unpackFile(bytes))
+export async function openImport(bytes: FileBytes, map: string | undefined): Promise<OpenImport> {
+  const csv = await openCsv(bytes)
   const read = readColumns(csv.header, map)
   if ('problems' in read) {
     const row = csv.rowsStart.line - 1
@@ -223,7 +223,7 @@ async function* batchesOf(
 ): AsyncGenerator<{ readonly batch: Batch; readonly bytesRead: number }> {
   let batch = emptyBatch()
   let bytesRead = csv.rowsStart.byte
-  for (const piece of csvPieces(csv)) {
+  for await (const piece of csvPieces(csv)) {
     for (const row of piece.rows) {
       settleRow(batch, row, settling)
       if (batch.weight < rowsPerBatch) continue
@@ -234,7 +234,7 @@ async function* batchesOf(
     // Requests of others come first.
     await setImmediate()
   }
-  yield { batch, bytesRead: csv.bytes.length }
+  yield { batch, bytesRead: csv.bytesTotal }
 }
 
 interface Settling {

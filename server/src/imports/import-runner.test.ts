@@ -4,16 +4,24 @@ import { testDatabase } from '#testing/test-database.ts'
 import { openDatabase, tenantId } from '../database/open-database.ts'
 import { importRunner } from './import-runner.ts'
 
-test('files are taken while memory for them is left, and again once those before are done', async () => {
+test('files have a place while memory for them is left, one of a brokerage, and again once those before are done', async () => {
   const ownDatabase = await testDatabase()
   const database = await openDatabase({ connection: ownDatabase.service })
   const log = pino({ level: 'silent' })
   const runner = importRunner({ database, clock: Date.now, log }, { bytesHeldMax: 1_000 })
-  expect(await runner.hasRoomFor(1_000)).toBe(true)
-  runner.start(tenantId(7), 1, Buffer.alloc(600), { map: undefined, dryRun: false })
-  expect([await runner.hasRoomFor(400), await runner.hasRoomFor(401)]).toEqual([true, false])
+  const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
+  const place = (await runner.reserve(ours, 400)) as number
+  expect([await runner.reserve(ours, 1), await runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])
+  const second = (await runner.reserve(theirs, 600)) as number
+  expect(await runner.reserve(others, 1)).toBe('full')
+  runner.release(second)
+  runner.release(second)
+  runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(300)], { map: undefined, dryRun: false })
+  runner.release(place)
+  expect(runner.counts().bytesHeld).toBe(500)
+  expect(await runner.reserve(others, 501)).toBe('full')
   await runner.drain()
-  expect(await runner.hasRoomFor(1_000)).toBe(true)
+  expect(await runner.reserve(ours, 1_000)).toEqual(expect.any(Number))
   await database.close()
   await ownDatabase.drop()
 })

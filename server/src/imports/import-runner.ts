@@ -1,3 +1,4 @@
+import { importBytesHeldMax } from '#contract/limits.ts'
 import { silentUndos, takeOverUndo } from '../database/import-undo.ts'
 import { findImport, type ImportProgress, touchImport } from '../database/imports.ts'
 import type { TenantId } from '../database/open-database.ts'
@@ -8,8 +9,6 @@ import { undoImport } from './undo-import.ts'
 
 /** Imports that work at the same time, over all tenants: the rest of the database and of the processor is for requests. */
 const runningMax = 2
-/** Bytes of the files that run and wait: each is held in memory. */
-const bytesHeldMax = 512 * 1024 * 1024
 /** Well under the silence after which an import counts as abandoned. */
 const touchEveryMs = 10_000
 /** How often the service looks for undos whose process was lost. */
@@ -43,9 +42,12 @@ export function importRunner(
   options: { readonly bytesHeldMax?: number; readonly resumeEveryMs?: number | null } = {},
 ): ImportRunner & { counts(): ImportCounts } {
   const { database, clock, log } = parts
-  const limits = { bytesHeldMax, resumeEveryMs, ...options }
+  const limits = { bytesHeldMax: importBytesHeldMax, resumeEveryMs, ...options }
   const waiting: Waiting[] = []
   const running = new Map<Waiting, Promise<void>>()
+  /** Files that are being read, by the number of their place. */
+  const places = new Map<number, { readonly tenant: TenantId; readonly bytes: number }>()
+  let lastPlace = 0
   let draining = false
   const ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
   const rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
@@ -67,7 +69,8 @@ export function importRunner(
       before = now
     }
   }
-  const bytesHeldNow = () => [...running.keys(), ...waiting].reduce((sum, one) => sum + one.bytes, 0)
+  const bytesHeldNow = () =>
+    [...running.keys(), ...waiting, ...places.values()].reduce((sum, one) => sum + one.bytes, 0)
 
   function startNext(): void {
     while (running.size < runningMax) {
@@ -145,8 +148,14 @@ export function importRunner(
 
   return {
     startUndo,
-    async hasRoomFor(bytes) {
-      return bytesHeldNow() + bytes <= limits.bytesHeldMax
+    async reserve(tenant, bytes) {
+      if ([...places.values()].some((one) => one.tenant === tenant)) return 'busy'
+      if (bytesHeldNow() + bytes > limits.bytesHeldMax) return 'full'
+      places.set(++lastPlace, { tenant, bytes })
+      return lastPlace
+    },
+    release(place) {
+      places.delete(place)
     },
     start(tenant, importId, file, options) {
       const work = async () => {
@@ -178,7 +187,8 @@ export function importRunner(
           log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an import failed')
         }
       }
-      waiting.push({ tenant, importId, bytes: file.length, work })
+      const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
+      waiting.push({ tenant, importId, bytes, work })
       startNext()
     },
     counts: () => ({

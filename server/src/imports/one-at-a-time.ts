@@ -63,7 +63,16 @@ export async function beginUndo(
   return { row: begun, isNew: true }
 }
 
-async function refuseWhileBusy(transaction: TenantTransaction, tenant: TenantId, now: Date): Promise<void> {
+/**
+ * Refuses while another import or undo of the brokerage is under way.
+ *
+ * @throws ImportConflict
+ */
+export async function refuseWhileBusy(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<void> {
   // Of two that begin at the same time, the second looks after the first is on record.
   await lockImports(transaction, tenant)
   const busy = await findBusyImport(transaction, tenant, now)

@@ -19,7 +19,7 @@ it.skipIf(!existsSync(path))(
     const database = await openDatabase({ connection: testing.service })
     const tenant = tenantId(1)
     const now = Date.now()
-    const file = await openImport(readFileSync(path), undefined)
+    const file = await openImport([readFileSync(path)], undefined)
     const importId = await database.inTenant(tenant, async (transaction) => {
       await transaction
         .insertInto('tenants')
@@ -30,7 +30,7 @@ it.skipIf(!existsSync(path))(
         dry_run: false,
         columns: file.columns.names,
         ignoredColumns: file.columns.ignored,
-        bytes_total: file.csv.bytes.length,
+        bytes_total: file.csv.bytesTotal,
         created_by: null,
         created_at: new Date(now),
       })

@@ -19,7 +19,8 @@ interface Asked {
   succeeded(id: number): void
   end(id: number): void
   signUp(...values: Parameters<Desk['signUps']['admit']>): Awaited<ReturnType<Desk['signUps']['admit']>>
-  hasRoomFor(bytes: number): boolean
+  reserve(...values: Parameters<Desk['imports']['reserve']>): ReturnType<Desk['imports']['reserve']>
+  release(place: number): void
   startImport(...values: Parameters<Desk['imports']['start']>): void
   startUndo(...values: Parameters<Desk['imports']['startUndo']>): void
   backtest(...values: Parameters<Desk['backtests']['look']>): ReturnType<Desk['backtests']['look']>
@@ -34,6 +35,11 @@ export function deskAnswers(desk: Desk): { readonly handlers: Handlers; gone(): 
     attempts.get(id)?.end()
     attempts.delete(id)
   }
+  const places = new Set<number>()
+  const release = (place: number) => {
+    places.delete(place)
+    desk.imports.release(place)
+  }
   const handlers = {
     async begin(...[account, network, now]: Values<'begin'>) {
       const attempt = await desk.signInAttempts.begin(account, network, now)
@@ -45,10 +51,13 @@ export function deskAnswers(desk: Desk): { readonly handlers: Handlers; gone(): 
     succeeded: (...[id]: Values<'succeeded'>) => attempts.get(id)?.succeeded(),
     end: (...[id]: Values<'end'>) => end(id),
     signUp: (...values: Values<'signUp'>) => desk.signUps.admit(...values),
-    hasRoomFor: (...[bytes]: Values<'hasRoomFor'>) => desk.imports.hasRoomFor(bytes),
-    // A buffer arrives as plain bytes.
-    startImport: (...[tenant, importId, file, options]: Values<'startImport'>) =>
-      desk.imports.start(tenant, importId, Buffer.from(file.buffer, file.byteOffset, file.length), options),
+    async reserve(...values: Values<'reserve'>) {
+      const place = await desk.imports.reserve(...values)
+      if (typeof place === 'number') places.add(place)
+      return place
+    },
+    release: (...[place]: Values<'release'>) => release(place),
+    startImport: (...values: Values<'startImport'>) => desk.imports.start(...values),
     startUndo: (...values: Values<'startUndo'>) => desk.imports.startUndo(...values),
     backtest: (...values: Values<'backtest'>) => desk.backtests.look(...values),
     lastMinute: (...values: Values<'lastMinute'>) => desk.lastMinute(...values),
@@ -57,6 +66,7 @@ export function deskAnswers(desk: Desk): { readonly handlers: Handlers; gone(): 
     handlers,
     gone() {
       for (const id of [...attempts.keys()]) end(id)
+      for (const place of [...places]) release(place)
     },
   }
 }
@@ -81,7 +91,8 @@ export function deskOf(first: Other): Desk {
     },
     signUps: { admit: (...values) => ask('signUp', ...values) },
     imports: {
-      hasRoomFor: (bytes) => ask('hasRoomFor', bytes),
+      reserve: (...values) => ask('reserve', ...values),
+      release: (place) => tell('release', place),
       start: (...values) => tell('startImport', ...values),
       startUndo: (...values) => tell('startUndo', ...values),
       drain: nothingToDrain,

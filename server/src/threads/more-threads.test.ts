@@ -29,7 +29,13 @@ const logged = () => {
 const desk = (more: Partial<Desk> = {}): Desk => ({
   signInAttempts: signInAttempts(),
   signUps: signUpLimit(5),
-  imports: { hasRoomFor: async () => true, start: () => {}, startUndo: () => {}, drain: async () => {} },
+  imports: {
+    reserve: async () => 1,
+    release: () => {},
+    start: () => {},
+    startUndo: () => {},
+    drain: async () => {},
+  },
   backtests: { look: async () => ({ status: 'running', progress: 0 }), drain: async () => {} },
   lastMinute: async () => ({ requests: 0, refused: 0 }),
   ...more,
@@ -94,8 +100,9 @@ test('an attempt at a password that a dying thread had begun is over, and a refu
         drain: async () => {},
       },
       imports: {
-        hasRoomFor: async () => true,
-        start: (_tenant, importId, file) => seen.push(`${importId} ${Buffer.isBuffer(file)} ${file}`),
+        reserve: async (tenant, bytes) => tenant * bytes,
+        release: (place) => seen.push(`released ${place}`),
+        start: (_tenant, importId, file) => seen.push(`${importId} ${Buffer.concat(file)}`),
         startUndo: (tenant, importId) => seen.push(`undo ${importId} of ${tenant}`),
         drain: async () => {},
       },
@@ -108,16 +115,22 @@ test('an attempt at a password that a dying thread had begun is over, and a refu
     file: program(`${answers}
       for (let i = 0; i < 5; i++) await desk.signInAttempts.begin('ana@example.com', '192.0.2.1', 0)
       const { waitMs } = await desk.signInAttempts.begin('ana@example.com', '192.0.2.1', 0)
-      desk.imports.start(1, 7, Buffer.from('a,b'), {})
+      desk.imports.start(1, 7, [Buffer.from('a,'), Buffer.from('b')], {})
+      desk.imports.release(await desk.imports.reserve(2, 3))
+      await desk.imports.reserve(2, 4)
       desk.imports.startUndo(1, 8)
       const refused = await desk.backtests.look(1, 0).catch((error) => error)
       await desk.lastMinute(1, waitMs > 0 && refused.code === 'unavailable' && refused.headers['Retry-After'] === '60' ? 1 : 0)
       first.tell('ready')`),
   })
-  expect(seen).toContain('7 true a,b')
+  expect(seen).toContain('7 a,b')
+  expect(seen).toContain('released 6')
+  expect(seen).not.toContain('released 8')
   expect(seen).toContain('undo 8 of 1')
   expect(seen.filter((one) => one.startsWith('told'))).toEqual(['told 1', 'told 1'])
   expect((await attempts.begin('ana@example.com', '192.0.2.1', 0)).waitMs).toBeGreaterThan(0)
   await more.stop()
+  // What a thread leaves behind when it ends is given back.
+  expect(seen).toContain('released 8')
   expect((await attempts.begin('ana@example.com', '192.0.2.1', 0)).waitMs).toBe(0)
 })
