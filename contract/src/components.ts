@@ -36,6 +36,7 @@ import { ServiceToken } from './service-token.ts'
 import { Session, signOut, Tenant, User, updateTenant } from './sign-in.ts'
 import { checkSignature } from './signature-check.ts'
 import { CreatedSecret, SigningSecret } from './signing-secret.ts'
+import { UnknownPlaces } from './unknown-places.ts'
 
 /**
  * The schemas that have a name of their own in the OpenAPI document: there each is defined once, and wherever a schema has
@@ -147,6 +148,10 @@ export const components: Readonly<
   EvidenceQuote: {
     schema: EvidenceQuote,
     description: 'A quote behind the numbers, or one that was left out and why',
+  },
+  UnknownPlace: {
+    schema: UnknownPlaces.items,
+    description: 'An end of the lane that may be a typing error, with known places that are close to it',
   },
   LaneInsight: { schema: laneInsight.answer, description: 'What is known about a lane' },
   LaneInsightFound: { schema: laneInsight.answer.anyOf[0], description: 'What is known about a lane' },

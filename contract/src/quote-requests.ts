@@ -289,6 +289,7 @@ export const listShipments = endpoint({
       total: 1,
       totals: {
         shipments: 1,
+        cancelled: 0,
         customer_rate: 2150,
         truck_cost: 1790.5,
         margin: 359.5,
@@ -421,6 +422,7 @@ export const listChanges = endpoint({
           changed_at: '2026-03-01T14:00:00.000Z',
           before: { customer_rate: null, truck_cost: null, outcome: 'pending' },
           after: { customer_rate: 2150, truck_cost: 1790.5, outcome: 'won' },
+          rule: 'booking_is_a_win',
           rolled_back_change_id: null,
         },
       ],
