@@ -11,6 +11,7 @@ import { floorOf } from './desk-floor.ts'
 import { changesInWords, flagsInWords, raisesInWords, scopeInWords, spokenAdvice } from './desk-words.ts'
 import { equipmentName, laneName, probability, readDollars } from './formats.ts'
 import { Failed } from './states.tsx'
+import { UnknownPlaces } from './unknown-places.tsx'
 import { WinCurve } from './win-curve.tsx'
 
 interface AdviceProps {
@@ -163,6 +164,7 @@ function Reasons({ answer: { advice, rate, asking } }: Pick<AdviceProps, 'answer
               estimate?.probability == null ? '.' : ', so the estimate comes from your other lanes.'
             }`}
       </Text>
+      <UnknownPlaces answer={advice} />
       <Listed title="Mind" items={flags} />
       {estimate?.probability != null && (
         <Listed

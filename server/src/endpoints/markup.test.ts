@@ -366,11 +366,12 @@ describe('422', () => {
 
   test.each([
     'Dallas',
-    'Dallas TX',
+    'Portland',
     'Dallas, XX',
     ', TX',
     'Dallas,',
-    'Dallas, TX, USA',
+    'Dallas, TX, Canada',
+    'Dallas, TX 30301',
     '',
     ',',
     '12, TX',

@@ -404,7 +404,10 @@ describe('404', () => {
 
 describe('422', () => {
   test('each wrong field of each lane is named', async () => {
-    const { status, body } = await quote([oneLane, { origin: 'Dallas', quoted_rate: 0, equipment: 'V' }])
+    const { status, body } = await quote([
+      oneLane,
+      { origin: 'x'.repeat(101), quoted_rate: 0, equipment: 'V' },
+    ])
     expect(status).toBe(422)
     expect(body.errors.map((error: { pointer: string }) => error.pointer).sort()).toEqual([
       '/lanes/1/destination',
