@@ -39,9 +39,9 @@ export const faults = {
   },
   /** Ten a second are counted, and nobody is refused. */
   'no limit for a brokerage': {
-    file: '/server/src/serve-endpoint.ts',
-    text: 'if (!admission.admitted) throw quotaExceeded(admission)',
-    instead: 'if (false) throw quotaExceeded(admission)',
+    file: '/server/src/admission.ts',
+    text: 'if (!place.admitted) throw quotaExceeded(place)',
+    instead: 'if (false) throw quotaExceeded(place)',
   },
   /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
   'one line for all brokerages': {
