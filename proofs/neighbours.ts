@@ -174,7 +174,7 @@ const pageReads = [
   `/api/advice/lane?${lane}&include=evidence`,
 ]
 
-/** A brokerage with up to a million quotes whose people and machines ask for all that is slow, without a pause. */
+/** A brokerage with up to a million quotes whose people and machines ask for all that is slow, again and again. */
 function largeBrokerage(): Neighbour {
   let people = ''
   let machines = ''
@@ -200,7 +200,12 @@ function largeBrokerage(): Neighbour {
       const agent = new Agent({ keepAlive: true, maxSockets: peopleAtOnce + batchesAtOnce })
       const statuses: number[] = []
       const again = async (ask: () => Promise<number>) => {
-        while (!isOver()) statuses.push(await ask())
+        while (!isOver()) {
+          const status = await ask()
+          statuses.push(status)
+          // Refusals come at once: hundreds a second are enough, and the other proof tries more.
+          if (status !== 200) await delay(100)
+        }
       }
       const lanes = Array.from({ length: batchLanesMax }, (_, at) => ({
         origin: 'Dallas, TX',

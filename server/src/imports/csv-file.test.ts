@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 
 /** Pieces that end anywhere, also within a letter. */
-function inPieces(text: string | Buffer, pieceBytes = 1_001): Buffer[] {
+function inPieces(text: string | Buffer, pieceBytes = 64_001): Buffer[] {
   const bytes = Buffer.from(text)
   return Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, at) =>
     bytes.subarray(at * pieceBytes, (at + 1) * pieceBytes),
