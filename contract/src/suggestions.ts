@@ -27,7 +27,7 @@ export const suggestPlaces = endpoint({
   path: '/api/places',
   summary: 'Places offered while somebody types',
   description:
-    'Places whose names begin as typed, those the brokerage quotes first, then the most populous; then names with a typing error. Nothing typed: the places the brokerage quotes most.',
+    'Known places that the text may mean, best first: the city and state as typed, with or without a comma; the city typed without a state; names that begin as typed; names with a typing error. Within each, the places the brokerage quotes most come first, then the most populous. Nothing typed: the places the brokerage quotes most.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ q: Type.Optional(typed('What has been typed of "City, ST"')), limit }),
@@ -47,12 +47,19 @@ export const suggestPlaces = endpoint({
         population: Type.Integer({ description: '0 where it is not known' }),
       }),
     ),
+    as_typed: nullable(
+      Type.String({
+        description:
+          'The text itself as a place, such as "Smallville, TX", where it names a city and a state that are no known place. A program must not replace it with one of the places without asking. Null for any other text',
+      }),
+    ),
   }),
   examples: {
     query: { q: 'dall', limit: 8 },
     answer: {
       reads_as: null,
       places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: 1300092 }],
+      as_typed: null,
     },
   },
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, type Integration, makeIntegration, makeTenant, pushUpdate } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 const places = '/api/places'
@@ -58,8 +58,30 @@ describe('suggest-places: 200', () => {
       {
         reads_as: null,
         places: [{ place: 'Dallas, TX', city: 'Dallas', state: 'TX', population: expect.any(Number) }],
+        as_typed: null,
       },
     ])
+  })
+
+  test('a village that no map knows is answered as typed, beside the places it resembles', async () => {
+    const { body } = await ask(places, { q: 'Dalas, TX' })
+    expect([body.as_typed, body.places[0].place]).toEqual(['Dalas, TX', 'Dallas, TX'])
+  })
+
+  test('the city and state come first, with or without a comma, however often the longer names are quoted', async () => {
+    const other = await makeIntegration(app)
+    for (const origin of ['Dallastown, PA', 'Chicago Heights, IL']) {
+      await makeLane(app, other.tenant, { origin })
+    }
+    for (const [q, first] of [
+      ['dallas', 'Dallas, TX'],
+      ['dallas tx', 'Dallas, TX'],
+      ['Dallas, TX', 'Dallas, TX'],
+      ['chicago', 'Chicago, IL'],
+      ['chicago il', 'Chicago, IL'],
+    ] as const) {
+      expect([q, (await placesFor({ q }, other.tenant.owner))[0]]).toEqual([q, first])
+    }
   })
 
   test('places that this brokerage quotes come first, the most quoted before the others', async () => {

@@ -18,10 +18,9 @@ export const suggestionEndpoints: ServedEndpoint[] = [
     const uses = await database.inTenant(caller.tenant, (transaction) =>
       placeUses(transaction, caller.tenant, lanesOfUsedPlacesMax),
     )
-    return {
-      reads_as: knownPlaceNamed(query.q ?? ''),
-      places: geography.suggestPlaces(query.q ?? '', query.limit ?? suggestionsDefault, uses),
-    }
+    const text = query.q ?? ''
+    const { places, asTyped } = geography.suggestPlaces(text, query.limit ?? suggestionsDefault, uses)
+    return { reads_as: knownPlaceNamed(text), places: [...places], as_typed: asTyped }
   }),
 
   serve(suggestCustomers, async ({ caller, query }, { database }) => {
