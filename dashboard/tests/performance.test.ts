@@ -98,7 +98,7 @@ describe('win rate and margin', () => {
     expect(query(page).has('sort')).toBe(false)
     await page.getByRole('combobox', { name: 'Customer' }).fill('harvest table foods')
     await page.keyboard.press('Enter')
-    await page.waitForURL(/customer=harvest/)
+    await page.waitForURL(/customer=Harvest/)
     await totals(page).getByText('2 of 3 decided').waitFor()
     await page.getByRole('combobox', { name: 'Customer' }).fill('')
     await totals(page).getByText('4 of 5 decided').waitFor()

@@ -102,10 +102,10 @@ describe('the list', () => {
     const other = await context.newPage()
     await other.goto(page.url())
     await shown(other, '1–50 of 60 quotes')
-    expect(await other.getByRole('combobox', { name: 'Customer' }).inputValue()).toBe('umberlode stores')
+    expect(await other.getByRole('combobox', { name: 'Customer' }).inputValue()).toBe('Umberlode Stores')
     expect(await rows(other).first().innerText()).toBe(await rows(page).first().innerText())
     expect(await other.getByRole('link', { name: 'Export CSV' }).getAttribute('href')).toMatch(
-      /^\/api\/lanes\/export\?customer=umberlode\+stores&equipment=R&quoted_by=\d+$/,
+      /^\/api\/lanes\/export\?customer=Umberlode\+Stores&equipment=R&quoted_by=\d+$/,
     )
     expect(troubles).toEqual([])
   })

@@ -125,7 +125,9 @@ function withNames(readings: readonly Reading[]): Reading[] {
 
 function usedPlaces(uses: ReadonlyMap<string, number>): Map<KnownPlace, number> {
   const { byKey } = gazetteer()
-  return new Map([...uses.keys()].flatMap((key) => byKey.get(key) ?? []).map((place) => [place, rank.beginning]))
+  return new Map(
+    [...uses.keys()].flatMap((key) => byKey.get(key) ?? []).map((place) => [place, rank.beginning]),
+  )
 }
 
 /** The places that answer any of the readings, each with its best rank. */

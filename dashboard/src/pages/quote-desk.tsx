@@ -30,6 +30,7 @@ import { counted } from '../parts/formats.ts'
 import { CustomerInput } from '../parts/lane-inputs.tsx'
 import { useNotice } from '../parts/notices.tsx'
 import { Page } from '../parts/page.tsx'
+import { useOnceSettled } from '../parts/settled-fields.ts'
 import { Failed } from '../parts/states.tsx'
 import { useMay, useSession } from '../session.tsx'
 
@@ -143,9 +144,9 @@ function Desk(props: DeskProps) {
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   const answer = useDeskAnswer(lanes.active)
   const mayQuote = useMay('member')
-  const save = () => {
+  const save = useOnceSettled(() => {
     if (mayQuote) saving.save(draft, acceptUnknown)
-  }
+  })
   const filled = lanes.lanes.filter((lane) => !isBlank(lane)).length
   const room = lanesPerRequestMax - filled
   const paste = (text: string): boolean => {
@@ -350,6 +351,7 @@ function RequestFields({ draft, onDraft, saving }: DeskProps) {
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm" px="xs">
       <CustomerInput
         label="Customer"
+        takes="name-as-typed"
         openOnFocus={false}
         data-field="customer"
         value={draft.customer}

@@ -86,9 +86,9 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         openOnFocus={false}
         {...input('equipment')}
         onChange={(text) => onChange('equipment', text)}
-        onBlur={() => {
-          const read = equipmentRead(lane.equipment)
-          if (read !== lane.equipment) onChange('equipment', read)
+        onDone={(text) => {
+          const read = equipmentRead(text)
+          if (read !== text) onChange('equipment', read)
         }}
       />
       <TextInput
@@ -192,9 +192,9 @@ function PlaceField({
   isUnknown: boolean
   onChange: (text: string) => void
 }) {
-  const [away, setAway] = useState(false)
+  const [isDone, setDone] = useState(false)
   const typed = value.trim()
-  const incomplete = away && typed !== '' && !hasState(typed)
+  const incomplete = isDone && typed !== '' && !hasState(typed)
   const offered = useAnswer(
     'suggest-places',
     { query: { q: typed, limit: offeredMax } },
@@ -225,9 +225,12 @@ function PlaceField({
       openOnFocus={false}
       value={value}
       error={said === null ? undefined : <Suggested {...said} onUse={onChange} />}
-      onChange={onChange}
-      onFocus={() => setAway(false)}
-      onBlur={() => setAway(true)}
+      onChange={(text) => {
+        setDone(false)
+        onChange(text)
+      }}
+      onFocus={() => setDone(false)}
+      onDone={() => setDone(true)}
     />
   )
 }

@@ -9,6 +9,7 @@ import { count, counted, equipmentName, laneName, percent, roundDollars } from '
 import { EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 import { LaneSection } from './lane-section.tsx'
 import { ButtonLink, TextLink } from './links.tsx'
+import { useOnceSettled } from './settled-fields.ts'
 import { Failed, Loading, Nothing } from './states.tsx'
 
 /** A lane to look up. Filled in from the address where one end of it is there. */
@@ -18,12 +19,16 @@ export function LaneForm() {
   const [origin, setOrigin] = useState(asked.origin ?? '')
   const [destination, setDestination] = useState(asked.destination ?? '')
   const [equipment, setEquipment] = useState(asked.equipment ?? '')
+  const show = useOnceSettled(
+    () =>
+      void navigate({
+        to: pagePaths.lane,
+        search: { origin: origin.trim(), destination: destination.trim(), equipment: equipment.trim() },
+      }),
+  )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    void navigate({
-      to: pagePaths.lane,
-      search: { origin: origin.trim(), destination: destination.trim(), equipment: equipment.trim() },
-    })
+    show()
   }
   return (
     <form onSubmit={submit} aria-label="Choose a lane">

@@ -1,99 +1,123 @@
-import { Autocomplete, type AutocompleteProps } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { type FocusEvent, useState } from 'react'
+import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../answers.ts'
+import { equipmentRead } from './desk-typed.ts'
 import { counted, equipmentName } from './formats.ts'
+import {
+  type FieldProps,
+  type Option,
+  suggestionsOf,
+  TypeAhead,
+  typedOption,
+  useAsking,
+} from './type-ahead.tsx'
 
-type InputProps = Omit<AutocompleteProps, 'data' | 'value' | 'onChange' | 'filter'> & {
-  value: string
-  onChange: (value: string) => void
-}
-
-const typingPauseMs = 120
 const offeredMax = 8
 
-/** What the service offers is offered as it is: it has matched and ordered already. */
-const asOffered = ({ options }: { options: unknown[] }) => options as never
-
-/** Offers are asked for only where somebody types: a page may hold a hundred such fields. */
-function useEntered(onFocus: AutocompleteProps['onFocus']) {
-  const [entered, setEntered] = useState(false)
-  return {
-    entered,
-    enter: (event: FocusEvent<HTMLInputElement>) => {
-      setEntered(true)
-      onFocus?.(event)
-    },
-  }
+/** A text that is longer than any name is looked up by its beginning. */
+function question(asked: string) {
+  return { query: { q: [...asked].slice(0, labelLengthMax).join(''), limit: offeredMax } }
 }
 
-/** A pickup or delivery place, with offers while one types. What is typed is sent as it is; the service reads it. */
-export function PlaceInput({ value, onChange, onFocus, ...more }: InputProps) {
-  const { entered, enter } = useEntered(onFocus)
-  const [typed] = useDebouncedValue(value.trim(), typingPauseMs)
-  const places = useAnswer(
-    'suggest-places',
-    { query: { q: typed, limit: offeredMax } },
-    { enabled: entered, keeps: true, staleMs: 300_000 },
-  )
+/**
+ * Whether a text is written as the service writes places, so that nothing needs to be looked up.
+ *
+ * @example isPlace('Dallas, TX') // true
+ * @example isPlace('DALLAS, tx') // false
+ */
+function isPlace(text: string): boolean {
+  return /^\p{Lu}[^,]*\p{Ll}[^,]*, [A-Z]{2,3}( \d{5}(-\d{4})?)?$/u.test(text)
+}
+
+/** A pickup or delivery place. The service decides which known place a text means; a village can be kept as typed. */
+export function PlaceInput(props: FieldProps) {
+  const asking = useAsking(props.value)
+  const places = useAnswer('suggest-places', question(asking.asked), {
+    enabled: asking.isEntered,
+    keeps: true,
+    staleMs: 300_000,
+  })
   return (
-    <Autocomplete
+    <TypeAhead
       placeholder="City, ST"
-      autoComplete="off"
-      spellCheck={false}
-      {...more}
-      onFocus={enter}
-      data={places.data?.places.map(({ place }) => place) ?? []}
-      filter={asOffered}
-      value={value}
-      onChange={onChange}
-      selectFirstOptionOnChange={value.trim().length >= 3 && !/,\s*\w{2}$/.test(value)}
+      {...props}
+      asking={asking}
+      isComplete={isPlace}
+      emptyText="No known place begins like this. Write it as City, ST."
+      suggestions={suggestionsOf(places, (data) => {
+        const { reads_as: named, as_typed: village } = data
+        const known = [
+          ...new Set([...(named === null ? [] : [named]), ...data.places.map(({ place }) => place)]),
+        ].map((place): Option => ({ value: place }))
+        return {
+          options: village === null ? known : [typedOption(village), ...known],
+          taken: named ?? village ?? known[0]?.value ?? null,
+        }
+      })}
     />
   )
 }
 
-/** A customer's name; the names quoted before are offered, so that one customer stays one. */
-export function CustomerInput({ value, onChange, onFocus, ...more }: InputProps) {
-  const { entered, enter } = useEntered(onFocus)
-  const [typed] = useDebouncedValue(value.trim(), typingPauseMs)
-  const customers = useAnswer(
-    'suggest-customers',
-    { query: { q: typed, limit: offeredMax } },
-    { enabled: entered, keeps: true, staleMs: 60_000 },
-  )
-  const quotesOf = new Map(customers.data?.customers.map(({ name, quotes }) => [name, quotes]))
+/**
+ * A customer's name. Names quoted before are suggested, so that one customer stays one.
+ *
+ * @param takes what Enter and Tab take where no customer has exactly the typed name: in a quote the name as typed, which
+ *   is a new customer; in a filter the first customer whose name has the text in it, for a part of a name finds nothing
+ */
+export function CustomerInput({
+  takes,
+  ...props
+}: FieldProps & { takes: 'name-as-typed' | 'known-customer' }) {
+  const asking = useAsking(props.value)
+  const customers = useAnswer('suggest-customers', question(asking.asked), {
+    enabled: asking.isEntered,
+    keeps: true,
+    staleMs: 60_000,
+  })
+  const typed = props.value.trim()
   return (
-    <Autocomplete
-      autoComplete="off"
-      {...more}
-      onFocus={enter}
-      data={[...quotesOf.keys()]}
-      filter={asOffered}
-      renderOption={({ option }: { option: { value: string } }) => (
-        <span>
-          {option.value} <small>({counted(quotesOf.get(option.value) ?? 0, 'quote')})</small>
-        </span>
-      )}
-      value={value}
-      onChange={onChange}
+    <TypeAhead
+      {...props}
+      asking={asking}
+      suggestions={suggestionsOf(customers, (data) => {
+        const known = data.customers.map(
+          ({ name, quotes }): Option => ({
+            value: name,
+            label: (
+              <span>
+                {name} <small>({counted(quotes, 'quote')})</small>
+              </span>
+            ),
+          }),
+        )
+        const same = known.find(({ value }) => value.toLowerCase() === typed.toLowerCase())
+        if (typed === '' || same !== undefined) return { options: known, taken: same?.value ?? null }
+        if (takes === 'name-as-typed') return { options: [typedOption(typed), ...known], taken: typed }
+        return { options: [...known, typedOption(typed)], taken: known[0]?.value ?? typed }
+      })}
     />
   )
 }
 
 const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']
 
-/** An equipment code: the usual ones are offered, any other is taken as typed. */
-export function EquipmentInput({ value, onChange, ...more }: InputProps) {
+/** An equipment code: the usual ones are suggested, and any other can be kept as typed. */
+export function EquipmentInput(props: FieldProps) {
+  const { isEntered, enter } = useAsking(props.value)
+  const typed = props.value.trim()
+  const read = equipmentRead(typed)
+  const known = commonEquipment.map((code): Option => ({ value: code, label: equipmentName(code) }))
+  const same = known.find(({ value }) => value === read.toUpperCase())
   return (
-    <Autocomplete
-      autoComplete="off"
-      spellCheck={false}
-      {...more}
-      data={commonEquipment}
-      filter={asOffered}
-      renderOption={({ option }: { option: { value: string } }) => equipmentName(option.value)}
-      value={value}
-      onChange={onChange}
+    <TypeAhead
+      {...props}
+      asking={{ asked: typed, isEntered, enter, hurry: () => {} }}
+      suggestions={{
+        state: 'current',
+        options: typed === '' || same !== undefined ? known : [typedOption(typed), ...known],
+        taken: typed === '' ? null : (same?.value ?? typed),
+        failures: 0,
+        retry: () => {},
+      }}
     />
   )
 }

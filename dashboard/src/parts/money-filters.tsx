@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import { useAnswer } from '../answers.ts'
 import type { CallFailed } from '../call.ts'
@@ -48,15 +48,15 @@ function useTypedFilter(name: string, { search, change }: FiltersProps) {
 
 /** A field whose text filters while one types. */
 function useFilterWhileTyping(name: string, filters: FiltersProps) {
-  const { typed, setTyped, sendAfterPause } = useTypedFilter(name, filters)
+  const { typed, setTyped, sendNow, sendAfterPause } = useTypedFilter(name, filters)
   const onChange = (text: string) => {
     setTyped(text)
     sendAfterPause(text)
   }
-  return { value: typed, onChange }
+  return { value: typed, onChange, onDone: sendNow }
 }
 
-/** A field whose text filters once it is a whole name: chosen, or left, or sent with Enter. Half a name finds nothing. */
+/** A field whose text filters once it is final, because half a name finds nothing. */
 function useFilterOnceChosen(name: string, filters: FiltersProps) {
   const { typed, setTyped, sendNow } = useTypedFilter(name, filters)
   return {
@@ -65,11 +65,7 @@ function useFilterOnceChosen(name: string, filters: FiltersProps) {
       setTyped(text)
       if (text === '') sendNow('')
     },
-    onOptionSubmit: sendNow,
-    onBlur: () => sendNow(typed),
-    onKeyDown: (event: KeyboardEvent) => {
-      if (event.key === 'Enter') sendNow(typed)
-    },
+    onDone: sendNow,
   }
 }
 
@@ -94,7 +90,12 @@ export function WhoFilters(filters: FiltersProps) {
   const equipment = useFilterWhileTyping('equipment', filters)
   return (
     <>
-      <CustomerInput label="Customer" {...customer} error={filters.error?.fieldError('customer')} />
+      <CustomerInput
+        label="Customer"
+        takes="known-customer"
+        {...customer}
+        error={filters.error?.fieldError('customer')}
+      />
       <EquipmentInput label="Equipment" {...equipment} error={filters.error?.fieldError('equipment')} />
       <PersonFilter {...filters} name="quoted_by" label="Rep" />
     </>

@@ -16,7 +16,6 @@ const filterNames = [
   'from',
   'to',
 ] as const
-export type FilterName = (typeof filterNames)[number]
 const viewNames = [...filterNames, 'sort', 'limit', 'cursor', 'page'] as const
 export type QuotesView = Readonly<Partial<Record<(typeof viewNames)[number], string>>>
 

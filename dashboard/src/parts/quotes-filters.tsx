@@ -6,14 +6,15 @@ import type { CallFailed } from '../call.ts'
 import { moment } from './formats.ts'
 import { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
 import { outcomeNames, reasonNames } from './outcome-words.tsx'
-import type { FilterName, QuotesPlace } from './quotes-address.ts'
+import type { QuotesPlace } from './quotes-address.ts'
 import { sortNames } from './quotes-columns.tsx'
+import { useOnceSettled } from './settled-fields.ts'
 
 const searchPauseMs = 300
 const draftNames = ['customer', 'origin', 'destination', 'equipment', 'from', 'to'] as const
 type DraftName = (typeof draftNames)[number]
 
-/** The filters of the list. What is typed counts with Enter, with an offer taken, or when the field is left. */
+/** The filters of the list. A typed text counts once it is final: with Enter, an option taken, or the field left. */
 export function QuotesFilters({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
   const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 62em)').matches)
   const { view, filtersSet } = place
@@ -95,10 +96,10 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
   const { view, change } = place
   const [drafts, setDrafts] = useState<Partial<Record<DraftName, string>>>({})
   const value = (name: DraftName) => drafts[name] ?? view[name] ?? ''
-  const commit = (changed: Partial<Record<FilterName, string>> = {}) => {
-    const next = { ...drafts, ...changed }
-    setDrafts({})
-    const differing = Object.entries(next).filter(
+  const commit = (final: Partial<Record<DraftName, string>>) => {
+    // Other fields may still be typed in, or wait for a suggestion: their drafts stay.
+    setDrafts((all) => Object.fromEntries(Object.entries(all).filter(([name]) => !(name in final))))
+    const differing = Object.entries(final).filter(
       ([name, text]) => text.trim() !== (view[name as DraftName] ?? ''),
     )
     if (differing.length > 0) change(Object.fromEntries(differing.map(([name, text]) => [name, text.trim()])))
@@ -107,9 +108,8 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     size: 'xs',
     value: value(name),
     error: error?.fieldError(name),
-    onChange: (text: string) => setDrafts({ ...drafts, [name]: text }),
-    onOptionSubmit: (text: string) => commit({ [name]: text }),
-    onBlur: () => commit(),
+    onChange: (text: string) => setDrafts((all) => ({ ...all, [name]: text })),
+    onDone: (text: string) => commit({ [name]: text }),
   })
   const dated = (name: 'from' | 'to') => ({
     size: 'xs',
@@ -121,16 +121,17 @@ function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null
     onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
       isWholeDay(currentTarget.value)
         ? commit({ [name]: currentTarget.value })
-        : setDrafts({ ...drafts, [name]: currentTarget.value }),
-    onBlur: () => commit(),
+        : setDrafts((all) => ({ ...all, [name]: currentTarget.value })),
+    onBlur: () => commit({ [name]: value(name) }),
   })
+  const commitDrafts = useOnceSettled(() => commit(drafts))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    commit()
+    commitDrafts()
   }
   return (
     <form onSubmit={submit} className="quotes-filters" aria-label="Filters">
-      <CustomerInput label="Customer" {...typed('customer')} />
+      <CustomerInput label="Customer" takes="known-customer" {...typed('customer')} />
       <PlaceInput label="Origin" {...typed('origin')} />
       <PlaceInput label="Destination" {...typed('destination')} />
       <EquipmentInput label="Equipment" {...typed('equipment')} />

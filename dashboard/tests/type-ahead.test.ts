@@ -1,0 +1,545 @@
+import type { Browser, BrowserContext, Locator, Page, Route } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+
+let app: TestApp
+let browser: Browser
+let tenant: MadeTenant
+/** One person in as many tabs as there are tests: signing in costs more than all else. */
+let person: BrowserContext
+
+beforeAll(async () => {
+  app = await testApp()
+  browser = await openBrowser()
+  tenant = await makeTenant(app)
+  await makeLane(app, tenant, { origin: 'Memphis, TN', destination: 'El Paso, TX' })
+  person = (await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })).context
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+/** What people type, and the place that they mean. */
+const cities = [
+  ['dallas', 'Dallas, TX'],
+  ['dallas tx', 'Dallas, TX'],
+  ['Dallas, TX', 'Dallas, TX'],
+  ['atlanta', 'Atlanta, GA'],
+  ['memphis', 'Memphis, TN'],
+  ['chicago', 'Chicago, IL'],
+  ['Chicago IL', 'Chicago, IL'],
+  ['el paso', 'El Paso, TX'],
+  ['elizabeth', 'Elizabeth, NJ'],
+  ['houston', 'Houston, TX'],
+  ['los angeles, ca', 'Los Angeles, CA'],
+  ['indianap', 'Indianapolis, IN'],
+  ['columbus oh', 'Columbus, OH'],
+  ['columbus ga', 'Columbus, GA'],
+  ['louisville', 'Louisville, KY'],
+  ['nashville', 'Nashville, TN'],
+  ['charlotte', 'Charlotte, NC'],
+  ['jacksonville', 'Jacksonville, FL'],
+  ['miami', 'Miami, FL'],
+  ['savannah', 'Savannah, GA'],
+  ['kansas city', 'Kansas City, MO'],
+  ['kansas city ks', 'Kansas City, KS'],
+  ['st louis', 'Saint Louis, MO'],
+  ['detroit', 'Detroit, MI'],
+  ['cleveland', 'Cleveland, OH'],
+  ['cincinnati', 'Cincinnati, OH'],
+  ['philad', 'Philadelphia, PA'],
+  ['newark', 'Newark, NJ'],
+  ['baltimore', 'Baltimore, MD'],
+  ['boston', 'Boston, MA'],
+  ['minneap', 'Minneapolis, MN'],
+  ['milwaukee wi', 'Milwaukee, WI'],
+  ['omaha', 'Omaha, NE'],
+  ['denver', 'Denver, CO'],
+  ['salt lake', 'Salt Lake City, UT'],
+  ['phoenix', 'Phoenix, AZ'],
+  ['las vegas', 'Las Vegas, NV'],
+  ['laredo', 'Laredo, TX'],
+  ['fort worth', 'Fort Worth, TX'],
+  ['seattle', 'Seattle, WA'],
+] as const
+
+/** Bodies of the service's answers, so that only the injected latency slows a page down. */
+const bodies = new Map<string, string>()
+
+async function answer(route: Route): Promise<void> {
+  const { pathname, search } = new URL(route.request().url())
+  const asked = pathname + search
+  // The page gives up the request of an older text, and a test that has ended closes its tab.
+  const body =
+    bodies.get(asked) ??
+    (await route.fetch().then(
+      (response) => response.text(),
+      () => null,
+    ))
+  if (body === null) return
+  bodies.set(asked, body)
+  await route.fulfill({ body, contentType: 'application/json' }).catch(() => {})
+}
+
+const suggestionsAsked = (url: URL) => url.pathname === '/api/places' || url.pathname === '/api/customers'
+
+/** Answers suggestions after a latency, and collects the texts they are asked for. */
+async function answerLate(page: Page, latencyMs: () => number): Promise<ReadonlySet<string>> {
+  const asked = new Set<string>()
+  await page.route(suggestionsAsked, async (route) => {
+    asked.add(new URL(route.request().url()).searchParams.get('q') ?? '')
+    await new Promise((resolve) => setTimeout(resolve, latencyMs()))
+    await answer(route)
+  })
+  return asked
+}
+
+/** Holds the answer for one text back until `release` is called. */
+async function hold(page: Page, text: string) {
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let ask = () => {}
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve
+  })
+  let done = () => {}
+  const answered = new Promise<void>((resolve) => {
+    done = resolve
+  })
+  await page.route(
+    (url) => suggestionsAsked(url) && url.searchParams.get('q') === text,
+    async (route) => {
+      ask()
+      await released
+      await answer(route)
+      done()
+    },
+  )
+  return {
+    asked,
+    release: async () => {
+      release()
+      await answered
+    },
+  }
+}
+
+async function openTab(address: string): Promise<Page> {
+  const page = await person.newPage()
+  page.setDefaultTimeout(15_000)
+  await page.goto(address)
+  return page
+}
+
+async function openDesk(): Promise<Page> {
+  const page = await openTab('/')
+  await origin(page).waitFor()
+  return page
+}
+
+const lanesAtOnce = 8
+
+/** A desk with several blank lanes, which asks for no advice. */
+async function openLongDesk(): Promise<Page> {
+  const page = await openDesk()
+  for (let lane = 2; lane <= lanesAtOnce; lane++) {
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('group', { name: `Lane ${lane}`, exact: true }).waitFor()
+  }
+  await page.route('**/api/advice/**', () => {})
+  return page
+}
+
+const field = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true })
+const origin = (page: Page) => field(page, 'Origin')
+const destination = (page: Page) => field(page, 'Destination')
+const options = (page: Page) => page.getByRole('listbox').getByRole('option')
+const highlighted = (page: Page) => page.getByRole('listbox').getByRole('option', { selected: true })
+const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text })
+/** Tests that run beside each other have an `expect` of their own. */
+const hasValue = (expected: typeof expect, input: Locator, value: string) =>
+  expected.poll(() => input.inputValue(), { timeout: 15_000 }).toBe(value)
+
+describe.concurrent('Enter and Tab', () => {
+  test.for(['Enter', 'Tab'])('%s waits for the list of the text, and says so', async (key, { expect }) => {
+    const page = await openDesk()
+    const list = await hold(page, 'memphis')
+    await origin(page).fill('memphis')
+    await origin(page).press(key)
+    await status(page, 'Searching for memphis…').waitFor({ state: 'attached' })
+    // Tab goes on as it always does.
+    await (key === 'Tab' ? destination(page) : origin(page)).and(page.locator(':focus')).waitFor()
+    expect(await origin(page).inputValue()).toBe('memphis')
+    await list.release()
+    await hasValue(expect, origin(page), 'Memphis, TN')
+    await status(page, 'Memphis, TN taken.').waitFor({ state: 'attached' })
+    expect(await destination(page).inputValue()).toBe('')
+    await page.close()
+  })
+
+  test.for(['Enter', 'Tab'])('%s no longer waits once something else is typed', async (key, { expect }) => {
+    const page = await openDesk()
+    const list = await hold(page, 'memphis')
+    await origin(page).fill('memphis')
+    await origin(page).press(key)
+    await list.asked
+    await origin(page).fill('memphi')
+    await list.release()
+    await highlighted(page).getByText('Memphis, TN').waitFor()
+    expect(await origin(page).inputValue()).toBe('memphi')
+    // Nor when the first text is typed anew and its list is there.
+    await origin(page).fill('memphis')
+    await highlighted(page).getByText('Memphis, TN').waitFor()
+    expect(await origin(page).inputValue()).toBe('memphis')
+    await page.close()
+  })
+
+  test.for(['Enter', 'Tab'])(
+    '%s leaves the text as typed where the list cannot be had',
+    async (key, { expect }) => {
+      const page = await openDesk()
+      await page.route(suggestionsAsked, (route) => route.fulfill({ status: 500, body: 'down' }))
+      await origin(page).fill('dall')
+      await origin(page).press(key)
+      await page.getByText('Suggestions did not load. “dall” stays as typed.').first().waitFor()
+      expect(await origin(page).inputValue()).toBe('dall')
+      await page.unroute(suggestionsAsked)
+      await origin(page).press(key)
+      await hasValue(expect, origin(page), 'Dallas, TX')
+      expect(await page.getByText('stays as typed').count()).toBe(0)
+      await page.close()
+    },
+  )
+
+  test('neither takes a list that comes after the patience has ended', async ({ expect }) => {
+    const page = await openDesk()
+    await page.clock.install()
+    const list = await hold(page, 'dall')
+    await origin(page).fill('dall')
+    await origin(page).press('Tab')
+    await list.asked
+    await page.clock.fastForward(10_000)
+    await page.getByText('Suggestions took too long. “dall” stays as typed.').first().waitFor()
+    await list.release()
+    await origin(page).click()
+    await options(page).first().getByText('Dallas, TX').waitFor()
+    expect(await origin(page).inputValue()).toBe('dall')
+    await page.close()
+  })
+
+  test('a quote saved by the next key has the city, not the letters', async ({ expect }) => {
+    const page = await openDesk()
+    const list = await hold(page, 'el paso')
+    await field(page, 'Customer').fill('Late City Foods')
+    await origin(page).fill('Memphis, TN')
+    await page.getByRole('textbox', { name: 'Rate', exact: true }).fill('2150')
+    await destination(page).fill('el paso')
+    await destination(page).press('Tab')
+    await page.keyboard.press('Control+Enter')
+    await list.release()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    const { body } = await call(app, 'GET', '/api/lanes?customer=Late%20City%20Foods', {
+      token: tenant.owner,
+    })
+    expect(body.lanes.map((lane: { destination: string }) => lane.destination)).toEqual(['El Paso, TX'])
+    await page.close()
+  })
+
+  test('neither takes anything from an empty field, from one that was not typed in, or after Escape', async ({
+    expect,
+  }) => {
+    const page = await openTab('/quotes?customer=Harvest')
+    await origin(page).focus()
+    await options(page).first().waitFor()
+    expect(await highlighted(page).count()).toBe(0)
+    await page.keyboard.press('Tab')
+    expect(await origin(page).inputValue()).toBe('')
+    await field(page, 'Customer').focus()
+    await options(page).getByText('Harvest Table Foods').waitFor()
+    await page.keyboard.press('Tab')
+    expect(await field(page, 'Customer').inputValue()).toBe('Harvest')
+    await field(page, 'Customer').fill('harv')
+    await highlighted(page).getByText('Harvest Table Foods').waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Tab')
+    await page.waitForURL(({ searchParams }) => searchParams.get('customer') === 'harv')
+    await page.close()
+  })
+})
+
+describe.concurrent('the list', () => {
+  test('is never replaced by the answer to an older text', async ({ expect }) => {
+    const page = await openDesk()
+    const older = await hold(page, 'chi')
+    await origin(page).fill('chi')
+    await older.asked
+    await origin(page).fill('chicago il')
+    await highlighted(page).getByText('Chicago, IL').waitFor()
+    const shown = await options(page).allTextContents()
+    await older.release()
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    expect(await options(page).allTextContents()).toEqual(shown)
+    await page.close()
+  })
+
+  test('of an older text is marked, highlights nothing, and gives exactly the option that is clicked', async ({
+    expect,
+  }) => {
+    const page = await openDesk()
+    await origin(page).fill('colum')
+    await highlighted(page).getByText('Columbus, OH').waitFor()
+    const newer = await hold(page, 'columbia')
+    await origin(page).fill('columbia')
+    await page.getByText('Searching…', { exact: true }).waitFor()
+    expect(await highlighted(page).count()).toBe(0)
+    expect(await origin(page).getAttribute('aria-activedescendant')).toBe(null)
+    // The arrows choose nothing in it either, and Enter goes on to wait.
+    await page.keyboard.press('ArrowDown')
+    expect(await highlighted(page).count()).toBe(0)
+    await page.keyboard.press('Enter')
+    await options(page).getByText('Columbus, GA').click()
+    expect(await origin(page).inputValue()).toBe('Columbus, GA')
+    await newer.release()
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
+    expect(await origin(page).inputValue()).toBe('Columbus, GA')
+    await page.close()
+  })
+
+  test('shows and tells screen readers which option Enter takes, and the arrows choose another', async ({
+    expect,
+  }) => {
+    const page = await openDesk()
+    await origin(page).pressSequentially('columbus')
+    await highlighted(page).getByText('Columbus, OH').waitFor()
+    const pointedAt = async () => {
+      const id = String(await origin(page).getAttribute('aria-activedescendant'))
+      const option = page.locator(`[id="${id}"]`)
+      return [
+        await option.getAttribute('role'),
+        await option.getAttribute('aria-selected'),
+        await option.innerText(),
+      ]
+    }
+    expect(await pointedAt()).toEqual(['option', 'true', 'Columbus, OH'])
+    expect(await origin(page).getAttribute('aria-expanded')).toBe('true')
+    const listId = await origin(page).getAttribute('aria-controls')
+    expect(await page.locator(`[id="${listId}"]`).getAttribute('role')).toBe('listbox')
+    await status(page, /^\d suggestions\. Enter or Tab takes Columbus, OH\.$/).waitFor({ state: 'attached' })
+    const background = (option: Locator) =>
+      option.evaluate((element) => {
+        const { getComputedStyle } = globalThis as unknown as {
+          getComputedStyle: (of: unknown) => { backgroundColor: string }
+        }
+        return getComputedStyle(element).backgroundColor
+      })
+    expect(await background(options(page).nth(0))).not.toBe(await background(options(page).nth(1)))
+    await page.keyboard.press('ArrowDown')
+    const second = await options(page).nth(1).innerText()
+    expect(await pointedAt()).toEqual(['option', 'true', second])
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowUp')
+    const last = await options(page).last().innerText()
+    expect(await pointedAt()).toEqual(['option', 'true', last])
+    await page.keyboard.press('Tab')
+    await hasValue(expect, origin(page), last)
+    await page.close()
+  })
+})
+
+describe.concurrent('what is typed stays', () => {
+  test.for(['Enter', 'Tab'])('a village that no map knows, with %s', async (key, { expect }) => {
+    const page = await openDesk()
+    await answerLate(page, () => 100)
+    // A place of a similar name is known, and must not take its place.
+    for (const [text, place] of [
+      ['dalas tx', 'dalas, TX'],
+      ['Smallville, Tx', 'Smallville, TX'],
+    ] as const) {
+      await origin(page).fill(text)
+      await highlighted(page).getByText(`Use “${place}” as typed`).waitFor()
+      await origin(page).press(key)
+      await hasValue(expect, origin(page), place)
+    }
+    await page.close()
+  })
+
+  test.for(['Enter', 'Tab'])(
+    'the name of a new customer that is part of a known one, with %s',
+    async (key, { expect }) => {
+      const page = await openDesk()
+      const list = await hold(page, 'Harvest')
+      const customer = field(page, 'Customer')
+      await customer.fill('Harvest')
+      await customer.press(key)
+      await list.release()
+      await status(page, 'Harvest taken.').waitFor({ state: 'attached' })
+      expect(await customer.inputValue()).toBe('Harvest')
+      await customer.click()
+      await options(page).getByText('Harvest Table Foods').waitFor()
+      await options(page).getByText('Use “Harvest” as typed').waitFor()
+      // The same name in other letters is the same customer.
+      await customer.fill('harvest table foods')
+      await customer.press(key)
+      await hasValue(expect, customer, 'Harvest Table Foods')
+      await page.close()
+    },
+  )
+
+  test('the code of an equipment of its own, beside the usual ones', async ({ expect }) => {
+    const page = await openDesk()
+    const equipment = field(page, 'Equipment')
+    for (const [text, key, code] of [
+      ['RGN48', 'Tab', 'RGN48'],
+      ['flatbed', 'Enter', 'F'],
+      ['r', 'Tab', 'R'],
+    ] as const) {
+      await equipment.fill(text)
+      await equipment.press(key)
+      await hasValue(expect, equipment, code)
+    }
+    await page.close()
+  })
+})
+
+describe('for everybody', () => {
+  test.each(looks)(
+    'the list, the wait and the failure are readable, $colorScheme, $width wide',
+    async ({ colorScheme, width }) => {
+      const page = await openDesk()
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+      const isSound = async () => {
+        expect(await accessibilityProblems(page)).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+      }
+      await origin(page).fill('smallville tx')
+      await highlighted(page).waitFor()
+      await isSound()
+      await origin(page).fill('colum')
+      await highlighted(page).getByText('Columbus, OH').waitFor()
+      await isSound()
+      const list = await hold(page, 'columbia')
+      await origin(page).fill('columbia')
+      await page.getByText('Searching…', { exact: true }).waitFor()
+      await isSound()
+      await page.keyboard.press('Tab')
+      await status(page, 'Searching for columbia…').waitFor({ state: 'attached' })
+      await isSound()
+      await list.release()
+      await hasValue(expect, origin(page), 'Columbia, SC')
+      await page.route(suggestionsAsked, (route) => route.fulfill({ status: 500, body: 'down' }))
+      await origin(page).fill('xenia')
+      await page.keyboard.press('Tab')
+      await page.getByText('Suggestions did not load. “xenia” stays as typed.').first().waitFor()
+      await isSound()
+      await page.close()
+    },
+  )
+})
+
+const latencies: readonly (readonly [name: string, ms: () => number])[] = [
+  ['0 ms', () => 0],
+  ['150 ms', () => 150],
+  ['300 ms', () => 300],
+  ['800 ms', () => 800],
+  ['0 to 800 ms, out of order', () => Math.random() * 800],
+]
+
+describe('every city ends as the one that was typed', () => {
+  test('on the desk, 40 cities with Enter and with Tab at each latency', { timeout: 180_000 }, async () => {
+    const typeAll = async ([name, latency]: (typeof latencies)[number]) => {
+      const page = await openLongDesk()
+      const asked = await answerLate(page, latency)
+      const origins = page.locator('[data-field$="-origin"]')
+      const ends = page.locator('[data-field$="-origin"], [data-field$="-destination"]')
+      for (let from = 0; from < cities.length; from += lanesAtOnce) {
+        const batch = cities.slice(from, from + lanesAtOnce)
+        for (const [index, [city]] of batch.entries()) {
+          await origins.nth(index).focus()
+          for (const [key, text] of [
+            ['Tab', city],
+            // In capitals, so that it does not find the answer that the origin was given.
+            ['Enter', city.toUpperCase()],
+          ] as const) {
+            await page.keyboard.press('ControlOrMeta+a')
+            // Every fourth time a list of the first half is on its way, or there, when the rest is typed.
+            const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
+            if (half !== '') {
+              await page.keyboard.insertText(half)
+              await expect.poll(() => asked.has(half), { interval: 10, timeout: 15_000 }).toBe(true)
+            }
+            await page.keyboard.insertText(text.slice(half.length))
+            await page.keyboard.press(key)
+          }
+        }
+        const values = () =>
+          ends.evaluateAll((all) => all.map((input) => (input as unknown as { value: string }).value))
+        await expect
+          .poll(values, { timeout: 15_000, message: name })
+          .toEqual(batch.flatMap(([, place]) => [place, place]))
+      }
+      await page.close()
+    }
+    await Promise.all(latencies.map(typeAll))
+  })
+
+  test('in the lane chooser and in the filters of every list, with Enter and with Tab', async () => {
+    const some = [
+      ['memphis', 'Memphis, TN'],
+      ['el paso', 'El Paso, TX'],
+      ['chicago il', 'Chicago, IL'],
+    ] as const
+    const typeSome = async (address: string) => {
+      const page = await openTab(address)
+      await answerLate(page, () => Math.random() * 300)
+      for (const [text, place] of some) {
+        await origin(page).fill(text)
+        await origin(page).press('Tab')
+        await destination(page).fill(text.toUpperCase())
+        await destination(page).press('Enter')
+        await hasValue(expect, origin(page), place)
+        await hasValue(expect, destination(page), place)
+        if (address === '/lane') continue
+        await page.waitForURL(({ searchParams }) =>
+          ['origin', 'destination'].every((end) => searchParams.get(end) === place),
+        )
+      }
+      if (address === '/lane') {
+        // Submitted while the last city is still on its way.
+        await origin(page).fill('atlanta')
+        await origin(page).press('Tab')
+        await page.getByRole('button', { name: 'Show the lane' }).click()
+        await page.waitForURL(({ searchParams }) => searchParams.get('origin') === 'Atlanta, GA')
+      }
+      await page.close()
+    }
+    await Promise.all(['/lane', '/quotes', '/shipments'].map(typeSome))
+  })
+
+  test('and a customer in the filters is a known one', async () => {
+    const typeSome = async (address: string) => {
+      const page = await openTab(address)
+      await answerLate(page, () => Math.random() * 300)
+      for (const [text, key] of [
+        ['harv', 'Tab'],
+        ['HARVEST T', 'Enter'],
+      ] as const) {
+        await field(page, 'Customer').fill(text)
+        await field(page, 'Customer').press(key)
+        await hasValue(expect, field(page, 'Customer'), 'Harvest Table Foods')
+        await page.waitForURL(({ searchParams }) => searchParams.get('customer') === 'Harvest Table Foods')
+        await field(page, 'Customer').fill('')
+        await field(page, 'Customer').press('Enter')
+        await page.waitForURL(({ searchParams }) => !searchParams.has('customer'))
+      }
+      await page.close()
+    }
+    await Promise.all(['/quotes', '/shipments', '/performance'].map(typeSome))
+  })
+})
