@@ -123,6 +123,7 @@ function askStatus(address: string, agent: Agent, token: string, body?: string):
     }
     const method = body === undefined ? 'GET' : 'POST'
     const asked = request(address, { agent, headers, method }, (answer) => {
+      if (answer.statusCode === 422) answer.on('data', (d: Buffer) => console.log(address, d.toString().slice(0, 400)))
       answer.resume()
       answer.once('close', () => resolve(answer.complete ? (answer.statusCode ?? 0) : 0))
     })
@@ -171,7 +172,7 @@ const pageReads = [
   '/api/performance',
   '/api/performance/margin-gaps',
   '/api/lanes?limit=200',
-  `/api/advice/lane?${lane}&include=evidence`,
+  `/api/advice/markup?${lane}&equipment=V&proposed_rate=2000&include=evidence`,
 ]
 
 /** A brokerage with up to a million quotes whose people and machines ask for all that is slow, again and again. */
@@ -203,6 +204,7 @@ function largeBrokerage(): Neighbour {
         while (!isOver()) {
           const status = await ask()
           statuses.push(status)
+          if (status === 422) console.log('422', ask.toString())
           // Refusals come at once: hundreds a second are enough, and the other proof tries more.
           if (status !== 200) await delay(100)
         }

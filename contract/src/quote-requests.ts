@@ -294,7 +294,6 @@ export const listShipments = endpoint({
         truck_cost: 1790.5,
         margin: 359.5,
         margin_pct: 16.7,
-        cancelled: 0,
         shipments_with_margin: 1,
         quoted_margin: 345,
         shipments_with_quoted_margin: 1,
