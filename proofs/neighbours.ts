@@ -123,7 +123,6 @@ function askStatus(address: string, agent: Agent, token: string, body?: string):
     }
     const method = body === undefined ? 'GET' : 'POST'
     const asked = request(address, { agent, headers, method }, (answer) => {
-      if (answer.statusCode === 422) answer.on('data', (d: Buffer) => console.log(address, d.toString().slice(0, 400)))
       answer.resume()
       answer.once('close', () => resolve(answer.complete ? (answer.statusCode ?? 0) : 0))
     })
@@ -204,7 +203,6 @@ function largeBrokerage(): Neighbour {
         while (!isOver()) {
           const status = await ask()
           statuses.push(status)
-          if (status === 422) console.log('422', ask.toString())
           // Refusals come at once: hundreds a second are enough, and the other proof tries more.
           if (status !== 200) await delay(100)
         }

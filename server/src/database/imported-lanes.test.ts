@@ -208,12 +208,12 @@ describe('past quotes of an import', () => {
     expect(await countsOf(tenant)).toEqual(await countsOf(other))
   })
 
-  it('are found again by their fingerprint, with the import that brought them', async () => {
+  it('are found again by their fingerprint, with their lane and the digest of their row', async () => {
     const here = createHash('sha256').update('17').digest()
     const found = await database.inTenant(tenant, (transaction) =>
       findImported(transaction, tenant, [here, Buffer.from('not here')]),
     )
-    expect([...found]).toEqual([[here.toString('hex'), 1]])
+    expect([...found]).toEqual([[here.toString('hex'), { laneId: expect.any(Number), said: null }]])
   })
 
   it('are never kept twice: the second is an error, not a lane without a request', async () => {

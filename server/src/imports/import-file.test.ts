@@ -578,7 +578,7 @@ describe('the command', () => {
       expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
       expect(code).toBe(0)
       expect(await countOf(tenant, 'lanes')).toBe(5_000)
-    }))
+    }), 60_000)
 
   it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
     inFolder(async (folder) => {
@@ -622,7 +622,7 @@ describe('the command', () => {
       await service.close()
       expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
       expect(await countOf(tenant, 'lanes')).toBe(0)
-    }))
+    }), 60_000)
 
   it('stops an undo at Ctrl-C, and goes on with it when it is run again', () =>
     inFolder(async () => {
@@ -639,7 +639,7 @@ describe('the command', () => {
       const second = await command(undoing).ended
       expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
       expect(await countOf(tenant, 'lanes')).toBe(0)
-    }))
+    }), 60_000)
 
   it('prints what was refused, writes it to a file, lists and undoes', () =>
     inFolder(async (folder) => {
