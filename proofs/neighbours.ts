@@ -168,10 +168,10 @@ const batchesAtOnce = 10
 const lane = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
 /** What a page asks for: each reads all quotes of the brokerage, or many of them. */
 const pageReads = [
-  '/api/performance',
-  '/api/performance/margin-gaps',
+  '/api/performance?by=lane',
+  '/api/performance/margin-gaps?by=customer',
   '/api/lanes?limit=200',
-  `/api/advice/markup?${lane}&equipment=V&proposed_rate=2000&include=evidence`,
+  `/api/advice/markup?${lane}&proposed_rate=2000&include=evidence`,
 ]
 
 /** A brokerage with up to a million quotes whose people and machines ask for all that is slow, again and again. */
