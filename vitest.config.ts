@@ -87,6 +87,8 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
+          // Four files at a time share two cores already.
+          maxConcurrency: 2,
         },
       },
       {

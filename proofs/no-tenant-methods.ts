@@ -35,6 +35,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'patience.withPatience': 'a time limit',
   'patience.behindRequests': 'a time limit',
   'patience.spendPatience': 'a time limit',
+  'patience.isBehindRequests': 'a time limit',
+  'fair-connections.fairConnections': 'lends the connections of the pool',
   'quote-counts.readDayCounts':
     'a query of conditions it is given, by readTenantCounts and readCountedHistory',
   'people.foldedEmail': 'arithmetic',

@@ -1,6 +1,6 @@
 import axe, { type RunOnly } from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect, inject } from 'vitest'
+import { expect, inject, onTestFinished } from 'vitest'
 import type { TestBrowser } from './prepare-browser.ts'
 
 interface Look {
@@ -61,6 +61,8 @@ export async function openWindow(
     width?: number
     height?: number
     colorScheme?: 'light' | 'dark'
+    /** The window outlives the test that opens it. One that is opened in `beforeAll` always does. */
+    kept?: boolean
     /** Refusals of calls are written to the console by the browser itself; a test of refusals lets them be. */
     refusalsExpected?: boolean
   } = {},
@@ -74,6 +76,7 @@ export async function openWindow(
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   })
+  if (options.kept !== true) closeWithTest(context)
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const troubles: string[] = []
@@ -86,6 +89,15 @@ export async function openWindow(
   })
   if (options.person !== undefined) await signIn(page, options.person)
   return { page, context, troubles }
+}
+
+/** A page that nobody looks at still draws and polls: the test that opened it closes it. */
+function closeWithTest(context: BrowserContext): void {
+  try {
+    onTestFinished(() => context.close())
+  } catch {
+    // Outside a test there is nothing to finish with: the browser closes it.
+  }
 }
 
 /** Signs in as the form does, without its clicks. The cookie is the browser's own to keep. */

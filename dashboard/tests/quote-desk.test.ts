@@ -38,7 +38,12 @@ let usual: Window | null = null
 async function openDesk(options: Options = {}): Promise<Window> {
   const fresh = Object.keys(options).length > 0 || usual === null
   const window = fresh
-    ? await openWindow(browser, app.url, { person: tenant, refusalsExpected: true, ...options })
+    ? await openWindow(browser, app.url, {
+        person: tenant,
+        refusalsExpected: true,
+        kept: Object.keys(options).length === 0,
+        ...options,
+      })
     : usual
   if (window === null) throw new Error('There is no window.')
   if (Object.keys(options).length === 0) usual = window

@@ -72,7 +72,7 @@ const freightCities = [
   ['Savannah, GA', 'savann'],
   ['Charleston, SC', 'charlesto'],
   ['Kansas City, MO', 'kansas c'],
-  ['Saint Louis, MO', 'st lou'],
+  ['St. Louis, MO', 'st lou'],
   ['Detroit, MI', 'detro'],
   ['Cleveland, OH', 'clevela'],
   ['Cincinnati, OH', 'cincin'],

@@ -70,7 +70,7 @@ describe('200', () => {
 
   test('me says who is signed in, where, and until when', async () => {
     const { body } = await me(acme.owner)
-    expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at'])
+    expect(Object.keys(body)).toEqual(['user', 'tenant', 'expires_at', 'expiring_tokens'])
     expect(body.tenant.id).toBe(acme.id)
   })
 
