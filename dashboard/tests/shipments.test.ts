@@ -270,7 +270,7 @@ describe('trouble', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await rowOf(page, refOf(0)).waitFor()
     await page.goto('/shipments?origin=Dallas')
-    await page.getByRole('alert').getByText('origin must be a city and state').waitFor()
+    await page.getByRole('alert').getByText('origin must be a city with its state').waitFor()
   })
 })
 

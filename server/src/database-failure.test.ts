@@ -108,7 +108,7 @@ describe('503', () => {
         expect([nth, status, body.type]).toEqual([nth, 503, '/problems/unavailable'])
         expect(headers.get('Retry-After')).toBe('2')
         expect(headers.get('Cache-Control')).toBe('no-store')
-        expect(Object.keys(body).sort()).toEqual(['detail', 'request_id', 'status', 'title', 'type'])
+        expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title', 'type'])
         expect(JSON.stringify(body)).not.toMatch(inside)
       })
       expect(uses).toBeGreaterThan(1)

@@ -114,6 +114,7 @@ describe('429', () => {
       expect(status).toBe(429)
       expect(body).toEqual({
         type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+        code: 'quota-exceeded',
         title: 'Too many requests',
         status: 429,
         detail: expect.any(String),

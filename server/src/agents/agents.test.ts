@@ -135,15 +135,19 @@ describe.each([
   })
 
   test('says what was wrong with a question in the words of the service', async () => {
-    const { isError, content } = await agent.callTool({
-      name: 'markup',
-      arguments: { ...lane, origin: 'Dallas', proposed_rate: -5 },
-    })
-    expect(isError).toBe(true)
-    const text = (content[0] as { text: string }).text
-    expect(text).toMatch(/^422 A field is missing or not valid/)
-    expect(text).toMatch(/- origin must be a city and state/)
-    expect(text).toMatch(/- proposed_rate must be a number of dollars greater than 0/)
+    for (const [wrong, said] of [
+      [{ origin: 'Dallas' }, /- origin must be a city with its state/],
+      [{ proposed_rate: -5 }, /- proposed_rate must be a number of dollars greater than 0/],
+    ] as const) {
+      const { isError, content } = await agent.callTool({
+        name: 'markup',
+        arguments: { ...lane, proposed_rate: 2000, ...wrong },
+      })
+      expect(isError).toBe(true)
+      const text = (content[0] as { text: string }).text
+      expect(text).toMatch(/^422 A field is missing or not valid/)
+      expect(text).toMatch(said)
+    }
   })
 
   test('a tool that is not there is refused', async () => {
