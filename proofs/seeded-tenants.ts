@@ -339,7 +339,6 @@ function rowsOf(
       },
     ],
   }
-  // A lane that says none of these has the canaries that its columns are filled with.
   const canary = (column: string) => `${canaryOf(label)}lanes-${column}`
   const unsaid = {
     equipment_code: canary('equipment_code'),
@@ -350,11 +349,12 @@ function rowsOf(
   return { ...rows, ...countsOf(lanes, unsaid), ...laneCountsOf(lanes, unsaid) }
 }
 
-/** A value for a column that its row says nothing of: a canary where it may be any text, else nothing. */
+/** A value for a column that its row leaves out: a canary where it may be any text or JSON, else nothing. */
 function filled(column: Column, label: Label): Value | undefined {
   const canary = `${canaryOf(label)}${column.table}-${column.name}`
   if (column.type === 'text') return canary
-  if (column.type === 'jsonb' && column.name !== 'signed_at') return JSON.stringify({ [canary]: canary })
+  const isRead = ['signed_at', 'outcome_before_booking'].includes(column.name)
+  if (column.type === 'jsonb' && !isRead) return JSON.stringify({ [canary]: canary })
   if (column.hasDefault || column.nullable) return undefined
   throw new Error(`The seeder does not know what to put into ${column.table}.${column.name}.`)
 }

@@ -115,7 +115,10 @@ describe('a file', () => {
     await page
       .getByText('0 quotes would be added, 1 quote will change, 1 row left out for newer values.')
       .waitFor({ state: 'attached' })
-    const rates = (await lanesOf(tenant)).map(({ destination, customer_rate }) => [destination, customer_rate])
+    const rates = (await lanesOf(tenant)).map(({ destination, customer_rate }) => [
+      destination,
+      customer_rate,
+    ])
     expect(Object.fromEntries(rates)).toEqual({ 'Macon, GA': 1900, 'Atlanta, GA': null })
     if (process.env.SCREENSHOT !== undefined)
       await page.screenshot({ path: process.env.SCREENSHOT, fullPage: true })

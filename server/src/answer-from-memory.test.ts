@@ -165,9 +165,7 @@ describe('left to the ordinary way', () => {
     const statuses = async (bytes: string) =>
       (await sendRaw(app, bytes)).map(({ status, body }) => [status, body?.code])
     expect(await statuses(lines('Connection: close'))).toEqual([[200, undefined]])
-    expect(await statuses(lines('Host: y', 'Connection: close'))).toMatchObject([
-      [400, 'duplicate-header'],
-    ])
+    expect(await statuses(lines('Host: y', 'Connection: close'))).toMatchObject([[400, 'duplicate-header']])
     expect(await statuses(lines(`Authorization: Bearer ${ours.token}`, 'Connection: close'))).toMatchObject([
       [400, 'duplicate-header'],
     ])

@@ -555,30 +555,34 @@ describe('the command', () => {
     }
   }
 
-  it('loses no row and keeps none twice when it is killed and run again', () =>
-    inFolder(async (folder) => {
-      const tenant = await newTenant('Killed Brokers')
-      const path = join(folder, 'loads.csv')
-      await writeFile(path, manyRows(5_000))
-      const killed = command([path, '--tenant', 'killed brokers'])
-      while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
-      killed.child.kill('SIGKILL')
-      await killed.ended
-      const before = await countOf(tenant, 'lanes')
-      expect(before).toBeLessThan(5_000)
-      expect(await countOf(tenant, 'quote_requests')).toBe(before)
-      const refused = await command([path, '--tenant', String(tenant)]).ended
-      expect(refused).toMatchObject({
-        code: 1,
-        output: expect.stringContaining('Import 1 (loads.csv) is still'),
-      })
-      // As after half a minute without a heartbeat.
-      await database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, 1, new Date(now)))
-      const { code, output } = await command([path, '--tenant', String(tenant)]).ended
-      expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
-      expect(code).toBe(0)
-      expect(await countOf(tenant, 'lanes')).toBe(5_000)
-    }), 60_000)
+  it(
+    'loses no row and keeps none twice when it is killed and run again',
+    () =>
+      inFolder(async (folder) => {
+        const tenant = await newTenant('Killed Brokers')
+        const path = join(folder, 'loads.csv')
+        await writeFile(path, manyRows(5_000))
+        const killed = command([path, '--tenant', 'killed brokers'])
+        while ((await countOf(tenant, 'lanes')) === 0) await delay(20)
+        killed.child.kill('SIGKILL')
+        await killed.ended
+        const before = await countOf(tenant, 'lanes')
+        expect(before).toBeLessThan(5_000)
+        expect(await countOf(tenant, 'quote_requests')).toBe(before)
+        const refused = await command([path, '--tenant', String(tenant)]).ended
+        expect(refused).toMatchObject({
+          code: 1,
+          output: expect.stringContaining('Import 1 (loads.csv) is still'),
+        })
+        // As after half a minute without a heartbeat.
+        await database.inTenant(tenant, (transaction) => touchImport(transaction, tenant, 1, new Date(now)))
+        const { code, output } = await command([path, '--tenant', String(tenant)]).ended
+        expect(output).toContain(`${(5_000 - before).toLocaleString('en-US')} lanes added`)
+        expect(code).toBe(0)
+        expect(await countOf(tenant, 'lanes')).toBe(5_000)
+      }),
+    60_000,
+  )
 
   it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
     inFolder(async (folder) => {
@@ -594,52 +598,60 @@ describe('the command', () => {
       expect((await importRow(tenant, 1))?.status).toBe('stopped')
     }))
 
-  it('leaves an undo that is killed to the next service that starts, and refuses an import meanwhile', () =>
-    inFolder(async (folder) => {
-      const tenant = await newTenant('Undone Brokers')
-      const path = join(folder, 'loads.csv')
-      const text = manyRows(5_000)
-      await writeFile(path, text)
-      const { importId } = await runImport(tenant, text)
-      const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
-      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
-      killed.child.kill('SIGKILL')
-      await killed.ended
-      const left = await countOf(tenant, 'lanes')
-      expect(left).toBeGreaterThan(0)
-      expect(await importRow(tenant, importId)).toMatchObject({
-        status: 'undoing',
-        undo_rows_done: 5_000 - left,
-      })
-      const refused = await command([path, '--tenant', 'Undone Brokers']).ended
-      expect(refused.code).toBe(1)
-      expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
-      // By its clock, the process that began the undo has been silent for longer than a heartbeat takes.
-      const service = await appOn(testing, { now: Date.now() + 60_000, resumeUndosEveryMs: 20 })
-      await expect
-        .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
-        .toBe('undone')
-      await service.close()
-      expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
-      expect(await countOf(tenant, 'lanes')).toBe(0)
-    }), 60_000)
+  it(
+    'leaves an undo that is killed to the next service that starts, and refuses an import meanwhile',
+    () =>
+      inFolder(async (folder) => {
+        const tenant = await newTenant('Undone Brokers')
+        const path = join(folder, 'loads.csv')
+        const text = manyRows(5_000)
+        await writeFile(path, text)
+        const { importId } = await runImport(tenant, text)
+        const killed = command(['--undo', String(importId), '--tenant', 'Undone Brokers'])
+        while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+        killed.child.kill('SIGKILL')
+        await killed.ended
+        const left = await countOf(tenant, 'lanes')
+        expect(left).toBeGreaterThan(0)
+        expect(await importRow(tenant, importId)).toMatchObject({
+          status: 'undoing',
+          undo_rows_done: 5_000 - left,
+        })
+        const refused = await command([path, '--tenant', 'Undone Brokers']).ended
+        expect(refused.code).toBe(1)
+        expect(refused.output).toContain(`Import ${importId} (quotes.csv) is being undone`)
+        // By its clock, the process that began the undo has been silent for longer than a heartbeat takes.
+        const service = await appOn(testing, { now: Date.now() + 60_000, resumeUndosEveryMs: 20 })
+        await expect
+          .poll(async () => (await importRow(tenant, importId))?.status, { timeout: 20_000 })
+          .toBe('undone')
+        await service.close()
+        expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
+        expect(await countOf(tenant, 'lanes')).toBe(0)
+      }),
+    60_000,
+  )
 
-  it('stops an undo at Ctrl-C, and goes on with it when it is run again', () =>
-    inFolder(async () => {
-      const tenant = await newTenant('Pausing Brokers')
-      const { importId } = await runImport(tenant, manyRows(5_000))
-      const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
-      const stopped = command(undoing)
-      while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
-      stopped.child.kill('SIGINT')
-      const first = await stopped.ended
-      expect(first.code).toBe(130)
-      expect(first.output).toContain('not undone to the end yet')
-      expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
-      const second = await command(undoing).ended
-      expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
-      expect(await countOf(tenant, 'lanes')).toBe(0)
-    }), 60_000)
+  it(
+    'stops an undo at Ctrl-C, and goes on with it when it is run again',
+    () =>
+      inFolder(async () => {
+        const tenant = await newTenant('Pausing Brokers')
+        const { importId } = await runImport(tenant, manyRows(5_000))
+        const undoing = ['--undo', String(importId), '--tenant', 'Pausing Brokers']
+        const stopped = command(undoing)
+        while ((await countOf(tenant, 'lanes')) === 5_000) await delay(5)
+        stopped.child.kill('SIGINT')
+        const first = await stopped.ended
+        expect(first.code).toBe(130)
+        expect(first.output).toContain('not undone to the end yet')
+        expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
+        const second = await command(undoing).ended
+        expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
+        expect(await countOf(tenant, 'lanes')).toBe(0)
+      }),
+    60_000,
+  )
 
   it('prints what was refused, writes it to a file, lists and undoes', () =>
     inFolder(async (folder) => {
