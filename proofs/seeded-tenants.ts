@@ -307,6 +307,7 @@ function rowsOf(
         lane_id: ids.lane,
         change_number: 1,
         source: 'tms',
+        rule: 'booking_is_a_win',
         user_id: ids.owner,
         token_id: ids.liveToken,
         changed_at: at,
@@ -340,6 +341,7 @@ function rowsOf(
     ],
   }
   const canary = (column: string) => `${canaryOf(label)}lanes-${column}`
+  // The canaries of a lane whose row leaves these columns out.
   const unsaid = {
     equipment_code: canary('equipment_code'),
     origin_key: canary('origin_key'),
@@ -359,10 +361,7 @@ function filled(column: Column, label: Label): Value | undefined {
   throw new Error(`The seeder does not know what to put into ${column.table}.${column.name}.`)
 }
 
-/**
- * Several statements as one, again when the service was just writing down a call behind its answer: between the removal
- * of those calls and of what they point at there may then be a new one.
- */
+/** Runs statements as one; again where the service logged a call between the removal of calls and of their tokens. */
 async function whole(owner: pg.Client, statements: readonly string[], tries = 5): Promise<void> {
   try {
     await owner.query(statements.join(';\n'))

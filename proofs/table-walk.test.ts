@@ -9,6 +9,7 @@ const holdsNoCanary = [
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
   'imports.status',
+  'lane_changes.rule',
   'lane_changes.source',
   'lanes.outcome',
   'lanes.outcome_reason',
