@@ -38,7 +38,7 @@ public class Lanewise {
     String who = "{\"email\":" + quoted(env("LANEWISE_EMAIL")) + ",\"password\":" + quoted(env("LANEWISE_PASSWORD")) + "}";
     String session = member(send(post("/api/auth/sign-in", null, who.getBytes(StandardCharsets.UTF_8))), "token");
     // The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
-    byte[] name = ("{\"name\":\"Java recipe " + Instant.now().getEpochSecond() + "\"}").getBytes(StandardCharsets.UTF_8);
+    byte[] name = ("{\"name\":\"Java recipe " + Instant.now() + "\"}").getBytes(StandardCharsets.UTF_8);
     String token = member(send(post("/api/integrations/tokens", session, name)), "token");
     String secret = member(send(post("/api/integrations/secrets", session, name)), "secret");
 

@@ -57,7 +57,7 @@ def main():
     who = {"email": os.environ["LANEWISE_EMAIL"], "password": os.environ["LANEWISE_PASSWORD"]}
     session = call("POST", "/api/auth/sign-in", body=json.dumps(who).encode())["token"]
     # The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
-    name = json.dumps({"name": f"Python recipe {time.time():.0f}"}).encode()
+    name = json.dumps({"name": f"Python recipe {time.time():.3f}"}).encode()
     token = call("POST", "/api/integrations/tokens", session, name)["token"]
     secret = call("POST", "/api/integrations/secrets", session, name)["secret"]
 

@@ -25,8 +25,8 @@ post() { call -H 'Content-Type: application/json' -H "Authorization: Bearer $1" 
 
 # 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
 session=$(post '' /api/auth/sign-in "{\"email\":\"$LANEWISE_EMAIL\",\"password\":\"$LANEWISE_PASSWORD\"}" | member token)
-# The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
-name="{\"name\":\"curl recipe $(date +%s)\"}"
+# The time and the process make the name new at every run: a brokerage can have two live secrets of one name, not three.
+name="{\"name\":\"curl recipe $(date +%s) $$\"}"
 token=$(post "$session" /api/integrations/tokens "$name" | member token)
 LANEWISE_SECRET=$(post "$session" /api/integrations/secrets "$name" | member secret)
 

@@ -30,7 +30,7 @@ describe('201 and 200', () => {
         id: 1,
         url,
         description: 'Data warehouse',
-        event_types: ['quote.created', 'lane.booked', 'lane.outcome_changed'],
+        event_types: ['quote.created', 'lane.booked', 'lane.booking_cancelled', 'lane.outcome_changed'],
         state: 'active',
         disabled_reason: null,
         created_at: new Date(app.now).toISOString(),
