@@ -41,6 +41,15 @@ interface World {
   readonly imports: number[]
 }
 
+/** Waits until an import, or its undo, has ended: both go on after their answer. */
+async function importEnded(node: TestApp, token: string, importId: number): Promise<void> {
+  for (;;) {
+    const { body } = await call(node, 'GET', `/api/imports/${importId}`, { token })
+    if (body.status !== 'running' && body.status !== 'undoing') return
+    await new Promise((resume) => setTimeout(resume, 10))
+  }
+}
+
 /** One change of the tenant's facts through a node; what it answers does not matter. */
 async function change(world: World, node: TestApp): Promise<string> {
   const { ours, random, refs, imports } = world
@@ -101,17 +110,16 @@ async function change(world: World, node: TestApp): Promise<string> {
       })
       if (sent.status !== 202) throw new Error(`The import was answered ${sent.status}.`)
       const { import_id } = (await sent.json()) as { import_id: number }
-      for (;;) {
-        const { body } = await call(node, 'GET', `/api/imports/${import_id}`, { token })
-        if (body.status !== 'running') break
-        await new Promise((resume) => setTimeout(resume, 10))
-      }
+      await importEnded(node, token, import_id)
       imports.push(import_id)
       return 'an import'
     }
     case 5: {
       const importId = imports.pop()
-      if (importId !== undefined) await call(node, 'POST', `/api/imports/${importId}/undo`, { token })
+      if (importId !== undefined) {
+        await call(node, 'POST', `/api/imports/${importId}/undo`, { token })
+        await importEnded(node, token, importId)
+      }
       return 'an import undone'
     }
     case 6: {
