@@ -168,16 +168,22 @@ async function showIn(page: Page, scheme: Scheme): Promise<void> {
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 }
 
-/** The width that the page needs. Charts are drawn again after a change of width, so a page that is too wide gets 5 s. */
+/**
+ * The width that the page needs once it has fitted for a quarter of a second. Charts are drawn again some frames after a
+ * change of width; a page that is still too wide after 5 s stays so.
+ */
 async function settledWidth(page: Page, width: number): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => {
     const until = performance.now() + 5_000
+    let fitsSince = Infinity
     const look = () => {
       const needed = document.documentElement.scrollWidth
-      if (needed <= ${width} || performance.now() > until) resolve(needed)
+      const now = performance.now()
+      fitsSince = needed <= ${width} ? Math.min(fitsSince, now) : Infinity
+      if (now - fitsSince >= 250 || now > until) resolve(needed)
       else requestAnimationFrame(look)
     }
-    requestAnimationFrame(() => requestAnimationFrame(look))
+    requestAnimationFrame(look)
   })`)
 }
 

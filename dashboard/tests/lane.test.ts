@@ -379,7 +379,6 @@ describe('everybody', () => {
     await page.getByRole('slider', { name: 'Quotes by date' }).focus()
     await page.keyboard.press('End')
     expect(await accessibilityProblems(page)).toEqual([])
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
   })
 
   test.each([
