@@ -85,8 +85,9 @@ export default defineConfig({
           name: 'browser',
           include: tests.filter(isInBrowser),
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 90_000,
+          // The longest walks through a page take 50 s while everything else runs.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           // Four files at a time share two cores already.
           maxConcurrency: 2,
         },
