@@ -1,5 +1,5 @@
 import { type LaneBucket, laneBuckets } from '#engine/buckets.ts'
-import type { LaneQuote } from '#engine/estimate/estimator.ts'
+import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { countHistory } from '#engine/history-counts.ts'
 import { laneScores, par } from '#engine/scores.ts'
 import { type LaneSignals, laneSignals } from '#engine/signals.ts'

@@ -1,14 +1,10 @@
-import {
-  type LaneQuote,
-  lanePrior,
-  prepareEstimator,
-  referenceRateCents,
-} from '#engine/estimate/estimator.ts'
+import { laneOf, lanePrior, prepareEstimator, referenceRateCents } from '#engine/estimate/estimator.ts'
 import { intervalCurve, intervalsAt } from '#engine/estimate/interval.ts'
 import { emptyKnots } from '#engine/estimate/knots.ts'
 import type { LaneIdentity } from '#engine/estimate/lane-identity.ts'
 import { posteriorOf, winMean } from '#engine/estimate/posterior.ts'
 import { relativeRate } from '#engine/estimate/price-response.ts'
+import type { LaneQuote } from '#engine/estimate/quoted-lanes.ts'
 import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 
 const DAY = 86_400_000
@@ -145,7 +141,7 @@ export function simulateCoverage(options: {
       const reference = referenceRateCents(model, lane.identity, null)
       if (!sum || reference === null) continue
       const posterior = posteriorOf(
-        model.lanes.get(lane.identity.key)?.knots ?? emptyKnots(),
+        laneOf(model, lane.identity.key)?.knots ?? emptyKnots(),
         lanePrior(model, lane.identity),
       )
       const intervals = intervalCurve(posterior)

@@ -1,7 +1,8 @@
 import { dayOf } from '../estimate/day.ts'
-import { type LaneQuote, prepareEstimator } from '../estimate/estimator.ts'
+import { leftOutQuotes, prepareEstimator } from '../estimate/estimator.ts'
 import { prepareCosts } from '../estimate/expected-cost.ts'
 import type { RateFloors } from '../estimate/optimum.ts'
+import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import { forecastByBaselines } from './baselines.ts'
 import {
@@ -93,8 +94,7 @@ export interface BacktestResult {
  */
 export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuotes {
   const { now, windowDays, floors = {} } = question
-  const { leftOut } = prepareEstimator({ quotes: question.quotes, now })
-  const out = new Set(leftOut.map(({ laneId }) => laneId))
+  const out = leftOutQuotes(prepareEstimator({ quotes: question.quotes, now }))
   const quotes = question.quotes
     .filter(({ laneId }) => !out.has(laneId))
     .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
@@ -117,7 +117,7 @@ export function backtest(question: BacktestQuestion): BacktestResult | TooFewQuo
     decided: decided.length,
     tested: tested.length,
     testedWon: tested.filter(({ outcome }) => outcome === 'won').length,
-    leftOut: leftOut.length,
+    leftOut: out.size,
     quality: {
       model: measured(walked.forecasts),
       lane_rate: measured(baselines.laneRate),

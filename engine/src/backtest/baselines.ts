@@ -1,4 +1,4 @@
-import type { LaneQuote } from '../estimate/estimator.ts'
+import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 import { countRates, laneRates } from '../lane-rates.ts'
 import { winProbability } from '../win-probability.ts'

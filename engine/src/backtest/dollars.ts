@@ -1,7 +1,7 @@
-import type { LaneQuote } from '../estimate/estimator.ts'
 import { priceWeight, referenceRateCents } from '../estimate/estimator.ts'
 import { type CostModel, expectedCost } from '../estimate/expected-cost.ts'
 import { bestRate, expectedMarginCents, type RateFloors } from '../estimate/optimum.ts'
+import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import type { TestDay } from './walk-forward.ts'
 

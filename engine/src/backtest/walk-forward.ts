@@ -1,7 +1,7 @@
 import { dayOf } from '../estimate/day.ts'
 import {
   type Estimator,
-  type LaneQuote,
+  laneOf,
   lanePrior,
   offerPosition,
   prepareEstimator,
@@ -9,6 +9,7 @@ import {
 } from '../estimate/estimator.ts'
 import { emptyKnots } from '../estimate/knots.ts'
 import { type Posterior, posteriorOf, winMean } from '../estimate/posterior.ts'
+import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { isDecided } from '../history.ts'
 
 const DAY = 86_400_000
@@ -54,7 +55,7 @@ export function* testDays<Quote extends LaneQuote>(
       const posteriorFor = ({ lane }: Quote) => {
         const known = posteriors.get(lane.key)
         if (known) return known
-        const knots = model.lanes.get(lane.key)?.knots ?? emptyKnots()
+        const knots = laneOf(model, lane.key)?.knots ?? emptyKnots()
         const posterior = posteriorOf(knots, lanePrior(model, lane))
         posteriors.set(lane.key, posterior)
         return posterior

@@ -1,7 +1,16 @@
-import type { Estimator, LaneModel } from './estimator.ts'
-import { lanePrior, offerPosition, priceWeight, referenceRateCents, scopeOf } from './estimator.ts'
+import {
+  type Estimator,
+  laneOf,
+  lanePrior,
+  offerPosition,
+  priceWeight,
+  referenceRateCents,
+  saidBy,
+  scopeOf,
+} from './estimator.ts'
 import { type Interval, intervalCurve, intervalsAt, winQuantiles, withEnds } from './interval.ts'
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
+import type { LaneFold } from './lane-fold.ts'
 import type { LaneIdentity } from './lane-identity.ts'
 import { bestRate, expectedMarginCents, type Optimum, type RateFloors } from './optimum.ts'
 import { type Posterior, posteriorOf, winMean } from './posterior.ts'
@@ -119,14 +128,14 @@ function noAnswer(flags: EstimateFlag[], borrowed: readonly BorrowedFrom[]): Off
 
 /** Other lanes' decided quotes by scope, narrowest first; each scope counts all its lanes but this one. */
 function borrowedFrom(model: Estimator, identity: LaneIdentity): BorrowedFrom[] {
-  const lane = model.lanes.get(identity.key)
-  const own = lane && lane.decided > 0 ? 1 : 0
+  const said = saidBy(model, identity.key)
+  const own = said && said.decided > 0 ? 1 : 0
   const out: BorrowedFrom[] = []
-  for (let scope = lane?.scope ?? scopeOf(model, identity); ; ) {
+  for (let scope = scopeOf(model, identity); ; ) {
     out.push({
       scope: scope.name,
-      decided: scope.decided - (lane?.decided ?? 0),
-      won: scope.won - (lane?.won ?? 0),
+      decided: scope.decided - (said?.decided ?? 0),
+      won: scope.won - (said?.won ?? 0),
       lanes: scope.lanes - own,
     })
     if (!scope.parent) return out
@@ -134,9 +143,9 @@ function borrowedFrom(model: Estimator, identity: LaneIdentity): BorrowedFrom[] 
   }
 }
 
-function laneFlags(model: Estimator, identity: LaneIdentity, lane: LaneModel | undefined): EstimateFlag[] {
+function laneFlags(lane: LaneFold | null): EstimateFlag[] {
   const flags: EstimateFlag[] = []
-  if (!lane) flags.push('unseen_lane')
+  if (!lane || lane.quotes.length === 0) flags.push('unseen_lane')
   else if (lane.decided === 0) flags.push('no_decided_quotes')
   else if (lane.decided < FEW_QUOTES) flags.push('few_quotes')
   if (lane && lane.decided > 0) {
@@ -145,9 +154,7 @@ function laneFlags(model: Estimator, identity: LaneIdentity, lane: LaneModel | u
     if (lane.decided > 1 && new Set(lane.quotes.map((quote) => quote.rateCents)).size === 1)
       flags.push('one_rate')
   }
-  const reasons = new Set(
-    model.leftOut.filter((quote) => quote.lane === identity.key).map((quote) => quote.reason),
-  )
+  const reasons = new Set(lane?.leftOut.map(({ reason }) => reason))
   if (reasons.has('outlier')) flags.push('outliers_left_out')
   if (reasons.has('bad_rate')) flags.push('bad_rates_left_out')
   if (reasons.has('future')) flags.push('future_quotes_left_out')
@@ -163,7 +170,7 @@ function withQuotes(knots: Knots, quotes: readonly { x: number; won: boolean; we
 function curveOf(
   posterior: Posterior,
   intervals: ReturnType<typeof intervalCurve>,
-  lane: { x: number; referenceCents: number; priceWeight: number; quotes: LaneModel['quotes'] },
+  lane: { x: number; referenceCents: number; priceWeight: number; quotes: LaneFold['quotes'] },
 ): CurvePoint[] {
   const first = Math.floor(
     clip(Math.min(-CURVE_HALF_WIDTH, lane.x), -CURVE_LIMIT, CURVE_LIMIT) / CURVE_STEP + 1e-9,
@@ -245,8 +252,8 @@ export function estimateOffer(question: OfferQuestion): OfferEstimate {
   const borrowed = borrowedFrom(estimator, identity)
   if (!(offerRateCents > 0 && Number.isFinite(offerRateCents))) return noAnswer(['bad_offer'], borrowed)
   const referenceCents = referenceRateCents(estimator, identity, miles)
-  const lane = estimator.lanes.get(identity.key)
-  const flags = laneFlags(estimator, identity, lane)
+  const lane = laneOf(estimator, identity.key)
+  const flags = laneFlags(lane)
   if (referenceCents === null) return noAnswer(['no_quotes', ...flags], borrowed)
 
   const knots = lane?.knots ?? emptyKnots()

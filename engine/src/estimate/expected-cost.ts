@@ -1,6 +1,7 @@
-import { filterInSteps, finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'
+import { finished, QUOTES_PER_STEP, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { fitHaulCurveInSteps, type HaulCurve, haulLogDollars } from './length-of-haul.ts'
+import type { QuotedLanes } from './quoted-lanes.ts'
 import { clip } from './vector.ts'
 
 /**
@@ -12,6 +13,9 @@ const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 const RESIDUAL_MAX = 0.8
 const HALF_LIFE_DAYS = 45
 const TENANT_KEY = 'tenant'
+
+/** The newest loads that a tenant's own curve is drawn from: five numbers need no more. */
+const CURVE_LOADS_MAX = 10_000
 
 /**
  * How far off the estimate has been, mean absolute error in ln cost, by own loads on the lane so far, and how many loads
@@ -37,10 +41,11 @@ export interface CostSeen {
   readonly costKeys: readonly string[]
 }
 
+/** What the loads of a scope cost above the curve: sums of their weights on the day of the model, so that a load can be added or taken out. */
 interface Residual {
   weight: number
-  mean: number
-  day: number
+  /** Sum of weight x residual. */
+  sum: number
   loads: number
 }
 
@@ -50,8 +55,8 @@ export interface CostModel {
   readonly curve: HaulCurve
   /** Whether the curve is the tenant's own, or the default shape. */
   readonly ownCurve: boolean
-  readonly loads: number
-  readonly residuals: ReadonlyMap<string, Residual>
+  loads: number
+  readonly residuals: Map<string, Residual>
   /** Sum of absolute errors in ln cost and loads, for each row of the spread table. */
   readonly errors: readonly { readonly sum: number; readonly loads: number }[]
 }
@@ -78,20 +83,26 @@ export function chainResidual(levels: readonly ({ weight: number; mean: number }
   }, 0)
 }
 
-function decay(residual: Residual, day: number): number {
-  return residual.weight * 2 ** (-(day - residual.day) / HALF_LIFE_DAYS)
+/** What a load that cost this much says about its scopes: how far it lies above the curve, in ln cost. */
+function residualOf(curve: HaulCurve, { costCents, miles }: Pick<CostSeen, 'costCents' | 'miles'>): number {
+  return clip(Math.log(costCents / 100) - haulLogDollars(curve, miles), -RESIDUAL_MAX, RESIDUAL_MAX)
 }
 
-function residualOf(
-  residuals: ReadonlyMap<string, Residual>,
-  costKeys: readonly string[],
-  day: number,
-): number {
+/** The weight that a load of `day` has on the day `on`; never 0, so that old loads can be compared with each other. */
+function weightOf(day: number, on: number): number {
+  return 2 ** (-Math.min(on - day, OLDEST_DAYS) / HALF_LIFE_DAYS)
+}
+
+const OLDEST_DAYS = 20_000
+
+/** The shrunk residual of a chain of scopes whose weights are `scale` times those that are kept. */
+function chainOf(chain: readonly (Residual | undefined)[], scale: number): number {
   return chainResidual(
-    [TENANT_KEY, ...costKeys].map((key) => {
-      const residual = residuals.get(key)
-      return residual ? { weight: decay(residual, day), mean: residual.mean } : null
-    }),
+    chain.map((residual) =>
+      residual === undefined || residual.loads === 0
+        ? null
+        : { weight: residual.weight * scale, mean: residual.sum / residual.weight },
+    ),
   )
 }
 
@@ -99,64 +110,128 @@ function spreadRow(ownLoads: number): number {
   return SPREADS.findIndex((row) => ownLoads <= row.ownLoadsMax)
 }
 
-/**
- * Prepares a tenant's costs from the facts: O(n), equal digits for equal facts in any order. Loads without a positive
- * cost or miles, and loads dated after `now`'s day, are left out.
- *
- * @example prepareCosts([], now).ownCurve // false
- */
-export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel {
-  return finished(prepareCostsInSteps(loads, now))
-}
-
-function isUsable({ costCents, miles, at }: CostSeen, day: number): boolean {
+function isUsable(
+  { costCents, miles, at }: Pick<CostSeen, 'costCents' | 'miles' | 'at'>,
+  day: number,
+): boolean {
   return (
     costCents > 0 && miles > 0 && dayOf(at) <= day && Number.isFinite(costCents) && Number.isFinite(miles)
   )
 }
 
-/** As prepareCosts, to the last digit, for a process that answers others meanwhile. */
-export function* prepareCostsInSteps(loads: readonly CostSeen[], now: number): Steps<CostModel> {
-  const day = dayOf(now)
-  const usable = (yield* filterInSteps(loads, (load) => isUsable(load, day))).sort(
-    (one, other) => one.at - other.at || one.laneId - other.laneId,
+/** Loads in the order of time, and the keys of the lane that each was on. */
+interface CostLoads {
+  readonly loads: Iterable<Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }>
+  readonly keysOf: (lane: number) => readonly string[]
+}
+
+/**
+ * Prepares a tenant's costs from a list of loads: O(n), equal digits for equal facts in any order. Loads without a
+ * positive cost or miles, and loads dated after `now`'s day, are left out.
+ *
+ * @example prepareCosts([], now).ownCurve // false
+ */
+export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel {
+  const ordered = loads.toSorted((one, other) => one.at - other.at || one.laneId - other.laneId)
+  return finished(
+    costsInSteps(
+      {
+        loads: ordered.map(({ costCents, miles, at }, lane) => ({ costCents, miles, at, lane })),
+        keysOf: (lane) => ordered[lane]?.costKeys ?? [],
+      },
+      dayOf(now),
+    ),
   )
-  yield
-  const seen = yield* mapInSteps(usable, (load) => ({
-    logDollars: Math.log(load.costCents / 100),
-    miles: load.miles,
-    ageDays: day - dayOf(load.at),
-  }))
-  const { curve, own } = yield* fitHaulCurveInSteps(seen)
-  const residuals = new Map<string, Residual>()
-  const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
-  for (const [index, load] of usable.entries()) {
-    // Seven scopes a load: ten times the work of one that only looks.
-    if (index % (QUOTES_PER_STEP / 10) === 0) yield
-    const loadDay = dayOf(load.at)
-    const rest = Math.log(load.costCents / 100) - haulLogDollars(curve, load.miles)
-    const before = residualOf(residuals, load.costKeys, loadDay)
-    const own = residuals.get(load.costKeys.at(-1) ?? '')?.loads ?? 0
-    const error = errors[spreadRow(own)]
-    if (error) {
-      error.sum += Math.abs(clip(rest, -RESIDUAL_MAX, RESIDUAL_MAX) - before)
-      error.loads++
-    }
-    const value = clip(rest, -RESIDUAL_MAX, RESIDUAL_MAX)
-    for (const key of [TENANT_KEY, ...load.costKeys]) {
-      const known = residuals.get(key)
-      if (!known) {
-        residuals.set(key, { weight: 1, mean: value, day: loadDay, loads: 1 })
-        continue
+}
+
+/** As prepareCosts, from a tenant's quotes in columns, for a process that answers others meanwhile. */
+export function* prepareCostsInSteps(quoted: QuotedLanes, now: number): Steps<CostModel> {
+  const { columns } = quoted
+  const rows = yield* columns.orderedRows()
+  function* loads() {
+    for (const row of rows) {
+      yield {
+        costCents: columns.costCents[row] as number,
+        miles: columns.miles[row] as number,
+        at: columns.quotedAt[row] as number,
+        lane: columns.lane[row] as number,
       }
-      const weight = decay(known, loadDay)
-      known.mean = (weight * known.mean + value) / (weight + 1)
-      known.weight = weight + 1
-      known.day = loadDay
-      known.loads++
     }
   }
-  return { day, curve, ownCurve: own, loads: usable.length, residuals, errors }
+  const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
+  return yield* costsInSteps({ loads: { [Symbol.iterator]: loads }, keysOf }, dayOf(now))
+}
+
+function* costsInSteps({ loads, keysOf }: CostLoads, day: number): Steps<CostModel> {
+  const newest: { logDollars: number; miles: number; ageDays: number }[] = []
+  let looked = 0
+  for (const load of loads) {
+    if (++looked % (5 * QUOTES_PER_STEP) === 0) yield
+    if (!isUsable(load, day)) continue
+    newest.push({
+      logDollars: Math.log(load.costCents / 100),
+      miles: load.miles,
+      ageDays: day - dayOf(load.at),
+    })
+    if (newest.length >= 2 * CURVE_LOADS_MAX) newest.splice(0, newest.length - CURVE_LOADS_MAX)
+  }
+  const { curve, own } = yield* fitHaulCurveInSteps(newest.slice(-CURVE_LOADS_MAX))
+  const model = { day, curve, ownCurve: own, loads: 0, residuals: new Map<string, Residual>() }
+  const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
+  const chains = new Map<number, Residual[]>()
+  for (const load of loads) {
+    // Seven scopes a load: ten times the work of one that only looks.
+    if (++looked % (QUOTES_PER_STEP / 2) === 0) yield
+    if (!isUsable(load, day)) continue
+    let chain = chains.get(load.lane)
+    if (chain === undefined) {
+      chain = chainFor(model, keysOf(load.lane))
+      chains.set(load.lane, chain)
+    }
+    const loadDay = dayOf(load.at)
+    const weight = weightOf(loadDay, day)
+    const value = residualOf(curve, load)
+    const error = errors[spreadRow(chain.at(-1)?.loads ?? 0)]
+    if (error) {
+      error.sum += Math.abs(value - chainOf(chain, 1 / weight))
+      error.loads++
+    }
+    model.loads++
+    addTo(chain, { weight, value, count: 1 })
+  }
+  return { ...model, errors }
+}
+
+/** The residuals of a lane, from the tenant's down to its own; made where there are none yet. */
+function chainFor({ residuals }: Pick<CostModel, 'residuals'>, costKeys: readonly string[]): Residual[] {
+  return [TENANT_KEY, ...costKeys].map((key) => {
+    const known = residuals.get(key) ?? { weight: 0, sum: 0, loads: 0 }
+    residuals.set(key, known)
+    return known
+  })
+}
+
+function addTo(chain: readonly Residual[], load: { weight: number; value: number; count: 1 | -1 }): void {
+  for (const residual of chain) {
+    residual.weight += load.count * load.weight
+    residual.sum += load.count * load.weight * load.value
+    residual.loads += load.count
+  }
+}
+
+/**
+ * Adds a load to prepared costs (`count` 1) or takes it out again (-1). The curve and the spreads stay as they were
+ * prepared. A load that is not usable changes nothing.
+ */
+export function countLoad(
+  model: CostModel,
+  load: Pick<CostSeen, 'costCents' | 'miles' | 'at' | 'costKeys'>,
+  count: 1 | -1,
+): void {
+  if (!isUsable(load, model.day)) return
+  const weight = weightOf(dayOf(load.at), model.day)
+  model.loads += count
+  addTo(chainFor(model, load.costKeys), { weight, value: residualOf(model.curve, load), count })
 }
 
 /**
@@ -172,7 +247,11 @@ export function expectedCost(
   if (lane.miles === null || !(lane.miles > 0) || !Number.isFinite(lane.miles) || model.loads === 0)
     return null
   const logCost =
-    haulLogDollars(model.curve, lane.miles) + residualOf(model.residuals, lane.costKeys, model.day)
+    haulLogDollars(model.curve, lane.miles) +
+    chainOf(
+      [TENANT_KEY, ...lane.costKeys].map((key) => model.residuals.get(key)),
+      1,
+    )
   const ownLoads = model.residuals.get(lane.costKeys.at(-1) ?? '')?.loads ?? 0
   const row = spreadRow(ownLoads)
   const seen = model.errors[row] ?? { sum: 0, loads: 0 }

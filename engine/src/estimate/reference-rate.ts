@@ -12,16 +12,29 @@ const INDEX_SPEED = 0.005
 /** No quote surprises the index by more than this, in log rate. */
 const SURPRISE_MAX = 0.4
 
+/** What lanes are told apart by. */
+export type LaneKey = string | number
+
 /** One quote as the reference rate sees it: `logRate` is ln(rate in cents), less ln of the tenant's length-of-haul curve. */
 export interface RateSeen {
-  readonly lane: string
+  readonly lane: LaneKey
   readonly logRate: number
 }
 
-interface LaneLevel {
+/** A lane's level above the index on the day of its last quote, and the weight behind it, in quotes. */
+export interface LaneLevel {
   weight: number
   mean: number
   day: number
+}
+
+/** What the quotes of a day are measured against: the market as it stood before any of them. */
+export interface Morning {
+  readonly index: number
+  /** The tenant's average level. */
+  readonly mean: number
+  /** See `laneLikeness`. */
+  readonly likeness: number
 }
 
 /**
@@ -35,7 +48,7 @@ export interface Market {
   newLaneDistances: number
   seen: number
   mean: number
-  readonly levels: Map<string, LaneLevel>
+  readonly levels: Map<LaneKey, LaneLevel>
 }
 
 export function emptyMarket(): Market {
@@ -55,20 +68,42 @@ export function laneLikeness(market: Market): number {
   return Math.min(1, USUAL_DISTANCE / distance)
 }
 
+/** The market before the quotes of its next day; null where nothing at all has been quoted yet. */
+export function morningOf(market: Market): Morning | null {
+  return market.seen === 0 ? null : { index: market.index, mean: market.mean, likeness: laneLikeness(market) }
+}
+
 /**
  * Log of the reference rate of a lane on a day:
  * `I + (w f mu + g G) / (w f + g)`, g = 0.3 x `laneLikeness`, f = 2^(-days since the lane's last quote / 40); `I + G` for an unseen lane.
- * null where nothing at all has been quoted yet.
+ *
+ * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { index: 7.6, mean: 0.1, likeness: 1 }, 0) // 7.623
+ */
+export function referenceOf(level: LaneLevel | undefined, morning: Morning, day: number): number {
+  if (!level) return morning.index + morning.mean
+  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
+  const tenantWeight = TENANT_WEIGHT * morning.likeness
+  return morning.index + (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
+}
+
+/**
+ * As referenceOf, from the market itself; null where nothing at all has been quoted yet.
  *
  * @example logReference(market, 'DAL>ATL V', 40) // ln 2052.208679 in the example of docs/model-estimate.md
  */
-export function logReference(market: Market, lane: string, day: number): number | null {
-  if (market.seen === 0) return null
-  const level = market.levels.get(lane)
-  if (!level) return market.index + market.mean
+export function logReference(market: Market, lane: LaneKey, day: number): number | null {
+  const morning = morningOf(market)
+  return morning === null ? null : referenceOf(market.levels.get(lane), morning, day)
+}
+
+/** Moves a lane's level by a quote of a day, `value` above the index; makes the level of a new lane. */
+export function movedLevel(level: LaneLevel | undefined, value: number, day: number): LaneLevel {
+  if (!level) return { weight: 1, mean: value, day }
   const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  const tenantWeight = TENANT_WEIGHT * laneLikeness(market)
-  return market.index + (weight * level.mean + tenantWeight * market.mean) / (weight + tenantWeight)
+  level.mean = (weight * level.mean + value) / (weight + 1)
+  level.weight = weight + 1
+  level.day = day
+  return level
 }
 
 /**
@@ -83,10 +118,11 @@ export function logReference(market: Market, lane: string, day: number): number 
 export function addDay(market: Market, day: number, quotes: readonly RateSeen[]): number[] {
   let surprise = 0
   let known = 0
+  const morning = morningOf(market)
   const references = quotes.map((quote) => {
-    if (!market.levels.has(quote.lane)) return null
-    const reference = logReference(market, quote.lane, day)
-    if (reference === null) return null
+    const level = market.levels.get(quote.lane)
+    if (level === undefined || morning === null) return null
+    const reference = referenceOf(level, morning, day)
     surprise += clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
     known++
     return reference
@@ -103,14 +139,8 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     }
     market.seen++
     market.mean += (value - market.mean) / market.seen
-    if (!level) {
-      market.levels.set(quote.lane, { weight: 1, mean: value, day })
-      continue
-    }
-    const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-    level.mean = (weight * level.mean + value) / (weight + 1)
-    level.weight = weight + 1
-    level.day = day
+    const moved = movedLevel(level, value, day)
+    if (!level) market.levels.set(quote.lane, moved)
   }
   return references.map(
     (reference, i) => reference ?? market.index + (market.levels.get(quotes[i]?.lane ?? '')?.mean ?? 0),

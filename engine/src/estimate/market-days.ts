@@ -1,0 +1,71 @@
+import type { QuoteColumns } from '../book/quote-columns.ts'
+import type { Steps } from '../steps.ts'
+import { dayOf } from './day.ts'
+import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
+
+/** The market on a day with quotes: before any of them, and the index after all of them. */
+export interface MarketDay {
+  readonly day: number
+  readonly morning: Morning | null
+  readonly indexAfter: number
+}
+
+/** Where the market stood on each day of a tenant that was quoted on, oldest first, and where it stands after the last. */
+export interface MarketDays {
+  readonly days: readonly MarketDay[]
+  readonly now: Morning | null
+}
+
+/**
+ * The market of a tenant, day by day, from its rates: the part of the reference rate that all lanes share.
+ *
+ * @param rows the rows to look at, in the order of time
+ * @param logRates by row; NaN for quotes that are left out
+ */
+export function* marketDaysInSteps(
+  columns: QuoteColumns,
+  rows: Int32Array,
+  logRates: Float64Array,
+): Steps<MarketDays> {
+  const market = emptyMarket()
+  const days: MarketDay[] = []
+  let seen: RateSeen[] = []
+  let day = Number.NaN
+  const endDay = () => {
+    if (seen.length === 0) return
+    const morning = morningOf(market)
+    addDay(market, day, seen)
+    days.push({ day, morning, indexAfter: market.index })
+    seen = []
+  }
+  for (const [at, row] of rows.entries()) {
+    const logRate = logRates[row] ?? Number.NaN
+    if (Number.isNaN(logRate)) continue
+    const quoteDay = dayOf(columns.quotedAt[row] as number)
+    if (quoteDay !== day) {
+      endDay()
+      day = quoteDay
+    }
+    seen.push({ lane: columns.lane[row] as number, logRate })
+    if (at % ROWS_PER_STEP === 0) yield
+  }
+  endDay()
+  return { days, now: morningOf(market) }
+}
+
+const ROWS_PER_STEP = 2_000
+
+/** The market of a day. A day that nothing was quoted on, when the market was prepared, is as the morning after the one before. */
+export function marketDay({ days, now }: MarketDays, day: number): MarketDay {
+  let low = 0
+  let high = days.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((days[middle]?.day ?? 0) < day) low = middle + 1
+    else high = middle
+  }
+  const found = days[low]
+  if (found?.day === day) return found
+  const morning = found === undefined ? now : found.morning
+  return { day, morning, indexAfter: morning?.index ?? 0 }
+}

@@ -1,0 +1,56 @@
+import type { QuoteColumns } from '../book/quote-columns.ts'
+import { QuoteColumns as Columns, OUTCOMES } from '../book/quote-columns.ts'
+import type { PastQuote } from '../history.ts'
+import type { LaneIdentity } from './lane-identity.ts'
+
+/** A tenant's quotes as models read them: in columns, by numbered lanes, each with its identity. */
+export interface QuotedLanes {
+  readonly columns: QuoteColumns
+  /** Lanes are numbered from 0 up to this. */
+  readonly laneCount: number
+  identity(lane: number): LaneIdentity
+  /** The number of a lane by the key of its identity; undefined for a lane never quoted. */
+  laneOf(key: string): number | undefined
+}
+
+/** A past quote and the lane it was for. */
+export interface LaneQuote extends PastQuote {
+  readonly lane: LaneIdentity
+}
+
+/**
+ * Quotes from a list, in columns.
+ *
+ * @example quotedLanes([]).laneCount // 0
+ */
+export function quotedLanes(quotes: readonly LaneQuote[]): QuotedLanes {
+  const columns = new Columns()
+  const identities: LaneIdentity[] = []
+  const lanes = new Map<string, number>()
+  columns.reserve(quotes.length)
+  for (const { laneId, rateCents, costCents, outcome, quotedAt, miles, lane: identity } of quotes) {
+    let lane = lanes.get(identity.key)
+    if (lane === undefined) {
+      lane = identities.push(identity) - 1
+      lanes.set(identity.key, lane)
+    }
+    columns.put(lane, {
+      laneId,
+      quotedAt,
+      rateCents,
+      costCents: costCents ?? Number.NaN,
+      outcome: OUTCOMES.indexOf(outcome),
+      miles: miles ?? Number.NaN,
+    })
+  }
+  return {
+    columns,
+    laneCount: identities.length,
+    identity: (lane) => {
+      const identity = identities[lane]
+      if (identity === undefined) throw new RangeError(`There is no lane ${lane}.`)
+      return identity
+    },
+    laneOf: (key) => lanes.get(key),
+  }
+}
