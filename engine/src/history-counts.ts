@@ -1,5 +1,6 @@
 import { BUCKET_DAYS, BUCKETS_MAX } from './buckets.ts'
-import type { PastQuote } from './history.ts'
+import { dayOf } from './estimate/day.ts'
+import type { Outcome, PastQuote } from './history.ts'
 
 const BUCKET_MS = BUCKET_DAYS * 86_400_000
 
@@ -29,12 +30,32 @@ export function countHistory(
   quotes: readonly Pick<PastQuote, 'rateCents' | 'outcome' | 'quotedAt'>[],
   now: number,
 ): HistoryCount[] {
-  const counts = new Map<string, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>()
-  for (const { rateCents, outcome, quotedAt } of quotes) {
-    const bucket = Math.min(BUCKETS_MAX, Math.max(-1, bucketOf(quotedAt, now)))
-    const month = monthOf(quotedAt)
-    const key = `${bucket} ${month}`
-    let count = counts.get(key)
+  const counter = new HistoryCounter(now)
+  for (const { rateCents, outcome, quotedAt } of quotes) counter.add(rateCents, outcome, quotedAt)
+  return counter.counts()
+}
+
+/** Counts quotes by bucket and month one by one: see `countHistory`. */
+export class HistoryCounter {
+  readonly #now: number
+  readonly #counts = new Map<number, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>()
+  /** The month of a day: a date costs more than all the rest of a count. */
+  readonly #months = new Map<number, number>()
+
+  constructor(now: number) {
+    this.#now = now
+  }
+
+  add(rateCents: number, outcome: Outcome, quotedAt: number): void {
+    const bucket = Math.min(BUCKETS_MAX, Math.max(-1, bucketOf(quotedAt, this.#now)))
+    const day = dayOf(quotedAt)
+    let month = this.#months.get(day)
+    if (month === undefined) {
+      month = monthOf(quotedAt)
+      this.#months.set(day, month)
+    }
+    const key = month * (BUCKETS_MAX + 2) + bucket
+    let count = this.#counts.get(key)
     if (count === undefined) {
       count = {
         bucket,
@@ -46,15 +67,18 @@ export function countHistory(
         rateSumCents: 0,
         oldestAt: quotedAt,
       }
-      counts.set(key, count)
+      this.#counts.set(key, count)
     }
     count[outcome] += 1
-    count.oldestAt = Math.min(count.oldestAt, quotedAt)
-    if (rateCents <= 0) continue
+    if (quotedAt < count.oldestAt) count.oldestAt = quotedAt
+    if (rateCents <= 0) return
     count.priced += 1
     count.rateSumCents += rateCents
   }
-  return [...counts.values()].sort((a, b) => a.bucket - b.bucket || b.month - a.month)
+
+  counts(): HistoryCount[] {
+    return [...this.#counts.values()].sort((a, b) => a.bucket - b.bucket || b.month - a.month)
+  }
 }
 
 /**

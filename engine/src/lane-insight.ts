@@ -116,15 +116,29 @@ export interface MilesCount {
 
 /** Quotes counted by their loaded miles; those without a rate above zero are left out. */
 export function countMiles(quotes: readonly Pick<PastQuote, 'rateCents' | 'miles'>[]): MilesCount[] {
-  const groups = new Map<number | null, { miles: number | null; priced: number; rateSumCents: number }>()
-  for (const { rateCents, miles } of quotes) {
-    if (rateCents <= 0) continue
-    const group = groups.get(miles) ?? { miles, priced: 0, rateSumCents: 0 }
-    group.priced += 1
+  const counter = new MilesCounter()
+  for (const { rateCents, miles } of quotes) counter.add(rateCents, miles ?? Number.NaN)
+  return counter.counts()
+}
+
+/** Counts quotes by miles one by one: see `countMiles`. Miles are NaN where unknown. */
+export class MilesCounter {
+  readonly #groups = new Map<number, { miles: number | null; priced: number; rateSumCents: number }>()
+
+  add(rateCents: number, miles: number): void {
+    if (rateCents <= 0) return
+    let group = this.#groups.get(miles)
+    if (group === undefined) {
+      group = { miles: Number.isNaN(miles) ? null : miles, priced: 0, rateSumCents: 0 }
+      this.#groups.set(miles, group)
+    }
+    group.priced++
     group.rateSumCents += rateCents
-    groups.set(miles, group)
   }
-  return [...groups.values()]
+
+  counts(): MilesCount[] {
+    return [...this.#groups.values()]
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Confidence, confidence } from './confidence.ts'
-import type { PastQuote } from './history.ts'
+import type { Outcome, PastQuote } from './history.ts'
 import { type RateBand, rateBand } from './rate-band.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
 import { type SuggestedRate, suggestedRate } from './suggested-rate.ts'
@@ -19,16 +19,27 @@ export interface RateCount {
  * // [{ rateCents: 180000, won: 1, lost: 0, pending: 0 }, { rateCents: 200000, won: 1, lost: 1, pending: 0 }]
  */
 export function countRates(history: readonly Pick<PastQuote, 'rateCents' | 'outcome'>[]): RateCount[] {
-  const counts = new Map<number, { rateCents: number; won: number; lost: number; pending: number }>()
-  for (const { rateCents, outcome } of history) {
-    let count = counts.get(rateCents)
+  const counter = new RateCounter()
+  for (const { rateCents, outcome } of history) counter.add(rateCents, outcome)
+  return counter.counts()
+}
+
+/** Counts quotes by rate one by one: see `countRates`. */
+export class RateCounter {
+  readonly #counts = new Map<number, { rateCents: number; won: number; lost: number; pending: number }>()
+
+  add(rateCents: number, outcome: Outcome): void {
+    let count = this.#counts.get(rateCents)
     if (count === undefined) {
       count = { rateCents, won: 0, lost: 0, pending: 0 }
-      counts.set(rateCents, count)
+      this.#counts.set(rateCents, count)
     }
     count[outcome] += 1
   }
-  return [...counts.values()].sort((a, b) => a.rateCents - b.rateCents)
+
+  counts(): RateCount[] {
+    return [...this.#counts.values()].sort((a, b) => a.rateCents - b.rateCents)
+  }
 }
 
 /**

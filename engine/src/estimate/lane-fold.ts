@@ -1,5 +1,6 @@
 import { OUTCOMES, PENDING, WON } from '../book/quote-columns.ts'
 import type { Outcome } from '../history.ts'
+import { finished, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { addQuote, emptyKnots, type Knots } from './knots.ts'
 import { type LeftOutReason, outlierTest } from './left-out.ts'
@@ -55,20 +56,35 @@ export function logRateOf(rateCents: number, miles: number, haulLog: HaulLog): n
   return Math.log(rateCents) - haulLog(Number.isNaN(miles) ? null : miles)
 }
 
+/** Quotes that are folded in one step. */
+const QUOTES_PER_STEP = 3_000
+
+/** A quote that may count: its row, and ln of its rate for its miles. */
+interface Dated {
+  readonly row: number
+  readonly logRate: number
+}
+
+/** As foldLaneInSteps, without a pause. */
+export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
+  return finished(foldLaneInSteps(against, lane))
+}
+
 /**
  * Folds a lane's quotes in the order of time: which count, where each stood against the reference rate of its morning,
  * and what was won and lost there. The same quotes and the same market give the same digits.
  */
-export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
+export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
   const { columns } = against.quoted
   const leftOut: { laneId: number; reason: LeftOutReason }[] = []
-  const dated: { row: number; logRate: number }[] = []
-  for (const row of columns.rowsOf(lane)) {
+  const dated: Dated[] = []
+  for (const [at, row] of columns.rowsOf(lane).entries()) {
     const rateCents = columns.rateCents[row] as number
     const reason = whyUndated(rateCents, columns.quotedAt[row] as number, against.day)
     if (reason === null) {
       dated.push({ row, logRate: logRateOf(rateCents, columns.miles[row] as number, against.haulLog) })
     } else leftOut.push({ laneId: columns.laneId[row] as number, reason })
+    if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
   const isOutlier = outlierTest(
     dated.map(({ logRate }) => logRate),
@@ -79,46 +95,62 @@ export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
     leftOut.push({ laneId: columns.laneId[row] as number, reason: 'outlier' })
     return false
   })
-  return { ...foldCounted(against, counted), leftOut }
+  if (counted.length > QUOTES_PER_STEP) yield
+  return { ...(yield* foldCounted(against, counted)), leftOut }
 }
 
-function foldCounted(
-  { quoted: { columns }, day, market }: FoldedAgainst,
-  counted: readonly { row: number; logRate: number }[],
-): Omit<LaneFold, 'leftOut'> {
-  const knots = emptyKnots()
-  const quotes: QuoteUsed[] = []
-  let level: LaneLevel | undefined
-  let decided = 0
-  let won = 0
-  for (let from = 0; from < counted.length; ) {
-    const quoteDay = dayOf(columns.quotedAt[counted[from]?.row ?? 0] as number)
-    const { morning, indexAfter } = marketDay(market, quoteDay)
-    const known = level === undefined || morning === null ? null : referenceOf(level, morning, quoteDay)
-    let to = from
-    for (; to < counted.length; to++) {
-      const quote = counted[to]
-      if (!quote || dayOf(columns.quotedAt[quote.row] as number) !== quoteDay) break
-      level = movedLevel(level, quote.logRate - indexAfter, quoteDay)
-    }
-    // A lane first quoted on this day is measured against its own rates: see addDay.
-    const reference = known ?? indexAfter + (level?.mean ?? 0)
-    const weight = 2 ** (-(day - quoteDay) / HALF_LIFE_DAYS)
-    for (const { row, logRate } of counted.slice(from, to)) {
-      const x = relativeRate(Math.exp(logRate - reference), 1)
-      const outcome = columns.outcome[row] as number
-      quotes.push({
-        laneId: columns.laneId[row] as number,
-        rateCents: columns.rateCents[row] as number,
-        x,
-        outcome: OUTCOMES[outcome] ?? 'pending',
-      })
-      if (outcome === PENDING) continue
-      addQuote(knots, { x, won: outcome === WON, weight })
-      decided++
-      if (outcome === WON) won++
-    }
-    from = to
+function* foldCounted(against: FoldedAgainst, counted: readonly Dated[]): Steps<Omit<LaneFold, 'leftOut'>> {
+  const { columns } = against.quoted
+  const fold = {
+    knots: emptyKnots(),
+    quotes: [] as QuoteUsed[],
+    level: undefined as LaneLevel | undefined,
+    decided: 0,
+    won: 0,
   }
-  return { knots, quotes, level, decided, won }
+  let ofDay: Dated[] = []
+  let day = Number.NaN
+  for (const [at, quote] of counted.entries()) {
+    const quoteDay = dayOf(columns.quotedAt[quote.row] as number)
+    if (quoteDay !== day) {
+      foldDay(against, fold, day, ofDay)
+      ofDay = []
+      day = quoteDay
+    }
+    ofDay.push(quote)
+    if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
+  }
+  foldDay(against, fold, day, ofDay)
+  return fold
+}
+
+/** Adds a lane's quotes of one day to its fold. */
+function foldDay(
+  { quoted: { columns }, day, market }: FoldedAgainst,
+  fold: { knots: Knots; quotes: QuoteUsed[]; level: LaneLevel | undefined; decided: number; won: number },
+  quoteDay: number,
+  ofDay: readonly Dated[],
+): void {
+  if (ofDay.length === 0) return
+  const { morning, indexAfter } = marketDay(market, quoteDay)
+  const known =
+    fold.level === undefined || morning === null ? null : referenceOf(fold.level, morning, quoteDay)
+  for (const { logRate } of ofDay) fold.level = movedLevel(fold.level, logRate - indexAfter, quoteDay)
+  // A lane first quoted on this day is measured against its own rates: see addDay.
+  const reference = known ?? indexAfter + (fold.level?.mean ?? 0)
+  const weight = 2 ** (-(day - quoteDay) / HALF_LIFE_DAYS)
+  for (const { row, logRate } of ofDay) {
+    const x = relativeRate(Math.exp(logRate - reference), 1)
+    const outcome = columns.outcome[row] as number
+    fold.quotes.push({
+      laneId: columns.laneId[row] as number,
+      rateCents: columns.rateCents[row] as number,
+      x,
+      outcome: OUTCOMES[outcome] ?? 'pending',
+    })
+    if (outcome === PENDING) continue
+    addQuote(fold.knots, { x, won: outcome === WON, weight })
+    fold.decided++
+    if (outcome === WON) fold.won++
+  }
 }

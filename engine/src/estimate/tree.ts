@@ -11,11 +11,18 @@ import {
 
 /** A name of this file's own: the loops below read it millions of times, and an import can cost a look-up each time. */
 const LEVELS = LEVEL_COUNT
+/** Distances between two levels, either way. */
+const DISTANCES = 2 * LEVELS - 1
+
+/** Where a distance stands in a bell: those of one steepness stand together. */
+function bellIndex(distance: number, j: number): number {
+  return j * DISTANCES + LEVELS - 1 + distance
+}
 
 /**
  * How far a child's level may lie from its parent's, for each steepness: a Gaussian over the bank's levels, made to sum
- * to one over the child's levels for every parent level. `bell` holds it by distance (it depends on nothing else),
- * `total` the sums.
+ * to one over the child's levels for every parent level. `bell` holds it by distance (it depends on nothing else), from the
+ * farthest below to the farthest above, so that the loops below read it in order; `total` holds the sums.
  */
 export interface Kinship {
   readonly bell: Float64Array
@@ -27,17 +34,19 @@ export interface Kinship {
  * differ in where their market stands, by `tilt` in log rate, which matters the more the steeper the curve.
  */
 export function kinship(spread: number, tiltSquared: number): Kinship {
-  const bell = new Float64Array(BANK_SIZE)
+  const bell = new Float64Array(DISTANCES * STEEPNESS_COUNT)
   const total = new Float64Array(BANK_SIZE)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const variance = spread * spread + Math.exp(2 * steepnessAt(j)) * tiltSquared
     for (let d = 0; d < LEVELS; d++) {
       const distance = d * LEVEL_STEP
-      bell[bankIndex(d, j)] = Math.exp((-distance * distance) / (2 * variance))
+      const value = Math.exp((-distance * distance) / (2 * variance))
+      bell[bellIndex(d, j)] = value
+      bell[bellIndex(-d, j)] = value
     }
     for (let m = 0; m < LEVELS; m++) {
       let sum = 0
-      for (let i = 0; i < LEVELS; i++) sum += bell[bankIndex(Math.abs(i - m), j)] as number
+      for (let i = 0; i < LEVELS; i++) sum += bell[bellIndex(i - m, j)] as number
       total[bankIndex(m, j)] = sum
     }
   }
@@ -111,6 +120,7 @@ const SMALLEST = 1e-300
  */
 export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
+  const { bell } = kin
   const likelihood = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
@@ -118,10 +128,9 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
     for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
     for (let i = 0; i < LEVELS; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
     for (let m = 0; m < LEVELS; m++) {
+      const near = bellIndex(-m, j)
       let sum = 0
-      for (let i = 0; i < LEVELS; i++) {
-        sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (likelihood[i] as number)
-      }
+      for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (likelihood[i] as number)
       out[from + m] = Math.log(Math.max(sum / (kin.total[from + m] as number), SMALLEST)) + top
     }
   }
@@ -135,6 +144,7 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
 export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   let top = -Infinity
   for (let c = 0; c < BANK_SIZE; c++) top = Math.max(top, parent[c] as number)
+  const { bell } = kin
   const spread = new Float64Array(BANK_SIZE)
   const weight = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
@@ -143,10 +153,9 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
       weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
     }
     for (let i = 0; i < LEVELS; i++) {
+      const near = bellIndex(-i, j)
       let sum = 0
-      for (let m = 0; m < LEVELS; m++) {
-        sum += (kin.bell[from + (i < m ? m - i : i - m)] as number) * (weight[m] as number)
-      }
+      for (let m = 0; m < LEVELS; m++) sum += (bell[near + m] as number) * (weight[m] as number)
       spread[from + i] = sum
     }
   }

@@ -1,0 +1,277 @@
+import { beforeChange, type Estimator } from '../estimate/estimator.ts'
+import { type CostModel, countLoad } from '../estimate/expected-cost.ts'
+import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
+import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
+import { regionOf } from '../regions.ts'
+import { OUTCOMES, PENDING, QuoteColumns, type QuoteRow, WON } from './quote-columns.ts'
+
+/** The places and the equipment of a lane, as the database keeps them. Keys are folded place names. */
+export interface LanePlaces {
+  readonly originKey: string
+  readonly destinationKey: string
+  readonly originState: string
+  readonly destinationState: string
+  readonly originMarket: string | null
+  readonly destinationMarket: string | null
+  readonly equipmentCode: string
+}
+
+/** City pairs that are looked at together: a market pair, a state pair, a region pair, or all of a brokerage. */
+export interface Area {
+  /** Grows with every change to one of its quotes. */
+  revision: number
+  readonly corridors: Corridor[]
+}
+
+/** A city pair, with a lane for each equipment that was quoted on it. It is an area of its own. */
+export interface Corridor extends Area {
+  readonly lanes: BookLane[]
+  /** The wider areas that it lies in. */
+  readonly areas: readonly Area[]
+}
+
+/** A city pair and an equipment. `won`, `lost` and `pending` count its quotes, whatever their rates. */
+export interface BookLane {
+  readonly number: number
+  readonly places: LanePlaces
+  readonly corridor: Corridor
+  readonly counts: [pending: number, won: number, lost: number]
+}
+
+/** What is prepared of a book's quotes for a day: it hears of every change. */
+export interface PreparedAdvice {
+  readonly estimator: Estimator
+  readonly costs: CostModel
+}
+
+/**
+ * A brokerage's quotes in memory: every answer about prices is computed from it, and a change is applied to it. Quotes
+ * stand in columns; city pairs know their lanes, and each market pair, state pair and region pair knows its city pairs.
+ *
+ * Wider areas are found by names: see `areaName`.
+ *
+ * @example
+ * const book = new QuoteBook()
+ * book.put(book.lane(places), { laneId: 7, quotedAt, rateCents: 210000, costCents: Number.NaN, outcome: 1, miles: 780 })
+ * book.size // 1
+ */
+export class QuoteBook implements QuotedLanes {
+  readonly columns = new QuoteColumns()
+  readonly lanes: BookLane[] = []
+  /** Every city pair. */
+  readonly all: Area = { revision: 0, corridors: [] }
+  /** Over all quotes, whatever their rates. */
+  won = 0
+  decided = 0
+  #revision = 0
+  readonly #corridors = new Map<string, Corridor>()
+  readonly #areas = new Map<string, Area>()
+  readonly #lanesByKey = new Map<string, number>()
+  readonly #places = new Set<string>()
+  /** What was prepared of the quotes, and what is being prepared. */
+  readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
+
+  get laneCount(): number {
+    return this.lanes.length
+  }
+
+  get size(): number {
+    return this.columns.size
+  }
+
+  /** Another number after each change. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  reserve(quotes: number): void {
+    this.columns.reserve(quotes)
+  }
+
+  /** The number of a lane; a lane that is not known yet gets one. */
+  lane(places: LanePlaces): number {
+    const { originKey, destinationKey, equipmentCode } = places
+    const key = laneKey(originKey, destinationKey, equipmentCode)
+    const known = this.#lanesByKey.get(key)
+    if (known !== undefined) return known
+    const corridor = this.corridor(originKey, destinationKey) ?? this.#newCorridor(places)
+    const lane: BookLane = { number: this.lanes.length, places, corridor, counts: [0, 0, 0] }
+    this.lanes.push(lane)
+    corridor.lanes.push(lane)
+    this.#lanesByKey.set(key, lane.number)
+    return lane.number
+  }
+
+  /** Adds a quote, or replaces the one with the same laneId. */
+  put(lane: number, quote: QuoteRow): void {
+    const before = this.columns.rowOf(quote.laneId)
+    if (before >= 0) this.#leave(before)
+    this.#changing(lane)
+    this.columns.put(lane, quote)
+    this.#count(this.columns.rowOf(quote.laneId), 1)
+  }
+
+  /** Takes a quote out; one that is not there changes nothing. */
+  remove(laneId: number): void {
+    const row = this.columns.rowOf(laneId)
+    if (row < 0) return
+    this.#leave(row)
+    this.columns.remove(laneId)
+  }
+
+  corridor(originKey: string, destinationKey: string): Corridor | undefined {
+    return this.#corridors.get(corridorKey(originKey, destinationKey))
+  }
+
+  /** A wider area by its name; undefined where nothing was quoted. */
+  area(name: string): Area | undefined {
+    return this.#areas.get(name)
+  }
+
+  /** Whether any quote was ever made from or to a place, by its key. */
+  hasPlace(key: string): boolean {
+    return this.#places.has(key)
+  }
+
+  laneOf(key: string): number | undefined {
+    return this.#lanesByKey.get(key)
+  }
+
+  identity(lane: number): LaneIdentity {
+    const known = this.lanes[lane]
+    if (known === undefined) throw new RangeError(`There is no lane ${lane}.`)
+    return identityOf(known.places)
+  }
+
+  /** Has what `prepared` gives hear of every change, until the function it answers is called. */
+  listen(prepared: () => Partial<PreparedAdvice>): () => void {
+    this.#listeners.add(prepared)
+    return () => this.#listeners.delete(prepared)
+  }
+
+  /** About how much memory the quotes take, in bytes. */
+  bytes(): number {
+    return (
+      this.columns.bytes() + bytesPerLane * this.lanes.length + bytesPerCorridor * this.all.corridors.length
+    )
+  }
+
+  #leave(row: number): void {
+    this.#changing(this.columns.lane[row] as number)
+    this.#count(row, -1)
+  }
+
+  #changing(lane: number): void {
+    for (const prepared of this.#listeners) {
+      const { estimator } = prepared()
+      if (estimator) beforeChange(estimator, lane)
+    }
+  }
+
+  /** Counts a quote that is there (1), or that is about to go (-1). */
+  #count(row: number, by: 1 | -1): void {
+    const { columns } = this
+    const lane = this.lanes[columns.lane[row] as number]
+    if (lane === undefined) return
+    const outcome = columns.outcome[row] as 0 | 1 | 2
+    lane.counts[outcome] += by
+    if (outcome !== PENDING) this.decided += by
+    if (outcome === WON) this.won += by
+    this.#revision++
+    for (const area of [lane.corridor, ...lane.corridor.areas]) area.revision = this.#revision
+    for (const prepared of this.#listeners) {
+      const { costs } = prepared()
+      if (!costs) continue
+      const load = {
+        costCents: columns.costCents[row] as number,
+        miles: columns.miles[row] as number,
+        at: columns.quotedAt[row] as number,
+        costKeys: identityOf(lane.places).costKeys,
+      }
+      countLoad(costs, load, by)
+    }
+  }
+
+  #newCorridor(places: LanePlaces): Corridor {
+    const names = [
+      areaName.states(places.originState, places.destinationState),
+      areaName.regions(places.originState, places.destinationState),
+      areaName.markets(places.originMarket, places.destinationMarket),
+    ]
+    const areas = names.flatMap((name) => (name === null ? [] : [this.#areaFor(name)]))
+    const corridor: Corridor = { revision: 0, corridors: [], lanes: [], areas: [...areas, this.all] }
+    corridor.corridors.push(corridor)
+    for (const area of corridor.areas) area.corridors.push(corridor)
+    this.#corridors.set(corridorKey(places.originKey, places.destinationKey), corridor)
+    this.#places.add(places.originKey)
+    this.#places.add(places.destinationKey)
+    return corridor
+  }
+
+  #areaFor(name: string): Area {
+    const known = this.#areas.get(name)
+    if (known !== undefined) return known
+    const made = { revision: 0, corridors: [] }
+    this.#areas.set(name, made)
+    return made
+  }
+}
+
+/** About what a lane and a city pair take beside their quotes, in bytes: names, lists and places in the indexes. */
+const bytesPerLane = 400
+const bytesPerCorridor = 500
+
+function corridorKey(originKey: string, destinationKey: string): string {
+  return `${originKey}>${destinationKey}`
+}
+
+/** As `freightLane` makes the key of a lane. */
+function laneKey(originKey: string, destinationKey: string, equipmentCode: string): string {
+  return `${corridorKey(originKey, destinationKey)}|${equipmentCode}`
+}
+
+/**
+ * The names of wider areas. Null where a place lies in none: outside every region, or in no market.
+ *
+ * @example areaName.states('TX', 'GA') // 'states TX>GA'
+ */
+export const areaName = {
+  states: (from: string, to: string) => `states ${from}>${to}`,
+  regions: (fromState: string, toState: string) => {
+    const [from, to] = [regionOf(fromState), regionOf(toState)]
+    return from === null || to === null ? null : `regions ${from}>${to}`
+  },
+  markets: (from: string | null, to: string | null) =>
+    from === null || to === null ? null : `markets ${from}>${to}`,
+}
+
+/** What a lane is to the estimate: its folded places and equipment, and the scopes it can borrow from. */
+export function identityOf(places: {
+  readonly originKey: string
+  readonly destinationKey: string
+  readonly originState: string
+  readonly destinationState: string
+  readonly equipmentCode: string | null
+}): LaneIdentity {
+  const end = (city: string, state: string) => ({ city, state, region: regionOf(state) ?? state })
+  return freightLane({
+    origin: end(places.originKey, places.originState),
+    destination: end(places.destinationKey, places.destinationState),
+    equipment: places.equipmentCode,
+  })
+}
+
+/** The quotes of a lane as pricing takes them, oldest first. */
+export function quotesOfLane({ columns }: QuoteBook, lane: BookLane) {
+  return Array.from(columns.rowsOf(lane.number), (row) => {
+    const [cost, miles] = [columns.costCents[row] as number, columns.miles[row] as number]
+    return {
+      laneId: columns.laneId[row] as number,
+      rateCents: columns.rateCents[row] as number,
+      costCents: Number.isNaN(cost) ? null : cost,
+      outcome: OUTCOMES[columns.outcome[row] as number] ?? 'pending',
+      quotedAt: columns.quotedAt[row] as number,
+      miles: Number.isNaN(miles) ? null : miles,
+    }
+  })
+}

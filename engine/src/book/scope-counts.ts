@@ -1,0 +1,83 @@
+import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
+import { type MilesCount, MilesCounter } from '../lane-insight.ts'
+import { type RateCount, RateCounter } from '../lane-rates.ts'
+import type { Steps } from '../steps.ts'
+import type { Area, BookLane, QuoteBook } from './quote-book.ts'
+import { OUTCOMES } from './quote-columns.ts'
+
+/** Quotes of an area that are asked about: of one equipment, or of all where it is null. */
+export interface Scope {
+  readonly area: Area
+  readonly equipmentCode: string | null
+}
+
+/** The lanes of a scope. */
+export function lanesOf({ area, equipmentCode }: Scope): BookLane[] {
+  return area.corridors.flatMap(({ lanes }) =>
+    equipmentCode === null ? lanes : lanes.filter(({ places }) => places.equipmentCode === equipmentCode),
+  )
+}
+
+/** Quotes that are counted in one step. */
+const QUOTES_PER_STEP = 20_000
+
+/** Looks at every quote of a scope, in no order. */
+function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): Steps<void> {
+  let seen = 0
+  for (const lane of lanesOf(scope)) {
+    book.columns.eachRowOf(lane.number, see)
+    seen += book.columns.countOf(lane.number)
+    if (seen < QUOTES_PER_STEP) continue
+    seen = 0
+    yield
+  }
+}
+
+/** How often each rate of a scope was won, lost and not decided: all that advice on a rate is made of. */
+export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount[]> {
+  // Columns are asked for at each row: they may be replaced by longer ones between two steps.
+  const { columns } = book
+  const counter = new RateCounter()
+  yield* eachRow(book, scope, (row) =>
+    counter.add(columns.rateCents[row] as number, OUTCOMES[columns.outcome[row] as number] ?? 'pending'),
+  )
+  return counter.counts()
+}
+
+/** The quotes of a scope counted by 30-day bucket and calendar month: all that lane insight is made of. */
+export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): Steps<HistoryCount[]> {
+  const { columns } = book
+  const counter = new HistoryCounter(now)
+  yield* eachRow(book, scope, (row) =>
+    counter.add(
+      columns.rateCents[row] as number,
+      OUTCOMES[columns.outcome[row] as number] ?? 'pending',
+      columns.quotedAt[row] as number,
+    ),
+  )
+  return counter.counts()
+}
+
+/** The rates of a scope by miles: what an average over lanes of other lengths is made of. */
+export function* countScopeMiles(book: QuoteBook, scope: Scope): Steps<MilesCount[]> {
+  const { columns } = book
+  const counter = new MilesCounter()
+  yield* eachRow(book, scope, (row) =>
+    counter.add(columns.rateCents[row] as number, columns.miles[row] as number),
+  )
+  return counter.counts()
+}
+
+/** What a scope holds, whatever the rates: its quotes, those decided, and the city pairs that those lie on. */
+export function countScope(scope: Scope): { quotes: number; decided: number; lanes: number } {
+  const decidedCorridors = new Set<unknown>()
+  let quotes = 0
+  let decided = 0
+  for (const { counts, corridor } of lanesOf(scope)) {
+    const [pending, won, lost] = counts
+    quotes += pending + won + lost
+    decided += won + lost
+    if (won + lost > 0) decidedCorridors.add(corridor)
+  }
+  return { quotes, decided, lanes: decidedCorridors.size }
+}
