@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import * as audit from '#server/database/audit-log.ts'
-import * as counted from '#server/database/counted-lanes.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
 import * as histories from '#server/database/histories.ts'
@@ -12,7 +11,6 @@ import * as record from '#server/database/lane-record.ts'
 import * as lanes from '#server/database/lanes.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
-import * as counts from '#server/database/quote-counts.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
 import { eventMethods } from './event-methods.ts'
@@ -126,17 +124,9 @@ export const methods: Readonly<Record<string, Method>> = {
     histories.readHistory(transaction, tenant, { corridor: dallasToAtlanta }),
   ),
   'histories.readTenantStanding': finds(({ transaction, tenant }) =>
-    histories.readTenantStanding(transaction, tenant, dallasToAtlanta),
+    histories.readTenantStanding(transaction, tenant),
   ),
-  'counted-lanes.readCountedRates': finds(({ transaction, tenant }) =>
-    counted.readCountedRates(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'counted-lanes.readCountedHistory': finds(({ transaction, tenant, now }) =>
-    counted.readCountedHistory(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
-  ),
-  'counted-lanes.findLargeLanes': nothing(({ transaction, tenant }) =>
-    counted.findLargeLanes(transaction, tenant),
-  ),
+  'histories.readTotals': finds(({ transaction, tenant }) => histories.readTotals(transaction, tenant)),
   'histories.readRateCounts': finds(({ transaction, tenant }) =>
     histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
   ),
@@ -155,18 +145,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
     histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
-  'quote-counts.readTenantCounts': finds(({ transaction, tenant, now }) =>
-    counts.readTenantCounts(transaction, tenant, { now: now.getTime() }),
-  ),
-  'quote-counts.readTenantMiles': finds(({ transaction, tenant }) =>
-    counts.readTenantMiles(transaction, tenant, undefined),
-  ),
-  'counted-lanes.keepLaneCounted': {
-    ...alters(({ database, tenant }) =>
-      counted.keepLaneCounted(database, tenant, { originKey: 'reno|NV', destinationKey: 'atlanta|GA' }),
-    ),
-    commits: true,
-  },
   'instances.takePlace': {
     ...finds(({ database, tenant }) =>
       instances.takePlace(database, tenant, { max: 10, windowMs: 1_000, given: false }),

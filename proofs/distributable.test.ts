@@ -168,12 +168,12 @@ test.each([
     'users is not tied to a tenant',
   ],
   [
-    `insert into quote_miles select ${b.tenant}, code, 1, 1, 1 from unnest('{X,Y}'::text[]) as code`,
-    'quote_miles is filled from rows that are not of a tenant',
+    `insert into quote_changes select ${b.tenant}, version, '{}' from unnest('{8,9}'::bigint[]) as version`,
+    'quote_changes is filled from rows that are not of a tenant',
   ],
   [
-    `with one as (insert into quote_miles values (${b.tenant}, 'X', 1, 1, 1)) select count(*) from lanes where tenant_id = ${b.tenant}`,
-    'quote_miles is written within another statement',
+    `with one as (insert into quote_changes values (${b.tenant}, 8, '{}')) select count(*) from lanes where tenant_id = ${b.tenant}`,
+    'quote_changes is written within another statement',
   ],
   [
     `select count(*) from lanes, instances where tenant_id = ${b.tenant}`,

@@ -37,8 +37,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'patience.spendPatience': 'a time limit',
   'patience.isBehindRequests': 'a time limit',
   'fair-connections.fairConnections': 'lends the connections of the pool',
-  'quote-counts.readDayCounts':
-    'a query of conditions it is given, by readTenantCounts and readCountedHistory',
   'people.foldedEmail': 'arithmetic',
   'people.newTenantId': 'a random number',
   'instances.seeInstance': 'of the installation',

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { secretPlace } from '#server/callers.ts'
-import type { CountedLane } from '#server/database/quote-counts.ts'
 import { type SecretKey, seal } from '#server/security/sealed-secret.ts'
 import type { Tokens } from '#server/security/token.ts'
-import { countsOf } from './seeded-counts.ts'
 
 /** A brokerage as some past schema held it, with what its integration calls with. */
 export interface PastBrokerage {
@@ -42,7 +40,7 @@ export async function writePastBrokerage(
     `insert into signing_secrets (tenant_id, secret_id, name, sealed, created_by, created_at) values ($1, 1, 'tms', $2, 1, $3)`,
     [tenant, seal(key, secretPlace(tenant, 1), secret), at],
   )
-  const { rows } = await owner.query<CountedLane & { lane_ref: string }>(
+  const { rows } = await owner.query<{ lane_ref: string }>(
     `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination, origin_key,
        destination_key, origin_state, destination_state, equipment, equipment_code, quoted_customer_name,
        quoted_rate_cents, miles, outcome, decided_at, customer_rate_cents, created_at, updated_at)
@@ -51,44 +49,21 @@ export async function writePastBrokerage(
        case when nth % 3 = 0 then 'lost' else 'won' end, quoted, case when nth % 3 = 0 then null else 185000 end, quoted,
        quoted
      from generate_series(1, $2::integer) as nth, lateral (select $3::timestamptz + nth % 90 * interval '1 day' as quoted) as day
-     returning *`,
+     returning lane_ref`,
     [tenant, lanes, at],
   )
-  await countAsThatSchemaDid(owner, tenant, rows)
+  await writeVersion(owner, tenant)
   await owner.query('commit')
   return { tenant, jti, secret, laneRefs: rows.map(({ lane_ref }) => lane_ref) }
 }
 
-/** Its lanes say all that they are counted by. */
-const saidByAll = { equipment_code: '', origin_key: '', destination_key: '' }
-
-/** What the service of that time would have kept counted; a later migration counts the rest by itself. */
-async function countAsThatSchemaDid(
-  owner: pg.Client,
-  tenant: number,
-  lanes: readonly CountedLane[],
-): Promise<void> {
-  const { rows } = await owner.query<{ table: string }>(
-    `select c.relname || coalesce('.' || a.attname, '') as table from pg_class c
-     left join pg_attribute a on a.attrelid = c.oid and a.attname = 'won_quotes'
-     where c.relname in ('tenant_facts', 'quote_months', 'quote_miles') and c.relkind = 'r'`,
+/** The version of its facts, where that schema has one. */
+async function writeVersion(owner: pg.Client, tenant: number): Promise<void> {
+  const { rowCount } = await owner.query(
+    "select from pg_class where relname = 'tenant_facts' and relkind = 'r'",
   )
-  const has = (table: string) => rows.some((row) => row.table === table)
-  if (has('tenant_facts.won_quotes')) {
-    const won = lanes.filter(({ outcome }) => outcome === 'won').length
-    await owner.query(
-      'insert into tenant_facts (tenant_id, facts_version, won_quotes, decided_quotes) values ($1, 1, $2, $3)',
-      [tenant, won, lanes.length],
-    )
-  } else if (has('tenant_facts')) {
+  if (rowCount === 1)
     await owner.query('insert into tenant_facts (tenant_id, facts_version) values ($1, 1)', [tenant])
-  }
-  if (!has('quote_months')) return
-  for (const [table, counts] of Object.entries(countsOf(lanes, saidByAll))) {
-    await owner.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [
-      JSON.stringify(counts.map((row) => ({ ...row, tenant_id: tenant }))),
-    ])
-  }
 }
 
 /** The token that the brokerage was given. `now` is in epoch milliseconds. */

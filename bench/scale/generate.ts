@@ -1,9 +1,7 @@
 import pg from 'pg'
-import { countedFromQuotes } from '#server/database/counted-lanes.ts'
 import { readKeyCheck, writeKeyCheck } from '#server/database/installation.ts'
-import { type Database, tenantId } from '#server/database/open-database.ts'
+import type { Database } from '#server/database/open-database.ts'
 import { keyCheckPlace, keyCheckText } from '#server/key-check.ts'
-import { keepLargeLanes } from '#server/large-lanes.ts'
 import { type SecretKeys, seal, unsealWithAny } from '#server/security/sealed-secret.ts'
 import { isSamePlan, readAccess, type ScaleAccess, writeAccess } from './access-file.ts'
 import { type PlannedTenant, quotesOf, type ScalePlan, tenantsOf } from './plan.ts'
@@ -69,9 +67,6 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
       // As PostgreSQL does by itself within a minute or so of many new rows: until then it looks at each row that an index
       // names.
       await client.query('vacuum (analyze)')
-      // As at the end of an import of so many quotes.
-      for (const { tenantId: id, quotes } of tenants)
-        if (quotes >= countedFromQuotes) await keepLargeLanes(database, tenantId(id))
     }
     return { finished, written: reached(chunk) - reached(from), access }
   } finally {

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { Identifiers } from '#server/database/identifiers.ts'
 import { laneRef } from '#server/database/lanes.ts'
-import { QuoteCountChanges } from '#server/database/quote-counts.ts'
 import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
@@ -53,9 +52,8 @@ export const laneColumns = [
 export interface QuoteRows {
   readonly requests: CopyValue[][]
   readonly lanes: CopyValue[][]
-  /** What the quotes add to the counts of each tenant. */
-  readonly counts: ReadonlyMap<number, { won: number; decided: number }>
-  readonly quotes: QuoteCountChanges
+  /** The brokerages whose quotes they are. */
+  readonly tenants: ReadonlySet<number>
 }
 
 /** How many chunks of the plan whose first tenant this is are written already. */
@@ -93,29 +91,14 @@ export async function rowsOf(
   const laneNumbers = await takeNumbers(client, 'lane_number', quotes.length)
   const requests: CopyValue[][] = []
   const lanes: CopyValue[][] = []
-  const counts = new Map<number, { won: number; decided: number }>()
-  const counted = new QuoteCountChanges()
+  const tenants = new Set<number>()
   let requestId = 0
   let laneNumber = 0
   for (const quote of quotes) {
     const { tenant, lane, booking } = quote
     const { tenantId } = tenant
     const quotedAt = new Date(quote.quotedAt)
-    const count = counts.get(tenantId) ?? { won: 0, decided: 0 }
-    counts.set(tenantId, count)
-    if (quote.outcome !== 'pending') count.decided++
-    if (quote.outcome === 'won') count.won++
-    const written = {
-      origin_key: lane.origin_key,
-      destination_key: lane.destination_key,
-      equipment_code: lane.equipment,
-      outcome: quote.outcome,
-      quoted_rate_cents: quote.quotedRateCents,
-      customer_rate_cents: booking?.customerRateCents ?? null,
-      miles: lane.miles ?? null,
-      created_at: quotedAt,
-    }
-    counted.count(tenantId, [written], 1)
+    tenants.add(tenantId)
     if (quote.beginsRequest) {
       requestId = identifiers.requestId(requestNumbers[requests.length] ?? -1)
       laneNumber = 0
@@ -160,20 +143,10 @@ export async function rowsOf(
       quotedAt,
     ])
   }
-  return { requests, lanes, counts, quotes: counted }
+  return { requests, lanes, tenants }
 }
 
-const countedTables = [
-  'tenant_counters',
-  'quote_requests',
-  'lanes',
-  'tenant_facts',
-  'quote_months',
-  'quote_miles',
-  'counted_lanes',
-  'lane_days',
-  'lane_rates',
-]
+const writtenTables = ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts']
 
 /** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
 export async function writeChunk(
@@ -182,22 +155,17 @@ export async function writeChunk(
   chunk: number,
   rows: QuoteRows,
 ): Promise<void> {
-  const counts = [...rows.counts.values()]
-  await withWallsAside(client, countedTables, async () => {
+  await withWallsAside(client, writtenTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
+    // No line in quote_changes: a process that follows these brokerages then reads all of their quotes.
     await client.query(
-      `insert into tenant_facts as known (tenant_id, facts_version, won_quotes, decided_quotes)
-       select tenant_id, 1, won, decided
-       from unnest($1::integer[], $2::bigint[], $3::bigint[]) as added (tenant_id, won, decided)
+      `insert into tenant_facts as known (tenant_id, facts_version)
+       select tenant_id, 1 from unnest($1::integer[]) as added (tenant_id)
        on conflict (tenant_id) do update set facts_version = known.facts_version + 1,
-         won_quotes = known.won_quotes + excluded.won_quotes,
-         decided_quotes = known.decided_quotes + excluded.decided_quotes,
          changed_in = pg_current_xact_id()`,
-      [[...rows.counts.keys()], counts.map(({ won }) => won), counts.map(({ decided }) => decided)],
+      [[...rows.tenants]],
     )
-    const added = rows.quotes.changed()
-    if (added !== null) await client.query('select count_quotes($1)', [JSON.stringify(added)])
     const { rowCount } = await client.query(
       `insert into tenant_counters (tenant_id, counter, last_number) values ($1, $2, $3)
        on conflict (tenant_id, counter) do update set last_number = $3

@@ -11,7 +11,6 @@ import type { CallLog, Parts } from './endpoints/call.ts'
 import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readAskedLane } from './lane-places.ts'
-import { largeLanes } from './large-lanes.ts'
 import { readiness } from './readiness.ts'
 import { refusals as refusalsOf } from './refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
@@ -74,7 +73,6 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const heads = auditHeads({ database, log: logger })
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
-  const lanes = largeLanes({ database, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
   const replica =
     config.databaseReplicaUrl === null
@@ -157,7 +155,6 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     models: tenantModels(),
     migrations,
     memory,
-    largeLanes: lanes,
     tenantLimit: watching.metrics.countingTenants(limit),
     signatureCheckLimit: watching.metrics.counting(
       'signature-check',
@@ -178,7 +175,6 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       desk.backtests,
       desk.imports,
       ...(events === null ? [] : [events]),
-      lanes,
       calls,
       refusals,
       heads,

@@ -13,7 +13,6 @@ import { watchedDatabase } from '#server/database/transaction-watch.ts'
 import type { Log, Parts, Refusals } from '#server/endpoints/call.ts'
 import { eventSender } from '#server/events/event-sender.ts'
 import { importRunner } from '#server/imports/import-runner.ts'
-import { largeLanes } from '#server/large-lanes.ts'
 import { readiness } from '#server/readiness.ts'
 import { refusals } from '#server/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
@@ -129,7 +128,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
   const memory = tenantMemory(watch, config.memoryMegabytes * 1_000_000)
-  const lanes = largeLanes({ database, log: logger })
   const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
   const imports = importRunner(
     { database, clock, log: logger },
@@ -170,7 +168,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     models: tenantModels(),
     migrations,
     memory,
-    largeLanes: lanes,
     tenantLimit: metrics.countingTenants(ownLimit(tenantLimit(), monotonic)),
     signatureCheckLimit: metrics.counting('signature-check', signatureCheckLimit()),
     calls,
@@ -196,7 +193,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     close: async () => {
       await server.close()
       await events?.drain()
-      await lanes.drain()
       await parts.calls.drain()
       await app.refusals.drain()
       await parts.imports.drain()

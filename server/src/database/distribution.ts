@@ -18,8 +18,6 @@ export const tablesWithoutTenant = [
 
 /** All of a tenant's rows lie where its row of this table lies. */
 const firstTable = 'tenants'
-/** Functions that queries call for rows, so that the workers must have them. The others run where the service asks. */
-const functionsOfRows = ['added_counts(bigint[],bigint[])', 'added_on_days(bigint[],jsonb)'] as const
 export const shardsUsual = 32
 export const shardsMax = 1024
 
@@ -73,7 +71,6 @@ export async function distribute(
         : await distributeTable(client, table, options.shards)
       options.onTable({ table, nth: at + 1, of: tables.length, moved })
     }
-    for (const name of functionsOfRows) await client.query('select create_distributed_function($1)', [name])
     // Rows that have moved lie here, too, until they are taken away: no query sees them.
     for (const table of tables.toReversed()) await removeMovedRows(client, table)
     await refuseOpenShards(client, tables)

@@ -6,8 +6,13 @@ import type { HistoryCount } from '#engine/history-counts.ts'
 import type { MilesCount } from '#engine/lane-insight.ts'
 import type { RateCount } from '#engine/lane-rates.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import type { Corridor } from './counted-lanes.ts'
 import type { TenantId, TenantTransaction, TenantVersions } from './open-database.ts'
+
+/** Two places between which quotes were made, in whatever equipment. */
+interface Corridor {
+  readonly originKey: string
+  readonly destinationKey: string
+}
 
 /** Which lanes a history is of. Each member narrows it; none at all is everything the tenant quoted. */
 export interface HistoryOf {
@@ -234,48 +239,40 @@ export async function countDecidedLanes(
 export interface TenantStanding {
   /** At least the versions at which whatever is read after it in the same transaction stands. */
   readonly versions: TenantVersions
-  /** Over all lanes: what a lane is compared with. */
-  readonly totals: { readonly wins: number; readonly decided: number }
   readonly method: WinProbabilityMethod
-  /** Whether the lane that was asked about is kept counted. */
-  readonly isLaneCounted: boolean
 }
 
 /** Reads the versions first: facts that change between this and what is read next are found out by the next look. */
 export async function readTenantStanding(
   transaction: TenantTransaction,
   tenant: TenantId,
-  corridor?: Corridor,
 ): Promise<TenantStanding> {
   const row = await transaction
     .selectFrom('tenants')
     .leftJoin('tenant_facts', 'tenant_facts.tenant_id', 'tenants.tenant_id')
-    .select([
-      'facts_version',
-      'access_version',
-      'won_quotes',
-      'decided_quotes',
-      'win_probability_method as method',
-    ])
-    .select(({ exists, lit, selectFrom }) =>
-      corridor === undefined
-        ? lit(false).as('isLaneCounted')
-        : exists(
-            selectFrom('counted_lanes')
-              .where('counted_lanes.tenant_id', '=', tenant)
-              .where('origin_key', '=', corridor.originKey)
-              .where('destination_key', '=', corridor.destinationKey),
-          ).as('isLaneCounted'),
-    )
+    .select(['facts_version', 'access_version', 'win_probability_method as method'])
     .where('tenants.tenant_id', '=', tenant)
     .executeTakeFirst()
   // A tenant that changed nothing yet has no row of facts; one that there is not has nothing at all.
   return {
     versions: { facts: row?.facts_version ?? 0, access: row?.access_version ?? 0 },
-    totals: { wins: row?.won_quotes ?? 0, decided: row?.decided_quotes ?? 0 },
     method: row?.method ?? 'at_or_below',
-    isLaneCounted: row?.isLaneCounted === true,
   }
+}
+
+/** How many quotes of a tenant were won, and decided, over all its lanes: what a lane is compared with. */
+export async function readTotals(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<{ wins: number; decided: number }> {
+  return transaction
+    .selectFrom('lanes')
+    .select([
+      sql<number>`count(*) filter (where outcome = 'won')`.as('wins'),
+      sql<number>`count(*) filter (where outcome <> 'pending')`.as('decided'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
 }
 
 /** A quote with the lane it was for, as models of a whole tenant take it. */

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { importSilenceMsMax, lockImports, type NewImportRow } from './imports.ts'
 import { changeLane, valuesBefore } from './lane-changes.ts'
 import { type LaneRow, lanesById } from './lanes.ts'
-import { factsChanged, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
+import { quotesChanged, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
 import type { Tables } from './tables.ts'
 
 /** The import of one brokerage. */
@@ -202,10 +202,11 @@ async function removeLanes(
   const changedIds = new Set(changed.map((row) => row.lane_id))
   const keptRequests = new Set(quotedAgain.map((row) => row.request_id))
   const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
-  factsChanged(transaction, tenant, { before: gone, after: [] })
+  const goneIds = gone.map((lane) => lane.lane_id)
+  quotesChanged(transaction, goneIds)
   // An imported request has one lane, and a request that was quoted again is kept: these are empty now.
   await sql`
-    delete from lanes where tenant_id = ${tenant} and lane_id = any(${gone.map((lane) => lane.lane_id)}::bigint[])
+    delete from lanes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
   await sql`
     delete from quote_requests

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Outcome } from '#engine/history.ts'
 import { binaryArrays } from './binary-arrays.ts'
 import { laneRef, type NewLane } from './lanes.ts'
-import { type Database, factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import { type Database, quotesChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
@@ -167,13 +167,8 @@ export async function insertImportedLanes(
       select ${origin}, 1, 1, sent.created_at, ${sentNames} ${sent(ofLanes)}
     `.execute(transaction)
   }
-  factsChanged(transaction, tenant, {
-    before: [],
-    after: lanes.map(({ lane, createdAt }) => ({
-      ...lane,
-      customer_rate_cents: lane.customer_rate_cents ?? null,
-      miles: lane.miles ?? null,
-      created_at: createdAt,
-    })),
-  })
+  quotesChanged(
+    transaction,
+    numbers.map(({ laneId }) => laneId),
+  )
 }

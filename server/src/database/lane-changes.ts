@@ -9,7 +9,7 @@ import {
   stampsAfterRollback,
 } from '#engine/shipment-update.ts'
 import type { LaneRow } from './lanes.ts'
-import { factsChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import { quotesChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
 /** The columns whose changes are kept in the audit trail, under the names the API gives them. */
 const audited = {
@@ -184,13 +184,9 @@ export async function changeLanes(
     order by nth
   `.execute(transaction)
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
-  const before = writing.map(({ lane }) => lane)
-  const after = before.map(({ lane_id }) => {
-    const row = changed.get(lane_id)
-    if (row === undefined) throw new Error('A lane that is locked is not there.')
-    return row
-  })
-  factsChanged(transaction, tenant, { before, after })
+  const ids = writing.map(({ lane }) => lane.lane_id)
+  if (!ids.every((id) => changed.has(id))) throw new Error('A lane that is locked is not there.')
+  quotesChanged(transaction, ids)
   return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
 }
 

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import {
   type Database,
-  factsChanged,
+  quotesChanged,
   quotesMade,
   type TenantId,
   type TenantTransaction,
@@ -145,7 +145,10 @@ export async function insertQuoteRequests(
         .execute()),
     )
   }
-  factsChanged(transaction, tenant, { before: [], after: inserted })
+  quotesChanged(
+    transaction,
+    inserted.map(({ lane_id }) => lane_id),
+  )
   // What a file brings was quoted long ago.
   quotesMade(
     transaction,
@@ -324,7 +327,7 @@ export async function insertRequote(
     })
     .returningAll()
     .executeTakeFirstOrThrow()
-  factsChanged(transaction, tenant, { before: [], after: [inserted] })
+  quotesChanged(transaction, [inserted.lane_id])
   quotesMade(transaction, [inserted])
   return inserted
 }

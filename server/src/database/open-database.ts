@@ -10,7 +10,6 @@ import { fairConnections } from './fair-connections.ts'
 import { functionCalls, type SchemaFunction } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, withPatience } from './patience.ts'
-import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 import type { Tables } from './tables.ts'
 
 /** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
@@ -27,11 +26,12 @@ export function tenantId(verified: number): TenantId {
 /** A transaction of one tenant: what every function of this folder takes first. */
 export type TenantTransaction = Kysely<Tables>
 
-/** What a transaction has changed of its tenant: the versions move on, and the counts with them, as it commits. */
+/** What a transaction has changed of its tenant: the versions move on as it commits. */
 interface Moves {
   facts: 0 | 1
   access: 0 | 1
-  quotes: QuoteCountChanges | null
+  /** Lanes that were inserted, updated or deleted. */
+  readonly changed: Set<number>
   /** Quotes that were made, to be told of. */
   made: number[]
 }
@@ -39,25 +39,20 @@ interface Moves {
 const moves = new WeakMap<TenantTransaction, Moves>()
 
 function movesOf(transaction: TenantTransaction): Moves {
-  const known = moves.get(transaction) ?? { facts: 0, access: 0, quotes: null, made: [] }
+  const known = moves.get(transaction) ?? { facts: 0, access: 0, changed: new Set<number>(), made: [] }
   moves.set(transaction, known)
   return known
 }
 
 /**
- * Says that this transaction changes what advice is made of: quotes that were there before and are no more, or are
- * otherwise now, and those that are there after it. Whoever writes lanes calls it.
+ * Says that this transaction inserts, updates or deletes these lanes, by their ids: every process that keeps the quotes of
+ * the brokerage reads them again. Whoever writes lanes calls it.
  */
-export function factsChanged(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  { before, after }: { readonly before: readonly CountedLane[]; readonly after: readonly CountedLane[] },
-): void {
+export function quotesChanged(transaction: TenantTransaction, lanes: readonly number[]): void {
+  if (lanes.length === 0) return
   const mine = movesOf(transaction)
   mine.facts = 1
-  mine.quotes ??= new QuoteCountChanges()
-  mine.quotes.count(tenant, before, -1)
-  mine.quotes.count(tenant, after, 1)
+  for (const lane of lanes) mine.changed.add(lane)
 }
 
 /** Says that this transaction has made these quotes: they are told of to whoever the brokerage wants told, if it commits. */
@@ -290,12 +285,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 async function moveVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
-  { facts, access, quotes, made }: Moves,
+  { facts, access, changed, made }: Moves,
 ): Promise<TenantVersions> {
-  const counts = quotes?.changed() ?? null
   const { rows } = await sql<{ versions: TenantVersions }>`
     select move_tenant(
-      ${tenant}, ${facts}, ${access}, ${counts === null ? null : JSON.stringify(counts)}::jsonb
+      ${tenant}, ${facts}, ${access}, ${[...changed]}::bigint[]
     ) as versions${made.length === 0 ? sql`` : sql`, announce_quotes(${tenant}, ${made}::bigint[])`}
   `.execute(transaction)
   const [moved] = rows

@@ -1,7 +1,6 @@
 import { LockTimeout } from './database-failures.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
 import type { Database, TenantId } from './open-database.ts'
-import { type CountedLane, QuoteCountChanges } from './quote-counts.ts'
 
 /** The answer to a signed request: the first time, or the same again. */
 export interface RecordedAnswer {
@@ -11,7 +10,7 @@ export interface RecordedAnswer {
 }
 
 /** What a signed update is decided on: what its lane holds. */
-export type BookedLaneRow = HeldValues & CountedLane & { readonly lane_id: number }
+export type BookedLaneRow = HeldValues & { readonly lane_id: number }
 
 /** What a signed update does to its lane, and what is kept of it, applied or not. */
 export interface ShipmentBooking {
@@ -69,7 +68,7 @@ export async function bookShipment(
     const written: Found | { readonly booked: true } | null = await database.callInTenant(
       tenant,
       'book_shipment',
-      [...named, JSON.stringify(bookingOf(tenant, found, lane, booking))],
+      [...named, JSON.stringify(bookingOf(found, lane, booking))],
     )
     if (written !== null && 'booked' in written) {
       return { laneId: lane.lane_id, updated: booking.updated, replayed: false }
@@ -83,7 +82,6 @@ function laneRead(lane: ReadLane): BookedLaneRow {
   const moment = (text: string | null) => (text === null ? null : new Date(text))
   return {
     ...lane,
-    created_at: new Date(lane.created_at),
     booked_at: moment(lane.booked_at),
     cancelled_at: moment(lane.cancelled_at),
     decided_at: moment(lane.decided_at),
@@ -92,7 +90,6 @@ function laneRead(lane: ReadLane): BookedLaneRow {
 
 /** What book_shipment takes beside the names of the request. */
 function bookingOf(
-  tenant: TenantId,
   { seen, now }: { readonly seen: string; readonly now: number },
   lane: BookedLaneRow,
   booking: ShipmentBooking,
@@ -100,19 +97,12 @@ function bookingOf(
   const { next, origin } = booking
   const receivedAt = new Date(now)
   const written = next === null ? null : laneChange(lane, next, origin, receivedAt)
-  const quotes = new QuoteCountChanges()
-  if (written !== null) {
-    quotes.count(tenant, [lane], -1)
-    quotes.count(tenant, [{ ...lane, ...written.held }], 1)
-  }
-  const counts = quotes.changed()
   return {
     lane_id: lane.lane_id,
     seen,
     // What is not there is null to the database; a null of JSON would not be.
     ...(written === null ? {} : { held: written.held }),
     ...(written === null || written.change === null ? {} : { change: written.change }),
-    ...(counts === null ? {} : { counts }),
     signed_at: booking.signedAt,
     received_at: receivedAt,
     token_id: booking.tokenId,

@@ -34,37 +34,18 @@ export interface Tables {
     tenant_id: number
     facts_version: number
     access_version: number
-    won_quotes: number
-    decided_quotes: number
   }
   tenant_windows: {
     tenant_id: number
     /** Milliseconds of the database's clock, oldest first. */
     taken: number[]
   }
-  quote_months: {
+  quote_changes: {
     tenant_id: number
-    equipment_code: string
-    /** The first day of a month (UTC). The lists have a number for each of its days. */
-    month: string
-    won: number[]
-    lost: number[]
-    pending: number[]
-    priced: number[]
-    rate_sum_cents: number[]
-  }
-  counted_lanes: {
-    tenant_id: number
-    origin_key: string
-    destination_key: string
-  }
-  quote_miles: {
-    tenant_id: number
-    equipment_code: string
-    /** 0 where unknown. */
-    miles: number
-    priced: number
-    rate_sum_cents: number
+    /** The version of the facts that the transaction made. */
+    version: number
+    /** The ids of the lanes that it inserted, updated or deleted. */
+    lanes: number[]
   }
 }
 

@@ -11,6 +11,8 @@ const sentFromOnePlace =
  * asked of the catalogue, so that a new one cannot be forgotten.
  */
 export const tablesLeftBehind: Readonly<Record<string, string>> = {
+  quote_changes:
+    'what processes here follow; where it arrives the versions go on from far above, and they read all quotes',
   tenant_windows: 'the times of the last second’s requests: of the installation, and old when they arrive',
   event_endpoints: sentFromOnePlace,
   event_secrets: sentFromOnePlace,

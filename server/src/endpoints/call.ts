@@ -5,7 +5,6 @@ import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { Replica, StaleReads } from '../database/replica.ts'
 import type { TransactionWatch } from '../database/transaction-watch.ts'
-import type { LargeLanes } from '../large-lanes.ts'
 import type { RateLimit } from '../security/rate-limit.ts'
 import type { SecretKeys } from '../security/sealed-secret.ts'
 import type { SignInAttempts } from '../security/sign-in-back-off.ts'
@@ -33,7 +32,6 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly models: TenantModels
   readonly memory: TenantMemory
-  readonly largeLanes: LargeLanes
   /** The interface's limit, over all integration endpoints, threads and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
+import { readTenantQuotes } from '#server/database/histories.ts'
 import { tenantId } from '#server/database/open-database.ts'
-import { readTenantCounts, readTenantMiles } from '#server/database/quote-counts.ts'
 import { call, type MadeTenant, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
@@ -59,13 +59,13 @@ async function changesOf(tenant: Sender, laneRef: string) {
 const decide = (tenant: Sender, laneRef: string, outcome: string) =>
   call(app, 'POST', `/api/lanes/${laneRef}/outcome`, { token: tenant.owner, body: { outcome } })
 
-/** The counts that advice is made of, as they are kept. */
-async function countsOf(tenant: MadeTenant) {
+/** What advice is made of, without the ids: they are each brokerage's own. */
+async function quotesOf(tenant: MadeTenant) {
   const id = tenantId(tenant.id)
-  return app.database.inTenant(id, async (transaction) => [
-    await readTenantCounts(transaction, id, { now: app.now }),
-    await readTenantMiles(transaction, id, undefined),
-  ])
+  const quotes = await app.database.inTenant(id, (transaction) =>
+    readTenantQuotes(transaction, id, null, 5_000),
+  )
+  return quotes.map(({ laneId: _, ...quote }) => JSON.stringify(quote)).sort()
 }
 
 const columns =
@@ -124,10 +124,10 @@ describe('a row of a known reference', () => {
         after: { quoted_rate: 2050, estimated_cost: 1550, miles: 800, customer_rate: 2100 },
       },
     ])
-    // The counts are those of a brokerage that has never had the first version of the row.
+    // The quotes are those of a brokerage that has never had the first version of the row.
     const other = await makeTenant(app)
     await imported(other, [columns, booked])
-    expect(await countsOf(tenant)).toEqual(await countsOf(other))
+    expect(await quotesOf(tenant)).toEqual(await quotesOf(other))
 
     expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 0, rows_repeated: 1 })
     expect(await undone(tenant, run.import_id)).toMatchObject({
@@ -302,13 +302,13 @@ describe('a row of a known reference', () => {
     expect(run.changes).toHaveLength(200)
     const other = await makeTenant(app)
     await imported(other, [columns, ...rows((index) => (index % 3 === 0 ? 3_000 : 1_000) + index, 1_200)])
-    expect(await countsOf(tenant)).toEqual(await countsOf(other))
+    expect(await quotesOf(tenant)).toEqual(await quotesOf(other))
     expect(await undone(tenant, run.import_id)).toMatchObject({
       undo: { rows_total: 467, rows_done: 467, lanes_removed: 100, lanes_restored: 367, lanes_kept: 0 },
     })
     const first = await makeTenant(app)
     await imported(first, [columns, ...rows((index) => 1_000 + index, 1_100)])
-    expect(await countsOf(tenant)).toEqual(await countsOf(first))
+    expect(await quotesOf(tenant)).toEqual(await quotesOf(first))
   })
 
   test('that another import changed afterwards is kept by the undo', async () => {

@@ -8,7 +8,6 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { regionOf, STATES_OF_REGION } from '#engine/regions.ts'
 import { isEnough, type LaneScope, lanesMatter, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
-import { readCountedHistory } from '../database/counted-lanes.ts'
 import {
   countDecidedLanes,
   type HistoryOf,
@@ -17,11 +16,10 @@ import {
   readHistoryCounts,
   readMilesCounts,
   readTenantStanding,
+  readTotals,
 } from '../database/histories.ts'
 import type { TenantId, TenantTransaction, TenantVersions } from '../database/open-database.ts'
-import { readTenantCounts, readTenantMiles } from '../database/quote-counts.ts'
 import { type AskedLane, laneName, lanePlaces, readAskedLane } from '../lane-places.ts'
-import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered, TenantMemory } from '../tenant-memory.ts'
 import { modelHoldsUntil } from '../tenant-models.ts'
 import { type FindClosest, readUnknownEnds, unknownPlaces } from '../unknown-places.ts'
@@ -83,28 +81,15 @@ async function firstEnough(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  {
-    now,
-    everyLane,
-    isLaneCounted,
-    largeLanes,
-  }: { now: number; everyLane: boolean; isLaneCounted: boolean; largeLanes: LargeLanes },
+  { now, everyLane }: { now: number; everyLane: boolean },
 ): Promise<FoundScope | null> {
   const levels: Level[] = []
-  const countsOf = async (scope: LaneScope, of: HistoryOf) => {
-    if (scope === 'tenant')
-      return readTenantCounts(transaction, tenant, { equipmentCode: of.equipmentCode, now })
-    const counted =
-      isLaneCounted && isOwnLane(scope) ? await readCountedHistory(transaction, tenant, of, now) : null
-    return counted ?? readHistoryCounts(transaction, tenant, of, now)
-  }
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
     const of = historyOf(scope, asked)
     if (of === null) continue
-    const counts = await countsOf(scope, of)
+    const counts = await readHistoryCounts(transaction, tenant, of, now)
     const decided = counts.reduce((sum, { won, lost }) => sum + won + lost, 0)
     const quotes = counts.reduce((sum, { pending }) => sum + pending, decided)
-    if (isOwnLane(scope) && !isLaneCounted) largeLanes.met(tenant, of.corridor, quotes)
     // A corridor is one city pair; of wider scopes the database knows.
     const lanes = isOwnLane(scope)
       ? Math.min(1, decided)
@@ -132,13 +117,12 @@ async function readInsight(
   asked: AskedLane,
   {
     now,
-    parts: { memory, largeLanes },
+    parts: { memory },
     everyLane = false,
-  }: { now: number; parts: Pick<Parts, 'memory' | 'largeLanes'>; everyLane?: boolean },
+  }: { now: number; parts: Pick<Parts, 'memory'>; everyLane?: boolean },
 ): Promise<Remembered<Known>> {
-  const { corridor } = historyOf('corridor', asked) ?? {}
-  const { versions, totals, isLaneCounted } = await readTenantStanding(transaction, tenant, corridor)
-  const found = await firstEnough(transaction, tenant, asked, { now, everyLane, isLaneCounted, largeLanes })
+  const { versions } = await readTenantStanding(transaction, tenant)
+  const found = await firstEnough(transaction, tenant, asked, { now, everyLane })
   const never = Number.POSITIVE_INFINITY
   const unknown =
     found !== null && isOwnLane(found.scope) ? [] : await readUnknownEnds(transaction, tenant, asked)
@@ -150,15 +134,13 @@ async function readInsight(
     isOwnLane(scope) || miles === null
       ? null
       : rescaledAverage(
-          scope === 'tenant'
-            ? await readTenantMiles(transaction, tenant, of.equipmentCode)
-            : await readMilesCounts(transaction, tenant, of),
+          await readMilesCounts(transaction, tenant, of),
           miles,
           await haulLogOf(transaction, tenant, { now, versions, memory }),
         )
   const insight = describeLane({
     counts,
-    parent: totals,
+    parent: await readTotals(transaction, tenant),
     askedScope: asked.equipmentCode === null ? 'corridor' : 'equipment',
     usedScope: scope,
     avgRateCents,

@@ -7,7 +7,6 @@ import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import { readCountedRates } from '../database/counted-lanes.ts'
 import {
   type HistoryOf,
   type HistoryQuote,
@@ -18,7 +17,6 @@ import {
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { findTenant } from '../database/people.ts'
 import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
-import type { LargeLanes } from '../large-lanes.ts'
 import type { Remembered } from '../tenant-memory.ts'
 import { type PreparedModel, prepared } from '../tenant-models.ts'
 import { type FindClosest, readUnknownEnds, unknownPlaces } from '../unknown-places.ts'
@@ -46,13 +44,10 @@ async function readPricedLane(
   transaction: TenantTransaction,
   tenant: TenantId,
   asked: AskedLane,
-  largeLanes: LargeLanes,
 ): Promise<Remembered<PricedLane>> {
   const of = historyOf(asked)
-  const { versions, method, isLaneCounted } = await readTenantStanding(transaction, tenant, of.corridor)
-  const counted = isLaneCounted ? await readCountedRates(transaction, tenant, of) : null
-  const rates = laneRates(counted ?? (await readRateCounts(transaction, tenant, of)))
-  if (counted === null) largeLanes.met(tenant, of.corridor, rates.quotes)
+  const { versions, method } = await readTenantStanding(transaction, tenant)
+  const rates = laneRates(await readRateCounts(transaction, tenant, of))
   const unknown = rates.quotes === 0 ? await readUnknownEnds(transaction, tenant, asked) : []
   return {
     value: { rates, method, unknown },
@@ -132,12 +127,12 @@ const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optim
 async function adviceWithExtras(
   call: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  { database, models, largeLanes }: Parts,
+  { database, models }: Parts,
 ): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { lane, history, tenant, facts } = await database.inTenant(caller.tenant, async (transaction) => ({
-    lane: await readPricedLane(transaction, caller.tenant, asked, largeLanes),
+    lane: await readPricedLane(transaction, caller.tenant, asked),
     history: await readHistory(transaction, caller.tenant, historyOf(asked)),
     tenant: await findTenant(transaction, caller.tenant),
     facts: [...include].some((extra) => estimated.has(extra))
@@ -186,7 +181,7 @@ function evidenceOf(
 function recallPricedLane(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<PricedLane> {
   return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
     parts.database.inTenant(caller.tenant, (transaction) =>
-      readPricedLane(transaction, caller.tenant, asked, parts.largeLanes),
+      readPricedLane(transaction, caller.tenant, asked),
     ),
   )
 }

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { countedFromQuotes } from '../database/counted-lanes.ts'
 import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
 import {
   finishImport,
@@ -10,7 +9,6 @@ import {
 } from '../database/imports.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { KeptValue, RowChange, RowError } from '../database/tables.ts'
-import { keepLargeLanes } from '../large-lanes.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'
@@ -199,9 +197,6 @@ export async function importFile(
       keeping.catch(() => {})
     }
     await keeping
-    // What was taken in stays, whatever becomes of this: a large lane is counted when somebody meets it, too.
-    if (!job.dryRun && !job.isStopping() && progress.rowsAdded >= countedFromQuotes)
-      await keepLargeLanes(database, tenant).catch(() => {})
     return await finish('done', null)
   } catch (error) {
     // Whatever went wrong in reading on: the batch before it is kept first, or is not.
