@@ -26,13 +26,20 @@ async function found(work: Promise<Finding>): Promise<Finding> {
   }
 }
 
-/** Runs a proof and its negative control. A control that broke down has caught nothing. */
-export async function prove(proof: Proof, options: ProofOptions): Promise<Verdict> {
+/**
+ * Runs a proof and its negative control. A control that broke down has caught nothing. `withFault: false` leaves the control
+ * out, which is then "skipped".
+ */
+export async function prove(
+  proof: Proof,
+  options: ProofOptions,
+  { withFault = true } = {},
+): Promise<Verdict> {
   const began = performance.now()
   const claimed = await found(proof.run(options))
   const stopped = options.signal.aborted
   const planted =
-    stopped || claimed.skipped !== undefined
+    stopped || !withFault || claimed.skipped !== undefined
       ? null
       : await proof.control(options).catch((error: unknown) => {
           options.onProgress(`the control broke down: ${error}`)
