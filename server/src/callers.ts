@@ -9,10 +9,10 @@ import {
   type SigningSecretRow,
   wasIssued,
 } from './database/credentials.ts'
-import { readTenantStanding } from './database/histories.ts'
 import { type TenantId, tenantId } from './database/open-database.ts'
 import { behindRequests } from './database/patience.ts'
 import { findSession } from './database/people.ts'
+import { readVersions } from './database/tenant-quotes.ts'
 import type { Parts, PersonCaller, ServiceCaller } from './endpoints/call.ts'
 import { unsealWithAny } from './security/sealed-secret.ts'
 import { bearerToken, invalidToken, type TokenClaims } from './security/token.ts'
@@ -170,7 +170,7 @@ export function callers({
       const live = await memory.recall(tenant, name, now, async () => {
         watch.refuseSpent(tenant)
         return database.inTenant(tenant, async (transaction) => {
-          const { versions } = await readTenantStanding(transaction, tenant)
+          const versions = await readVersions(transaction, tenant)
           const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
           if (found === null) {
             throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
@@ -226,7 +226,7 @@ export function callers({
     async liveSecrets(tenant, now) {
       const rows = await memory.recall(tenant, 'signing secrets', now, () =>
         database.inTenant(tenant, async (transaction) => {
-          const { versions } = await readTenantStanding(transaction, tenant)
+          const versions = await readVersions(transaction, tenant)
           const secrets = await liveSigningSecrets(transaction, tenant, new Date(now))
           return {
             value: secrets,

@@ -1,7 +1,9 @@
+import { identityOf } from '#engine/book/quote-book.ts'
 import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import { type Books, BookTooLarge } from './book/books.ts'
 import type { NewLane } from './database/lanes.ts'
-import { laneIdentity } from './tenant-models.ts'
+import type { TenantId } from './database/open-database.ts'
 
 type CostExpected = Pick<
   NewLane,
@@ -10,20 +12,20 @@ type CostExpected = Pick<
 
 /** What the truck of a lane is expected to cost, from the tenant's AP history, as the lane keeps it. */
 export function costExpected(
-  costs: CostModel,
+  costs: CostModel | null,
   lane: Pick<
     NewLane,
     'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
   >,
 ): CostExpected {
-  const { costKeys } = laneIdentity({
+  const { costKeys } = identityOf({
     originKey: lane.origin_key,
     destinationKey: lane.destination_key,
     originState: lane.origin_state,
     destinationState: lane.destination_state,
     equipmentCode: lane.equipment_code,
   })
-  const expected = expectedCost(costs, { costKeys, miles: lane.miles ?? null })
+  const expected = costs === null ? null : expectedCost(costs, { costKeys, miles: lane.miles ?? null })
   if (expected === null) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, Math.round(cents))
   return {
@@ -31,4 +33,16 @@ export function costExpected(
     expected_cost_low_cents: kept(expected.lowCents),
     expected_cost_high_cents: kept(expected.highCents),
   }
+}
+
+/**
+ * The brokerage's costs, as its book has them; null for a brokerage whose book the memory has no room for: its quotes are
+ * saved without an expected cost.
+ */
+export async function costsOf(books: Books, tenant: TenantId, now: number): Promise<CostModel | null> {
+  const open = await books.read(tenant).catch((error: unknown) => {
+    if (error instanceof BookTooLarge) return null
+    throw error
+  })
+  return open === null ? null : (await open.book.advice(now)).costs
 }

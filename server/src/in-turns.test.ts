@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { estimateOffer } from '#engine/estimate/estimate-offer.ts'
-import { type LaneQuote, prepareEstimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
+import { prepareEstimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { type CostSeen, prepareCosts, prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { freightLane } from '#engine/estimate/lane-identity.ts'
-import type { Steps } from '#engine/steps.ts'
+import { type LaneQuote, quotedLanes } from '#engine/estimate/quoted-lanes.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 import { inTurns } from './in-turns.ts'
 
 const DAY_MS = 86_400_000
@@ -79,7 +80,7 @@ test('a model made in turns equals one made in one go, to the last digit', async
     fc.asyncProperty(anyQuotes, async (quotes) => {
       const [inOneGo, between] = [
         prepareEstimator({ quotes, now: NOW }),
-        await inTurns(prepareEstimatorInSteps({ quotes, now: NOW }), everyStep()),
+        await inTurns(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps, everyStep()),
       ]
       const offer = { lane: laneAt(0), offerRateCents: 200_000, miles: 700, expectedCostCents: 170_000 }
       expect(estimateOffer({ ...offer, estimator: between })).toEqual(
@@ -89,11 +90,15 @@ test('a model made in turns equals one made in one go, to the last digit', async
         ({ laneId, costCents, miles, quotedAt, lane: { costKeys } }): CostSeen[] =>
           costCents === null || miles === null ? [] : [{ laneId, costCents, miles, at: quotedAt, costKeys }],
       )
-      expect(await inTurns(prepareCostsInSteps(loads, NOW), everyStep())).toEqual(prepareCosts(loads, NOW))
+      expect(
+        await inTurns(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)), everyStep()),
+      ).toEqual(prepareCosts(loads, NOW))
     }),
     { numRuns: 15 },
   )
 })
+
+const rowsOf = (quotes: readonly LaneQuote[]) => finished(quotedLanes(quotes).columns.orderedRows())
 
 function laneAt(at: number) {
   const lane = lanes[at % lanes.length]
@@ -119,14 +124,10 @@ test('no step of a big history is long: it does a bounded number of quotes, lane
     while (work.next().done !== true) steps++
     return steps
   }
-  // 18 rounds over 2,000 quotes, 500 days, and half a dozen walks through 20,000 quotes, a thousand at a time.
-  expect(stepsOf(prepareEstimatorInSteps({ quotes, now: NOW }))).toBeGreaterThan(18 * 2 + 500 + 5 * 20)
-  const loads = quotes.map(({ laneId, miles, quotedAt, lane }) => ({
-    laneId,
-    costCents: 120_000,
-    miles: miles ?? 0,
-    at: quotedAt,
-    costKeys: lane.costKeys,
-  }))
-  expect(stepsOf(prepareCostsInSteps(loads, NOW))).toBeGreaterThan(18 * 20 + 200)
+  // 18 rounds over 2,000 quotes, and half a dozen walks through 20,000 quotes, a few thousand at a time.
+  expect(stepsOf(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps)).toBeGreaterThan(
+    18 * 2 + 6 * 4,
+  )
+  // 18 rounds over 10,000 loads, and a walk through 20,000.
+  expect(stepsOf(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)))).toBeGreaterThan(18 * 10 + 20)
 })

@@ -2,7 +2,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Steps } from '#engine/steps.ts'
 
 /** How long work goes on before others have their turn. They wait this long for it, and for the step that it is in. */
-const turnMs = 5
+const turnMs = 3
 
 /**
  * Does long work of the engine between the answers to others: after each few milliseconds everything that waits in this

@@ -1,11 +1,9 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
-import { lanesOfUsedPlacesMax } from '#contract/limits.ts'
 import type { markup } from '#contract/markup.ts'
+import type { QuoteBook } from '#engine/book/quote-book.ts'
 import type { Place } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName } from '#geography/read-place.ts'
-import type { TenantId, TenantTransaction } from './database/open-database.ts'
-import { placeUses } from './database/suggestions.ts'
 import type { AskedLane } from './lane-places.ts'
 
 type End = 'origin' | 'destination'
@@ -13,18 +11,11 @@ const ends: readonly End[] = ['origin', 'destination']
 
 /**
  * The ends of a lane without quotes of its own that may be typing errors: no known place has the name, and the brokerage
- * has not quoted it lately. The database is asked only where an end is unknown.
+ * has no quote from or to it.
  */
-export async function readUnknownEnds(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  asked: AskedLane,
-): Promise<readonly End[]> {
+export function unknownEnds(book: QuoteBook, asked: AskedLane): readonly End[] {
   // Every known place has a market.
-  const unknown = ends.filter((end) => asked[end].market === null)
-  if (unknown.length === 0) return unknown
-  const uses = await placeUses(transaction, tenant, lanesOfUsedPlacesMax)
-  return unknown.filter((end) => !uses.has(asked[end].key))
+  return ends.filter((end) => asked[end].market === null && !book.hasPlace(asked[end].key))
 }
 
 /** Known places spelled much like an unknown one, closest first. */

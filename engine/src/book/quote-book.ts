@@ -3,7 +3,7 @@ import { type CostModel, countLoad } from '../estimate/expected-cost.ts'
 import { freightLane, type LaneIdentity } from '../estimate/lane-identity.ts'
 import type { QuotedLanes } from '../estimate/quoted-lanes.ts'
 import { regionOf } from '../regions.ts'
-import { OUTCOMES, PENDING, QuoteColumns, type QuoteRow, WON } from './quote-columns.ts'
+import { PENDING, QuoteColumns, type QuoteRow, WON } from './quote-columns.ts'
 
 /** The places and the equipment of a lane, as the database keeps them. Keys are folded place names. */
 export interface LanePlaces {
@@ -67,7 +67,7 @@ export class QuoteBook implements QuotedLanes {
   readonly #corridors = new Map<string, Corridor>()
   readonly #areas = new Map<string, Area>()
   readonly #lanesByKey = new Map<string, number>()
-  readonly #places = new Set<string>()
+  readonly #places = new Map<string, Corridor[]>()
   /** What was prepared of the quotes, and what is being prepared. */
   readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
 
@@ -128,9 +128,10 @@ export class QuoteBook implements QuotedLanes {
     return this.#areas.get(name)
   }
 
-  /** Whether any quote was ever made from or to a place, by its key. */
+  /** Whether there are quotes from or to a place, by its key. */
   hasPlace(key: string): boolean {
-    return this.#places.has(key)
+    const corridors = this.#places.get(key) ?? []
+    return corridors.some(({ lanes }) => lanes.some(({ counts }) => counts.some((count) => count > 0)))
   }
 
   laneOf(key: string): number | undefined {
@@ -178,7 +179,8 @@ export class QuoteBook implements QuotedLanes {
     if (outcome !== PENDING) this.decided += by
     if (outcome === WON) this.won += by
     this.#revision++
-    for (const area of [lane.corridor, ...lane.corridor.areas]) area.revision = this.#revision
+    lane.corridor.revision = this.#revision
+    for (const area of lane.corridor.areas) area.revision = this.#revision
     for (const prepared of this.#listeners) {
       const { costs } = prepared()
       if (!costs) continue
@@ -203,8 +205,9 @@ export class QuoteBook implements QuotedLanes {
     corridor.corridors.push(corridor)
     for (const area of corridor.areas) area.corridors.push(corridor)
     this.#corridors.set(corridorKey(places.originKey, places.destinationKey), corridor)
-    this.#places.add(places.originKey)
-    this.#places.add(places.destinationKey)
+    for (const key of new Set([places.originKey, places.destinationKey])) {
+      this.#places.set(key, [...(this.#places.get(key) ?? []), corridor])
+    }
     return corridor
   }
 
@@ -258,20 +261,5 @@ export function identityOf(places: {
     origin: end(places.originKey, places.originState),
     destination: end(places.destinationKey, places.destinationState),
     equipment: places.equipmentCode,
-  })
-}
-
-/** The quotes of a lane as pricing takes them, oldest first. */
-export function quotesOfLane({ columns }: QuoteBook, lane: BookLane) {
-  return Array.from(columns.rowsOf(lane.number), (row) => {
-    const [cost, miles] = [columns.costCents[row] as number, columns.miles[row] as number]
-    return {
-      laneId: columns.laneId[row] as number,
-      rateCents: columns.rateCents[row] as number,
-      costCents: Number.isNaN(cost) ? null : cost,
-      outcome: OUTCOMES[columns.outcome[row] as number] ?? 'pending',
-      quotedAt: columns.quotedAt[row] as number,
-      miles: Number.isNaN(miles) ? null : miles,
-    }
   })
 }

@@ -117,7 +117,10 @@ export class QuoteColumns {
       if ((this.lane[row] as number) >= 0) rows[count++] = row
       if (row % 50_000 === 0) yield
     }
-    return yield* sortInSteps(rows.subarray(0, count), (one, other) => this.compare(one, other))
+    const found = rows.subarray(0, count)
+    // A book is read from its newest quote on.
+    if (count > 0 && this.compare(found[0] as number, found[count - 1] as number) > 0) found.reverse()
+    return yield* sortInSteps(found, (one, other) => this.compare(one, other))
   }
 
   /** The order of two rows by `(quotedAt, laneId)`. */

@@ -1,7 +1,8 @@
+import type { PastQuote } from '../history.ts'
 import { type HistoryCount, HistoryCounter } from '../history-counts.ts'
 import { type MilesCount, MilesCounter } from '../lane-insight.ts'
 import { type RateCount, RateCounter } from '../lane-rates.ts'
-import type { Steps } from '../steps.ts'
+import { type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
 import { OUTCOMES } from './quote-columns.ts'
 
@@ -80,4 +81,29 @@ export function countScope(scope: Scope): { quotes: number; decided: number; lan
     if (won + lost > 0) decidedCorridors.add(corridor)
   }
   return { quotes, decided, lanes: decidedCorridors.size }
+}
+
+/** A past quote and the equipment that it was for. */
+export interface ScopeQuote extends PastQuote {
+  readonly equipmentCode: string
+}
+
+/** The newest quotes of a scope, at most `max`, oldest first. */
+export function* newestQuotes(book: QuoteBook, scope: Scope, max: number): Steps<ScopeQuote[]> {
+  const { columns, lanes } = book
+  const found: number[] = []
+  yield* eachRow(book, scope, (row) => found.push(row))
+  const rows = yield* sortInSteps(Int32Array.from(found), (one, other) => columns.compare(one, other))
+  return Array.from(rows.subarray(Math.max(0, rows.length - max)), (row) => {
+    const [cost, miles] = [columns.costCents[row] as number, columns.miles[row] as number]
+    return {
+      laneId: columns.laneId[row] as number,
+      rateCents: columns.rateCents[row] as number,
+      costCents: Number.isNaN(cost) ? null : cost,
+      outcome: OUTCOMES[columns.outcome[row] as number] ?? 'pending',
+      quotedAt: columns.quotedAt[row] as number,
+      miles: Number.isNaN(miles) ? null : miles,
+      equipmentCode: lanes[columns.lane[row] as number]?.places.equipmentCode ?? '',
+    }
+  })
 }

@@ -263,7 +263,9 @@ describe('laws', () => {
       fc.property(anyQuotes, fc.nat(39), (quotes, pick) => {
         const offer = { lane: LANE, offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
         const quoted = quotedLanes(quotes)
-        const estimator = finished(prepareEstimatorInSteps(quoted, NOW).steps)
+        const estimator = finished(
+          prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
+        )
         const before = estimateOffer({ ...offer, estimator })
         const removed = quotes[pick]
         const lane = removed === undefined ? undefined : quoted.laneOf(removed.lane.key)
@@ -289,7 +291,12 @@ describe('laws', () => {
         expect(estimateOffer({ ...offer, estimator })).toEqual(before)
         put(OUTCOMES.indexOf('lost'))
         expect(
-          estimateOffer({ ...offer, estimator: finished(prepareEstimatorInSteps(quoted, NOW).steps) }),
+          estimateOffer({
+            ...offer,
+            estimator: finished(
+              prepareEstimatorInSteps(quoted, NOW, finished(quoted.columns.orderedRows())).steps,
+            ),
+          }),
         ).toEqual(
           estimateOffer({
             ...offer,

@@ -16,7 +16,7 @@ import { marketDaysInSteps } from './market-days.ts'
 import { relativeRate } from './price-response.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts'
-import { HAUL_QUOTES_MAX, type HaulLog, type MeasuredQuote, rateByMilesInSteps } from './rate-by-miles.ts'
+import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
 import { referenceOf } from './reference-rate.ts'
 import {
   LANE_SPREADS,
@@ -102,7 +102,11 @@ function emptyScope(name: string, key: string, parent: ScopeModel | null): Scope
  * @example prepareEstimator({ quotes: [], now }).tenant.decided // 0
  */
 export function prepareEstimator(facts: { quotes: readonly LaneQuote[]; now: number }): Estimator {
-  return finished(prepareEstimatorInSteps(quotedLanes(facts.quotes), facts.now).steps)
+  return finished(prepareListed(quotedLanes(facts.quotes), facts.now))
+}
+
+function* prepareListed(quoted: QuotedLanes, now: number): Steps<Estimator> {
+  return yield* prepareEstimatorInSteps(quoted, now, yield* quoted.columns.orderedRows()).steps
 }
 
 /** An estimator that is being prepared: lanes may change meanwhile, when `beforeChange` is called for them. */
@@ -120,13 +124,14 @@ export interface Preparation {
  * from the facts equals this one to the last digit. Quotes without a positive rate, quotes dated after `now`'s day and
  * outliers are left out. When quotes change while it is prepared, what it gives may be made of some as they were and
  * some as they are: prepare again.
+ *
+ * @param rows all rows in the order of time
  */
-export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number): Preparation {
+export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Preparation {
   let begun: Estimator | null = null
   function* steps(): Steps<Estimator> {
     const day = dayOf(now)
-    const rows = yield* quoted.columns.orderedRows()
-    const haulLog = yield* rateByMilesInSteps(haulRows(quoted, rows, day), day)
+    const haulLog = yield* rateByMilesInSteps(yield* haulQuotesInSteps(quoted.columns, day), day)
     const { logRates, laneOrder, middle } = yield* countedRates(quoted, rows, { day, haulLog })
     const market = yield* marketDaysInSteps(quoted.columns, rows, logRates)
     const tenant = emptyScope('tenant', '', null)
@@ -149,33 +154,6 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number): Prepa
     return estimator
   }
   return { steps: steps(), begun: () => begun }
-}
-
-/** The quotes that the curve by miles is drawn from, out of all that are handed in: as `haulQuotes` picks them. */
-function haulRows({ columns }: QuotedLanes, rows: Int32Array, day: number): MeasuredQuote[] {
-  const measured = (row: number) => {
-    const miles = columns.miles[row] as number
-    const rateCents = columns.rateCents[row] as number
-    return rateCents > 0 && Number.isFinite(rateCents) && miles > 0 && Number.isFinite(miles)
-  }
-  const newest = (fromDay: number, toDay: number) => {
-    const found: MeasuredQuote[] = []
-    for (let at = rows.length - 1; at >= 0 && found.length < HAUL_QUOTES_MAX; at--) {
-      const row = rows[at] as number
-      const quotedAt = columns.quotedAt[row] as number
-      if (dayOf(quotedAt) > toDay || !measured(row)) continue
-      if (dayOf(quotedAt) < fromDay) break
-      found.push({
-        laneId: columns.laneId[row] as number,
-        rateCents: columns.rateCents[row] as number,
-        miles: columns.miles[row] as number,
-        quotedAt,
-      })
-    }
-    return found
-  }
-  const earlier = newest(Number.NEGATIVE_INFINITY, day - 1)
-  return earlier.length > 0 ? earlier : newest(day, day)
 }
 
 /** Rows that are looked at in one step. */

@@ -144,10 +144,13 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
   )
 }
 
-/** As prepareCosts, from a tenant's quotes in columns, for a process that answers others meanwhile. */
-export function* prepareCostsInSteps(quoted: QuotedLanes, now: number): Steps<CostModel> {
+/**
+ * As prepareCosts, from a tenant's quotes in columns, for a process that answers others meanwhile.
+ *
+ * @param rows all rows in the order of time
+ */
+export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostModel> {
   const { columns } = quoted
-  const rows = yield* columns.orderedRows()
   function* loads() {
     for (const row of rows) {
       yield {

@@ -1,3 +1,4 @@
+import type { QuoteColumns } from '../book/quote-columns.ts'
 import type { PastQuote } from '../history.ts'
 import { finished, type Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
@@ -17,7 +18,7 @@ export const HAUL_QUOTES_MAX = 2_000
 
 /**
  * Which quotes the curve is drawn from: with a rate and miles, of earlier days than this one; of this day where there is no
- * earlier one. Of those the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId). The database picks the same ones by it.
+ * earlier one. Of those the newest `HAUL_QUOTES_MAX` by (quotedAt, laneId).
  */
 export function haulQuotes<Quote extends MeasuredQuote>(
   quotes: readonly Quote[],
@@ -30,6 +31,44 @@ export function haulQuotes<Quote extends MeasuredQuote>(
   return (earlier.length > 0 ? earlier : measured)
     .sort((one, other) => one.quotedAt - other.quotedAt || one.laneId - other.laneId)
     .slice(-HAUL_QUOTES_MAX)
+}
+
+/** Rows that are looked at in one step. */
+const ROWS_PER_STEP = 50_000
+
+/** As haulQuotes, from columns. The newest rows are looked at first, so that few others have to be kept. */
+export function* haulQuotesInSteps(
+  columns: QuoteColumns,
+  day: number,
+): Steps<(MeasuredQuote & { miles: number })[]> {
+  let earlier: MeasuredQuote[] = []
+  let today: MeasuredQuote[] = []
+  let from = Number.NEGATIVE_INFINITY
+  for (let row = columns.rows - 1; row >= 0; row--) {
+    if (row % ROWS_PER_STEP === 0) yield
+    const quotedAt = columns.quotedAt[row] as number
+    const quoteDay = dayOf(quotedAt)
+    if (quotedAt < from || quoteDay > day || (columns.lane[row] as number) < 0) continue
+    const quote = {
+      laneId: columns.laneId[row] as number,
+      rateCents: columns.rateCents[row] as number,
+      miles: columns.miles[row] as number,
+      quotedAt,
+    }
+    if (!isMeasured(quote)) continue
+    if (quoteDay === day) {
+      if (earlier.length === 0) today.push(quote)
+      if (today.length >= 4 * HAUL_QUOTES_MAX) today = haulQuotes(today, day)
+      continue
+    }
+    earlier.push(quote)
+    if (earlier.length < 2 * HAUL_QUOTES_MAX) continue
+    const kept = haulQuotes(earlier, day)
+    from = kept[0]?.quotedAt ?? from
+    earlier = kept
+    yield
+  }
+  return haulQuotes(earlier.length > 0 ? earlier : today, day)
 }
 
 function isMeasured({ rateCents, miles }: MeasuredQuote): boolean {

@@ -115,6 +115,36 @@ export function rootBelief(): Float64Array {
 const SMALLEST = 1e-300
 
 /**
+ * Weighs the levels of one steepness with the bell around each level: `out[m] = sum_i bell[|i - m|] levels[i]`. Four
+ * levels at a time: their sums do not wait for each other, which takes a third of the time.
+ */
+function blur(levels: Float64Array, bell: Float64Array, j: number, out: Float64Array): void {
+  let m = 0
+  for (; m + 3 < LEVELS; m += 4) {
+    const near = bellIndex(-m, j)
+    let [a, b, c, d] = [0, 0, 0, 0]
+    for (let i = 0; i < LEVELS; i++) {
+      const level = levels[i] as number
+      const at = near + i
+      a += (bell[at] as number) * level
+      b += (bell[at - 1] as number) * level
+      c += (bell[at - 2] as number) * level
+      d += (bell[at - 3] as number) * level
+    }
+    out[m] = a
+    out[m + 1] = b
+    out[m + 2] = c
+    out[m + 3] = d
+  }
+  for (; m < LEVELS; m++) {
+    const near = bellIndex(-m, j)
+    let sum = 0
+    for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (levels[i] as number)
+    out[m] = sum
+  }
+}
+
+/**
  * What a child's data say about its parent: for every parent level m and steepness b, the log of the child's likelihood
  * averaged over the levels a the child may have, `ln sum_a K[m,a,b] exp T[a,b]`.
  */
@@ -122,16 +152,16 @@ export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
   const { bell } = kin
   const likelihood = new Float64Array(LEVELS)
+  const averages = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     let top = -Infinity
     for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
     for (let i = 0; i < LEVELS; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
+    blur(likelihood, bell, j, averages)
     for (let m = 0; m < LEVELS; m++) {
-      const near = bellIndex(-m, j)
-      let sum = 0
-      for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (likelihood[i] as number)
-      out[from + m] = Math.log(Math.max(sum / (kin.total[from + m] as number), SMALLEST)) + top
+      const average = (averages[m] as number) / (kin.total[from + m] as number)
+      out[from + m] = Math.log(Math.max(average, SMALLEST)) + top
     }
   }
   return out
@@ -147,17 +177,14 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
   const { bell } = kin
   const spread = new Float64Array(BANK_SIZE)
   const weight = new Float64Array(LEVELS)
+  const sums = new Float64Array(LEVELS)
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     for (let m = 0; m < LEVELS; m++) {
       weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
     }
-    for (let i = 0; i < LEVELS; i++) {
-      const near = bellIndex(-i, j)
-      let sum = 0
-      for (let m = 0; m < LEVELS; m++) sum += (bell[near + m] as number) * (weight[m] as number)
-      spread[from + i] = sum
-    }
+    blur(weight, bell, j, sums)
+    spread.set(sums, from)
   }
   const out = new Float64Array(BANK_SIZE)
   for (let to = 0; to < STEEPNESS_COUNT; to++) {

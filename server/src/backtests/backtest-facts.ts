@@ -1,14 +1,16 @@
 import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
-import { readTenantQuotes } from '../database/histories.ts'
+import { identityOf } from '#engine/book/quote-book.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { findTenant } from '../database/people.ts'
-import { floorsOf } from '../endpoints/markup-estimate.ts'
-import { quotesMax, reachDays, withLanes } from '../tenant-models.ts'
+import { readTenantQuotes } from '../database/tenant-quotes.ts'
+import { floorsOf, reachDays } from '../endpoints/markup-estimate.ts'
 
 /** What a backtest is made from: plain values, so that they can be handed to a thread. */
 export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>
 
 const dayMs = 86_400_000
+/** The newest quotes that a backtest walks through: it prepares a model for each of its days. */
+const quotesMax = 100_000
 
 /** A tenant's own quotes as the backtest takes them: the newest, as far back as the first tested day could look. */
 export async function readBacktestFacts(
@@ -20,8 +22,8 @@ export async function readBacktestFacts(
   const quotes = await readTenantQuotes(transaction, tenant, since, quotesMax)
   const row = await findTenant(transaction, tenant)
   return {
-    quotes: withLanes(quotes).map(
-      ({ laneId, rateCents, costCents, truckCostCents, outcome, quotedAt, miles, lane }): BacktestQuote => ({
+    quotes: quotes.map(
+      ({
         laneId,
         rateCents,
         costCents,
@@ -29,7 +31,16 @@ export async function readBacktestFacts(
         outcome,
         quotedAt,
         miles,
-        lane,
+        ...places
+      }): BacktestQuote => ({
+        laneId,
+        rateCents,
+        costCents,
+        truckCostCents,
+        outcome,
+        quotedAt,
+        miles,
+        lane: identityOf(places),
       }),
     ),
     now,

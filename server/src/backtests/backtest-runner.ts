@@ -1,8 +1,8 @@
 import { problem } from '#contract/errors.ts'
-import { readTenantStanding } from '../database/histories.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
 import { behindRequests } from '../database/patience.ts'
 import { findTenant } from '../database/people.ts'
+import { readVersions } from '../database/tenant-quotes.ts'
 import type { BacktestRunner, BacktestState, Parts } from '../endpoints/call.ts'
 import { floorsOf } from '../endpoints/markup-estimate.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
@@ -55,7 +55,7 @@ export function backtestRunner(
   /** What a result depends on, besides its arithmetic. */
   async function madeFrom(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<string> {
     // The version first: what changes while the quotes are read is found out by the next look.
-    const { facts: version } = (await readTenantStanding(transaction, tenant)).versions
+    const { facts: version } = await readVersions(transaction, tenant)
     const row = await findTenant(transaction, tenant)
     return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
   }

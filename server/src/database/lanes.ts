@@ -365,3 +365,18 @@ export async function findQuoteRequest(transaction: TenantTransaction, tenant: T
     .execute()
   return { request, lanes }
 }
+
+/** The references of lanes, by lane id. */
+export async function readLaneRefs(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+): Promise<Map<number, string>> {
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['lane_id', 'lane_ref'])
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', 'in', laneIds)
+    .execute()
+  return new Map(rows.map(({ lane_id, lane_ref }) => [lane_id, lane_ref]))
+}

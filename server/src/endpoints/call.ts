@@ -1,6 +1,7 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
+import type { Books } from '../book/books.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { Replica, StaleReads } from '../database/replica.ts'
@@ -12,7 +13,6 @@ import type { SignUps } from '../security/sign-up-limit.ts'
 import type { Tokens } from '../security/token.ts'
 import type { TenantLimit } from '../tenant-limit.ts'
 import type { TenantMemory } from '../tenant-memory.ts'
-import type { TenantModels } from '../tenant-models.ts'
 
 /** What the program is made of. Handed to every endpoint, so that nothing is reached for. */
 export interface Parts {
@@ -30,7 +30,7 @@ export interface Parts {
   readonly signUps: SignUps
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
-  readonly models: TenantModels
+  readonly books: Books
   readonly memory: TenantMemory
   /** The interface's limit, over all integration endpoints, threads and instances. */
   readonly tenantLimit: TenantLimit

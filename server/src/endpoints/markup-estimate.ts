@@ -1,6 +1,9 @@
 import type { Static } from 'typebox'
 import type { CurvePoint, Estimate, EvidenceQuote, Optimum } from '#contract/estimate.ts'
+import { identityOf, type PreparedAdvice } from '#engine/book/quote-book.ts'
+import type { ScopeQuote } from '#engine/book/scope-counts.ts'
 import { estimateOffer, type OfferEstimate } from '#engine/estimate/estimate-offer.ts'
+import { laneInSteps } from '#engine/estimate/estimator.ts'
 import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
@@ -8,15 +11,16 @@ import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
-import type { HistoryQuote } from '../database/histories.ts'
 import type { TenantRow } from '../database/people.ts'
-import { knownOrFolded, lanePlaces } from '../lane-places.ts'
-import { laneIdentity, type PreparedModel, reachDays } from '../tenant-models.ts'
+import { inTurns } from '../in-turns.ts'
+import { type AskedLane, knownOrFolded, lanePlaces } from '../lane-places.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250
 /** What is shown as a lower and a higher rate: about this far from the offer. */
 const otherRateShare = 0.03
+/** Weights halve in 60 days: quotes older than this many days weigh less than a thousandth. */
+export const reachDays = 600
 
 interface Offer {
   readonly origin: Place
@@ -36,7 +40,7 @@ export interface EstimatedOffer {
 const interval = ({ low, high }: Interval) => ({ low, high })
 
 /** Without an equipment the estimate is for the type that is quoted most on the city pair. */
-function commonestEquipment(history: readonly HistoryQuote[]): string | null {
+function commonestEquipment(history: readonly ScopeQuote[]): string | null {
   const counts = new Map<string, number>()
   for (const { equipmentCode } of history) counts.set(equipmentCode, (counts.get(equipmentCode) ?? 0) + 1)
   return (
@@ -44,7 +48,7 @@ function commonestEquipment(history: readonly HistoryQuote[]): string | null {
   )
 }
 
-function milesOf(offer: Offer, history: readonly HistoryQuote[]): number | null {
+function milesOf(offer: Offer, history: readonly ScopeQuote[]): number | null {
   const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
   if (stated.length > 0) return median(stated)
   return lanePlaces(offer.origin, offer.destination, null).miles ?? null
@@ -59,15 +63,15 @@ export function floorsOf(tenant: TenantRow): RateFloors {
   }
 }
 
-export function estimatedOffer(
-  model: PreparedModel,
+export async function estimatedOffer(
+  { estimator, costs }: PreparedAdvice,
   offer: Offer,
-  history: readonly HistoryQuote[],
+  history: readonly ScopeQuote[],
   { floors, now }: { floors: RateFloors; now: number },
-): EstimatedOffer {
+): Promise<EstimatedOffer> {
   const [origin, destination] = [knownOrFolded(offer.origin), knownOrFolded(offer.destination)]
   const equipmentCode = offer.equipmentCode ?? commonestEquipment(history)
-  const lane = laneIdentity({
+  const lane = identityOf({
     originKey: origin.key,
     destinationKey: destination.key,
     originState: origin.state,
@@ -75,9 +79,11 @@ export function estimatedOffer(
     equipmentCode,
   })
   const miles = milesOf(offer, history)
-  const cost = expectedCost(model.costs, { costKeys: lane.costKeys, miles })
+  // A lane with many quotes takes long to fold: others have their turn meanwhile.
+  await inTurns(laneInSteps(estimator, lane.key))
+  const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const estimate = estimateOffer({
-    estimator: model.estimator,
+    estimator,
     lane,
     offerRateCents: offer.proposedRateCents,
     miles,
@@ -158,7 +164,7 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
 }
 
 /** The best rate lies where the lane was never quoted: the curve goes on there, but no quote of the lane is behind it. */
-function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly HistoryQuote[]): boolean {
+function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly ScopeQuote[]): boolean {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
   if (optimum === null || priced.length === 0) return false
   return (
@@ -221,53 +227,87 @@ const leftOutWords: Readonly<Record<string, string>> = {
 }
 
 /** The quotes behind the numbers, newest first: which number each is in, and why it was left out of another. */
-export function evidenceQuotes(
-  history: readonly HistoryQuote[],
-  model: PreparedModel | null,
-  page: { number: number; size: number },
-): { quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number } {
-  const left = new Map(model?.estimator.leftOut.map(({ laneId, reason }) => [laneId, reason]))
-  const known = new Set(model?.quotes.map(({ laneId }) => laneId))
-  const newestFirst = history.toReversed()
+export async function readEvidenceQuotes(
+  history: readonly ScopeQuote[],
+  model: PreparedAdvice | null,
+  {
+    page,
+    asked,
+    refsOf,
+  }: {
+    page: { number: number; size: number }
+    asked: AskedLane
+    refsOf: (laneIds: readonly number[]) => Promise<ReadonlyMap<number, string>>
+  },
+): Promise<{ quotes: Static<typeof EvidenceQuote>[]; quotes_page: number; quotes_pages: number }> {
+  const left = model === null ? new Map<number, string>() : await leftOutOf(model, history, asked)
   const start = (page.number - 1) * page.size
-  const quotes = newestFirst.slice(start, start + page.size).map((quote) => {
-    const priced = quote.rateCents > 0
-    const decided = priced && isDecided(quote)
-    const reason = left.get(quote.laneId)
-    const estimated = model !== null && known.has(quote.laneId) && reason === undefined
-    const why = (): string => {
-      if (model === null) return 'no estimate was asked for'
-      return reason === undefined
-        ? 'newer quotes of the brokerage fill the model'
-        : (leftOutWords[reason] ?? reason)
-    }
-    return {
-      lane_ref: quote.laneRef,
-      equipment: quote.equipmentCode,
-      rate: dollarsFromCents(quote.rateCents),
-      outcome: quote.outcome,
-      quoted_at: new Date(quote.quotedAt).toISOString(),
-      used_in: [
-        ...(decided ? (['win_probability', 'suggested_rate'] as const) : []),
-        ...(priced ? (['rate_band'] as const) : []),
-        ...(estimated ? (['estimate'] as const) : []),
-      ],
-      left_out: [
-        ...(decided
-          ? []
-          : [
-              {
-                of: 'win_probability',
-                why: priced ? 'nobody has answered it yet' : 'its rate is not above zero',
-              },
-            ]),
-        ...(model === null || estimated ? [] : [{ of: 'estimate', why: why() }]),
-      ],
-    }
-  })
+  const shown = history.toReversed().slice(start, start + page.size)
+  const refs =
+    shown.length === 0 ? new Map<number, string>() : await refsOf(shown.map(({ laneId }) => laneId))
   return {
-    quotes,
+    // A quote that was taken out of the database a moment ago has no reference any more.
+    quotes: shown.flatMap((quote) => {
+      const ref = refs.get(quote.laneId)
+      return ref === undefined
+        ? []
+        : [evidenceQuote(quote, ref, model === null ? null : left.get(quote.laneId))]
+    }),
     quotes_page: page.number,
     quotes_pages: Math.max(1, Math.ceil(history.length / page.size)),
+  }
+}
+
+/** Why the estimate leaves out quotes of a lane, by laneId. */
+async function leftOutOf(
+  { estimator }: PreparedAdvice,
+  history: readonly ScopeQuote[],
+  { origin, destination }: AskedLane,
+): Promise<Map<number, string>> {
+  const left = new Map<number, string>()
+  for (const equipmentCode of new Set(history.map((quote) => quote.equipmentCode))) {
+    const { key } = identityOf({
+      originKey: origin.key,
+      destinationKey: destination.key,
+      originState: origin.state,
+      destinationState: destination.state,
+      equipmentCode,
+    })
+    const lane = await inTurns(laneInSteps(estimator, key))
+    for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
+  }
+  return left
+}
+
+/** `leftOut` is why the estimate leaves the quote out; undefined when it is in, null when no estimate was asked for. */
+function evidenceQuote(
+  quote: ScopeQuote,
+  laneRef: string,
+  leftOut: string | null | undefined,
+): Static<typeof EvidenceQuote> {
+  const priced = quote.rateCents > 0
+  const decided = priced && isDecided(quote)
+  return {
+    lane_ref: laneRef,
+    equipment: quote.equipmentCode,
+    rate: dollarsFromCents(quote.rateCents),
+    outcome: quote.outcome,
+    quoted_at: new Date(quote.quotedAt).toISOString(),
+    used_in: [
+      ...(decided ? (['win_probability', 'suggested_rate'] as const) : []),
+      ...(priced ? (['rate_band'] as const) : []),
+      ...(leftOut === undefined ? (['estimate'] as const) : []),
+    ],
+    left_out: [
+      ...(decided
+        ? []
+        : [
+            {
+              of: 'win_probability',
+              why: priced ? 'nobody has answered it yet' : 'its rate is not above zero',
+            },
+          ]),
+      ...(typeof leftOut === 'string' ? [{ of: 'estimate', why: leftOutWords[leftOut] ?? leftOut }] : []),
+    ],
   }
 }

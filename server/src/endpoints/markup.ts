@@ -2,66 +2,46 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type { MarkupExtra } from '#contract/estimate.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
 import { type MarkupOfBatch, markup, quoteAdvice } from '#contract/markup.ts'
+import { countScopeRates, newestQuotes, type ScopeQuote } from '#engine/book/scope-counts.ts'
 import { type LaneRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup, type MarkupAdvice } from '#engine/markup.ts'
 import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
+import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import {
-  type HistoryOf,
-  type HistoryQuote,
-  readHistory,
-  readRateCounts,
-  readTenantStanding,
-} from '../database/histories.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { findTenant } from '../database/people.ts'
-import { type AskedLane, laneName, readAskedLane } from '../lane-places.ts'
-import type { Remembered } from '../tenant-memory.ts'
-import { type PreparedModel, prepared } from '../tenant-models.ts'
-import { type FindClosest, readUnknownEnds, unknownPlaces } from '../unknown-places.ts'
+import { ownScope } from '../book/asked-scope.ts'
+import type { OpenBook } from '../book/books.ts'
+import { readLaneRefs } from '../database/lanes.ts'
+import { inTurns } from '../in-turns.ts'
+import { type AskedLane, readAskedLane } from '../lane-places.ts'
+import { type FindClosest, unknownEnds, unknownPlaces } from '../unknown-places.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type Parts, type ReadCall, serve } from './call.ts'
-import { estimatedOffer, evidenceQuotes, floorsOf } from './markup-estimate.ts'
+import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
 
 /** A lane prepared for any rate, and how the brokerage wants its win probability read. */
 interface PricedLane {
   readonly rates: LaneRates
   /** Ends that may be typing errors; none where the lane has quotes. */
-  readonly unknown: Awaited<ReturnType<typeof readUnknownEnds>>
+  readonly unknown: ReturnType<typeof unknownEnds>
   readonly method: WinProbabilityMethod
 }
 
 /** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
-function historyOf({ origin, destination, equipmentCode }: AskedLane): HistoryOf {
+function* pricedLane({ book, settings }: OpenBook, asked: AskedLane, now: number): Steps<PricedLane> {
+  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
+  const rates = yield* book.result(`rates ${scope.name}`, scope.area, now, function* () {
+    return {
+      value: laneRates(yield* countScopeRates(book.quotes, scope)),
+      until: Number.POSITIVE_INFINITY,
+    }
+  })
   return {
-    corridor: { originKey: origin.key, destinationKey: destination.key },
-    ...(equipmentCode === null ? {} : { equipmentCode }),
+    rates,
+    method: settings.method,
+    unknown: rates.quotes === 0 ? unknownEnds(book.quotes, asked) : [],
   }
 }
-
-async function readPricedLane(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  asked: AskedLane,
-): Promise<Remembered<PricedLane>> {
-  const of = historyOf(asked)
-  const { versions, method } = await readTenantStanding(transaction, tenant)
-  const rates = laneRates(await readRateCounts(transaction, tenant, of))
-  const unknown = rates.quotes === 0 ? await readUnknownEnds(transaction, tenant, asked) : []
-  return {
-    value: { rates, method, unknown },
-    versions,
-    until: Number.POSITIVE_INFINITY,
-    bytes: pricedLaneBytes + rates.ratesCents.length * rateBytes,
-  }
-}
-
-/** About what a prepared lane takes, and each of its rates: three numbers in lists. */
-const pricedLaneBytes = 700
-const rateBytes = 26
-
-const nameOf = (asked: AskedLane) => `rates ${laneName(asked)}`
 
 /** What is said beside the advice when it is asked for with `include`. */
 interface Extras {
@@ -123,34 +103,39 @@ function answer<Proposed extends number | null>(
 /** The extras that need the model of the whole tenant. */
 const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
 
-/** The extras are made of the quotes themselves, not of their counts: they are read for each question. */
+/** The extras are made of the quotes themselves, not of their counts. */
 async function adviceWithExtras(
-  call: ReadCall<typeof markup>,
+  { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
-  { database, models }: Parts,
+  { books, database }: Parts,
 ): Promise<AnswerOf<typeof markup>> {
-  const { caller, query, now } = call
   const asked = readAskedLane(query)
-  const { lane, history, tenant, facts } = await database.inTenant(caller.tenant, async (transaction) => ({
-    lane: await readPricedLane(transaction, caller.tenant, asked),
-    history: await readHistory(transaction, caller.tenant, historyOf(asked)),
-    tenant: await findTenant(transaction, caller.tenant),
-    facts: [...include].some((extra) => estimated.has(extra))
-      ? await models.of(transaction, caller.tenant, now)
-      : null,
-  }))
-  const model = facts === null ? null : await prepared(facts)
+  const open = await books.read(caller.tenant)
+  const { book, settings } = open
+  const lane = await inTurns(pricedLane(open, asked, now))
+  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
+  const history = await inTurns(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
+  const model = [...include].some((extra) => estimated.has(extra)) ? await book.advice(now) : null
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const { places, equipmentCode } = asked
   const estimate =
-    model === null || tenant === null
+    model === null
       ? null
-      : estimatedOffer(model, { ...places, equipmentCode, proposedRateCents }, history, {
-          floors: floorsOf(tenant),
+      : await estimatedOffer(model, { ...places, equipmentCode, proposedRateCents }, history, {
+          floors: settings.floors,
           now,
         })
-  const page = { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault }
-  return answer(query, asked, lane.value, {
+  const evidence = include.has('evidence')
+    ? await readEvidenceQuotes(history, model, {
+        page: { number: query.evidence_page ?? 1, size: query.evidence_limit ?? pageSizeDefault },
+        asked,
+        refsOf: (laneIds) =>
+          database.inTenant(caller.tenant, (transaction) =>
+            readLaneRefs(transaction, caller.tenant, laneIds),
+          ),
+      })
+    : null
+  return answer(query, asked, lane, {
     members:
       estimate === null
         ? {}
@@ -159,31 +144,21 @@ async function adviceWithExtras(
             ...(include.has('curve') ? { curve: estimate.curve } : {}),
             ...(include.has('optimum') ? { optimum: estimate.optimum } : {}),
           },
-    ...(include.has('evidence')
-      ? { evidence: (advice: MarkupAdvice) => evidenceOf(advice, history, model, page) }
-      : {}),
+    ...(evidence === null
+      ? {}
+      : { evidence: (advice: MarkupAdvice) => evidenceOf(advice, history, evidence) }),
   })
 }
 
 function evidenceOf(
   advice: MarkupAdvice,
-  history: readonly HistoryQuote[],
-  model: PreparedModel | null,
-  page: { number: number; size: number },
+  history: readonly ScopeQuote[],
+  quotes: Awaited<ReturnType<typeof readEvidenceQuotes>>,
 ) {
   return {
     ...(answeredEvidence({ ...advice.evidence, outliers: outliers(history) }) as Record<string, unknown>),
-    ...evidenceQuotes(history, model, page),
+    ...quotes,
   }
-}
-
-/** What is remembered of a lane for any rate, or is read now. */
-function recallPricedLane(asked: AskedLane, { caller, now }: AskedBy, parts: Parts): Promise<PricedLane> {
-  return parts.memory.recall(caller.tenant, nameOf(asked), now, () =>
-    parts.database.inTenant(caller.tenant, (transaction) =>
-      readPricedLane(transaction, caller.tenant, asked),
-    ),
-  )
 }
 
 /** The answer for a lane of a batch. Without a proposed rate it is for the one that it suggests, or else for the median. */
@@ -194,28 +169,31 @@ export async function markupOfLane(
   parts: Parts,
   closest: FindClosest,
 ): Promise<MarkupOfBatch> {
-  const priced = await recallPricedLane(asked, by, parts)
+  const priced = await inTurns(pricedLane(await parts.books.read(by.caller.tenant), asked, by.now))
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
   return answer({ ...lane, proposed_rate: proposed }, asked, priced, { members: {}, closest })
 }
 
 async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
-  const { query } = call
+  const { caller, query, now } = call
   if (query.include !== undefined) {
     const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
     return adviceWithExtras(call, include, parts)
   }
   const asked = readAskedLane(query)
-  return answer(query, asked, await recallPricedLane(asked, call, parts))
+  return answer(query, asked, await inTurns(pricedLane(await parts.books.read(caller.tenant), asked, now)))
 }
 
-function adviceFromMemory(call: ReadCall<typeof markup>, parts: Parts): AnswerOf<typeof markup> | null {
-  const { caller, query, now } = call
-  if (query.include !== undefined) return null
+function adviceFromMemory(
+  { caller, query, now }: ReadCall<typeof markup>,
+  { books }: Parts,
+): AnswerOf<typeof markup> | null {
+  const open = query.include === undefined ? books.peek(caller.tenant) : null
+  if (open === null) return null
   const asked = readAskedLane(query)
-  const lane = parts.memory.peek<PricedLane>(caller.tenant, nameOf(asked), now)
-  return lane === undefined ? null : answer(query, asked, lane)
+  const lane = pricedLane(open, asked, now).next()
+  return lane.done === true ? answer(query, asked, lane.value) : null
 }
 
 export const markupEndpoint = serve(markup, adviceOnRate, { fromMemory: adviceFromMemory })

@@ -15,7 +15,7 @@ import { centsFromDollars } from '#engine/money.ts'
 import * as changes from '../database/lane-changes.ts'
 import * as lanes from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { costExpected } from '../expected-costs.ts'
+import { costExpected, costsOf } from '../expected-costs.ts'
 import { readEquipment, readLanePlaces } from '../lane-places.ts'
 import { recordEvent } from '../security-events.ts'
 import { type ServedEndpoint, serve } from './call.ts'
@@ -125,15 +125,14 @@ async function quoteRequestAnswer(
 }
 
 export const quoteEndpoints: ServedEndpoint[] = [
-  serve(createQuoteRequest, async ({ caller, body, now }, { database, models }) => {
+  serve(createQuoteRequest, async ({ caller, body, now }, { books, database }) => {
     const errors: FieldError[] = []
     const read = body.lanes.map((lane, index) =>
       newLane(lane, index, body.accept_unknown_places === true, errors),
     )
     if (errors.length > 0) throw invalid(errors)
+    const costs = await costsOf(books, caller.tenant, now)
     return database.inTenant(caller.tenant, async (transaction) => {
-      // Before the key is held: a repeat waits for what is written, not for what is computed.
-      const costs = await (await models.of(transaction, caller.tenant, now)).costs()
       const key = body.request_key
       const digest = bodyDigest(body)
       const made =
@@ -189,10 +188,9 @@ export const quoteEndpoints: ServedEndpoint[] = [
     })
   }),
 
-  serve(requote, async ({ caller, params, body, now }, { database, models }) =>
-    database.inTenant(caller.tenant, async (transaction) => {
-      // Before the lane is held: who changes it meanwhile waits for what is written, not for what is computed.
-      const costs = await (await models.of(transaction, caller.tenant, now)).costs()
+  serve(requote, async ({ caller, params, body, now }, { books, database }) => {
+    const costs = await costsOf(books, caller.tenant, now)
+    return database.inTenant(caller.tenant, async (transaction) => {
       const quoted = await lockedLane(transaction, caller.tenant, params.lane_ref)
       return laneAnswer(
         transaction,
@@ -207,8 +205,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
           createdAt: new Date(now),
         }),
       )
-    }),
-  ),
+    })
+  }),
 
   serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
     if (body.reason !== undefined && body.outcome !== 'lost') {

@@ -1,0 +1,41 @@
+import type { Area } from './quote-book.ts'
+
+/** A result computed from an area's quotes, and until when (epoch milliseconds) it stands if they do not change. */
+export interface Result<Value> {
+  readonly value: Value
+  readonly until: number
+}
+
+interface Kept extends Result<unknown> {
+  readonly revision: number
+  /** The moment it was computed for: a clock that was set back asks about an earlier one. */
+  readonly from: number
+}
+
+/** Results that are kept at a time: about three kilobytes each. */
+const KEPT_MAX = 3_000
+
+/**
+ * Results that were computed from a book, each until one of its quotes changes.
+ *
+ * @example
+ * const kept = new KeptResults()
+ * kept.keep('rates DAL>ATL', { revision: corridor.revision, now }, { value: rates, until: Number.POSITIVE_INFINITY })
+ * kept.get('rates DAL>ATL', corridor, now) // rates, until a quote of the corridor changes
+ */
+export class KeptResults {
+  readonly #kept = new Map<string, Kept>()
+
+  get<Value>(key: string, area: Area, now: number): Value | undefined {
+    const known = this.#kept.get(key)
+    if (known === undefined || known.revision !== area.revision) return undefined
+    return now >= known.from && now < known.until ? (known.value as Value) : undefined
+  }
+
+  keep(key: string, { revision, now }: { revision: number; now: number }, result: Result<unknown>): void {
+    this.#kept.delete(key)
+    this.#kept.set(key, { ...result, revision, from: now })
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest)
+  }
+}

@@ -1,0 +1,48 @@
+import { type Area, areaName, type QuoteBook } from '#engine/book/quote-book.ts'
+import type { Scope } from '#engine/book/scope-counts.ts'
+import type { LaneScope } from '#engine/scopes.ts'
+import type { AskedLane } from '../lane-places.ts'
+
+/** A scope of a lane that was asked about, and a name that no other scope of the brokerage has. */
+export interface AskedScope extends Scope {
+  readonly name: string
+}
+
+/** Where nothing was quoted. */
+const nowhere: Area = { revision: 0, corridors: [] }
+
+/** The quotes that a scope of a lane takes in, or null where the lane has no such scope (a place outside every region). */
+export function askedScope(book: QuoteBook, scope: LaneScope, asked: AskedLane): AskedScope | null {
+  const { origin, destination, equipmentCode } = asked
+  const wider = (name: string | null): AskedScope | null =>
+    name === null
+      ? null
+      : { name: `${name} ${equipmentCode ?? ''}`, area: book.area(name) ?? nowhere, equipmentCode }
+  switch (scope) {
+    case 'equipment':
+      return ownScope(book, asked, equipmentCode)
+    case 'corridor':
+      return ownScope(book, asked, null)
+    case 'market':
+      return wider(areaName.markets(origin.market, destination.market))
+    case 'state_pair':
+      return wider(areaName.states(origin.state, destination.state))
+    case 'region':
+      return wider(areaName.regions(origin.state, destination.state))
+    case 'tenant':
+      return { name: `all ${equipmentCode ?? ''}`, area: book.all, equipmentCode }
+  }
+}
+
+/** The city pair itself, of one equipment or of all (null). */
+export function ownScope(
+  book: QuoteBook,
+  { origin, destination }: AskedLane,
+  equipmentCode: string | null,
+): AskedScope {
+  return {
+    name: `${origin.key} > ${destination.key} ${equipmentCode ?? ''}`,
+    area: book.corridor(origin.key, destination.key) ?? nowhere,
+    equipmentCode,
+  }
+}

@@ -1,0 +1,142 @@
+import { KeptResults, type Result } from '#engine/book/kept-results.ts'
+import { type Area, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
+import { dayOf } from '#engine/estimate/day.ts'
+import { prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
+import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
+import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
+import type { Steps } from '#engine/steps.ts'
+import { inTurns } from '../in-turns.ts'
+import type { OutcomeCode, QuotePlaces, QuoteSink } from './quote-rows.ts'
+
+/** What was prepared, of which quotes, for which day, and when it was ready (monotonic milliseconds). */
+interface Prepared extends PreparedAdvice {
+  readonly revision: number
+  readonly day: number
+  readonly readyAt: number
+}
+
+/** With no more quotes a preparation is waited for (some 30 ms): what every lane says counts in the next answer. */
+const quickQuotesMax = 1_000
+/** The oldest preparation that is answered from while a newer one is on its way. */
+const staleMaxMs = 60_000
+
+/**
+ * A brokerage's book in this process: its quotes, results computed from them, and what is prepared of them for estimates.
+ *
+ * A lane's own quotes count in the next answer. What other lanes say is prepared behind the answers, within `staleMaxMs`:
+ * a preparation takes about half a second for 100,000 quotes. A small brokerage's is waited for.
+ */
+export class BrokerageBook implements QuoteSink {
+  readonly quotes = new QuoteBook()
+  readonly #kept = new KeptResults()
+  #prepared: Prepared | null = null
+  #preparing: Promise<void> | null = null
+
+  /** The memory it takes, in bytes: its quotes, and the sums of each scope (two lists of 615 numbers). */
+  bytes(): number {
+    return this.quotes.bytes() + (this.#prepared?.estimator.scopes.size ?? 0) * 2 * 615 * 8
+  }
+
+  get size(): number {
+    return this.quotes.size
+  }
+
+  lane(places: QuotePlaces): number {
+    return this.quotes.lane(places)
+  }
+
+  put(
+    lane: number,
+    laneId: number,
+    quotedAt: number,
+    rateCents: number,
+    costCents: number,
+    outcome: OutcomeCode,
+    miles: number,
+  ): void {
+    const cost = costCents < 0 ? Number.NaN : costCents
+    this.quotes.put(lane, { laneId, quotedAt, rateCents, costCents: cost, outcome, miles })
+  }
+
+  remove(laneId: number): void {
+    this.quotes.remove(laneId)
+  }
+
+  /** A result that is kept and still stands, or else is computed. */
+  *result<Value>(key: string, area: Area, now: number, compute: () => Steps<Result<Value>>): Steps<Value> {
+    const known = this.#kept.get<Value>(key, area, now)
+    if (known !== undefined) return known
+    const { revision } = area
+    const found = yield* compute()
+    this.#kept.keep(key, { revision, now }, found)
+    return found.value
+  }
+
+  /** The brokerage's curve by miles on the day of `now`. */
+  haulLog(now: number): Steps<HaulLog> {
+    const { columns, all } = this.quotes
+    const day = dayOf(now)
+    return this.result('haul', all, now, function* () {
+      const quotes = yield* haulQuotesInSteps(columns, day)
+      return { value: yield* rateByMilesInSteps(quotes, day), until: (day + 1) * dayMs }
+    })
+  }
+
+  /** What estimates and expected costs are made of on the day of `now`. */
+  async advice(now: number): Promise<PreparedAdvice> {
+    for (;;) {
+      const prepared = this.#prepared
+      const { revision } = this.quotes
+      if (prepared?.revision === revision && prepared.day === dayOf(now)) return prepared
+      this.#preparing ??= this.#prepare(now).finally(() => {
+        this.#preparing = null
+      })
+      if (prepared !== null && this.#mayAnswer(prepared, now)) {
+        // Whoever waits for the next one hears what it fails of.
+        this.#preparing.catch(() => {})
+        return prepared
+      }
+      await this.#preparing
+      const made = this.#prepared
+      // With changes every moment one that is newer than the question is good enough.
+      if (made !== null && made.day === dayOf(now) && !this.#isQuick()) return made
+    }
+  }
+
+  #mayAnswer({ day, readyAt }: Prepared, now: number): boolean {
+    const isFresh = Math.abs(day - dayOf(now)) <= 1 && performance.now() - readyAt <= staleMaxMs
+    return isFresh && !this.#isQuick()
+  }
+
+  #isQuick(): boolean {
+    return this.quotes.size <= quickQuotesMax
+  }
+
+  async #prepare(now: number): Promise<void> {
+    const { quotes } = this
+    const { revision } = quotes
+    const rows = await inTurns(quotes.columns.orderedRows())
+    const { steps, begun } = prepareEstimatorInSteps(quotes, now, rows)
+    let prepared: Partial<PreparedAdvice> = {}
+    const unlisten = quotes.listen(() => {
+      const estimator = begun()
+      return estimator === null ? prepared : { ...prepared, estimator }
+    })
+    try {
+      const estimator = await inTurns(steps)
+      const costs = await inTurns(prepareCostsInSteps(quotes, now, rows))
+      prepared = { costs }
+      this.#unlisten()
+      this.#unlisten = unlisten
+      const readyAt = performance.now()
+      this.#prepared = { estimator, costs, revision, day: estimator.day, readyAt }
+    } catch (error) {
+      unlisten()
+      throw error
+    }
+  }
+
+  #unlisten: () => void = () => {}
+}
+
+const dayMs = 86_400_000
