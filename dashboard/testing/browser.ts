@@ -52,33 +52,33 @@ export interface Window {
   readonly troubles: readonly string[]
 }
 
-/** A fresh window on the service, with nobody signed in, or with a person who is. */
+interface WindowOptions {
+  person?: { readonly email: string; readonly password: string }
+  width?: number
+  height?: number
+  colorScheme?: 'light' | 'dark'
+  /** The window outlives the test that opens it. One that is opened in `beforeAll` always does. */
+  kept?: boolean
+  /** No other test gets the window: for what a browser does not take back, such as scripts that run in every page. */
+  alone?: boolean
+  /** Refusals of calls are written to the console by the browser itself; a test of refusals lets them be. */
+  refusalsExpected?: boolean
+}
+
+/** A window on the service as if it were a fresh one, with nobody signed in, or with a person who is. */
 export async function openWindow(
   browser: Browser,
   url: string,
-  options: {
-    person?: { readonly email: string; readonly password: string }
-    width?: number
-    height?: number
-    colorScheme?: 'light' | 'dark'
-    /** The window outlives the test that opens it. One that is opened in `beforeAll` always does. */
-    kept?: boolean
-    /** Refusals of calls are written to the console by the browser itself; a test of refusals lets them be. */
-    refusalsExpected?: boolean
-  } = {},
+  options: WindowOptions = {},
 ): Promise<Window> {
-  const context = await browser.newContext({
-    baseURL: url,
-    viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
-    colorScheme: options.colorScheme ?? 'light',
-    locale: 'en-US',
-    timezoneId: 'America/Chicago',
-    reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
-  })
-  if (options.kept !== true) closeWithTest(context)
-  const page = await context.newPage()
+  const { width = 1280, height = 900, colorScheme = 'light' } = options
+  const page = (options.alone === true ? null : idleWindow(browser, url)) ?? (await newWindow(browser, url))
+  const context = page.context()
   page.setDefaultTimeout(15_000)
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+  if (options.kept !== true) endWithTest(browser, url, page, options.alone === true)
+  if (options.person !== undefined) await signIn(context, url, options.person)
   const troubles: string[] = []
   page.on('pageerror', (error) => troubles.push(`${error.name}: ${error.message}`))
   page.on('console', (message) => {
@@ -87,37 +87,96 @@ export async function openWindow(
     if (options.refusalsExpected === true && text.startsWith('Failed to load resource')) return
     troubles.push(text)
   })
-  if (options.person !== undefined) await signIn(page, options.person)
   return { page, context, troubles }
 }
 
-/** A page that nobody looks at still draws and polls: the test that opened it closes it. */
-function closeWithTest(context: BrowserContext): void {
+async function newWindow(browser: Browser, url: string): Promise<Page> {
+  const context = await browser.newContext({
+    baseURL: url,
+    locale: 'en-US',
+    timezoneId: 'America/Chicago',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  return context.newPage()
+}
+
+/**
+ * Windows whose tests are over, for each service. To load the dashboard into one of them takes half of what it takes in a
+ * new one, whose process starts first and has all programs to read.
+ */
+const idleWindows = new WeakMap<Browser, Map<string, Page[]>>()
+
+function idleWindow(browser: Browser, url: string): Page | null {
+  return idleWindows.get(browser)?.get(url)?.pop() ?? null
+}
+
+/** A page that nobody looks at still draws and polls: when the test that opened it is over, it is blank. */
+function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean): void {
   try {
-    onTestFinished(() => context.close())
+    onTestFinished(async () => {
+      if (isAlone || page.isClosed()) return page.context().close()
+      await makeBlank(page)
+      const ofBrowser = idleWindows.get(browser) ?? new Map<string, Page[]>()
+      idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
+    })
   } catch {
     // Outside a test there is nothing to finish with: the browser closes it.
   }
 }
 
-/** Signs in as the form does, without its clicks. The cookie is the browser's own to keep. */
+const heardEvents = [
+  'console',
+  'pageerror',
+  'request',
+  'requestfailed',
+  'requestfinished',
+  'response',
+  'dialog',
+]
+
+/** Takes back what a test did to its window, and leaves nothing that the page remembered. */
+async function makeBlank(page: Page): Promise<void> {
+  const context = page.context()
+  for (const event of heardEvents) page.removeAllListeners(event)
+  await Promise.all(context.pages().map((other) => (other === page ? null : other.close())))
+  await Promise.all([page, context].map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
+  // A page of another origin, or none, has no storage of ours.
+  await page.evaluate('sessionStorage.clear(); localStorage.clear()').catch(() => {})
+  await page.goto('about:blank')
+  await context.setOffline(false)
+  await context.clearCookies()
+}
+
+/**
+ * Signs in over HTTP and hands the browser the cookie: to load a page for it would load the whole dashboard twice.
+ * `doorstep.test.ts` signs in through the page.
+ */
 async function signIn(
-  page: Page,
+  context: BrowserContext,
+  url: string,
   person: { readonly email: string; readonly password: string },
 ): Promise<void> {
-  await page.goto('/sign-in')
-  const status = await page.evaluate(
-    async ({ email, password }) => {
-      const answer = await fetch('/api/auth/sign-in', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ email, password }),
-      })
-      return answer.status
-    },
-    { email: person.email, password: person.password },
-  )
-  if (status !== 200) throw new Error(`The sign-in of ${person.email} answered ${status}.`)
+  const answer = await fetch(`${url}/api/auth/sign-in`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email: person.email, password: person.password }),
+  })
+  await answer.arrayBuffer()
+  if (answer.status !== 200) throw new Error(`The sign-in of ${person.email} answered ${answer.status}.`)
+  for (const cookie of answer.headers.getSetCookie()) {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+    await context.addCookies([
+      {
+        name,
+        value,
+        domain: new URL(url).hostname,
+        path: '/',
+        httpOnly: /; HttpOnly/i.test(cookie),
+        secure: /; Secure/i.test(cookie),
+        sameSite: 'Strict',
+      },
+    ])
+  }
 }
 
 /** Waits until the page has a heading, and nothing on it is still loading (and grayed out for that). */
@@ -128,24 +187,29 @@ export async function loaded(page: Page): Promise<void> {
 
 /**
  * What is wrong with the page as it stands: breaches of WCAG 2.2 AA, colors without contrast in the other theme, and a page
- * that scrolls sideways on a phone. Empty when all is well. The page keeps its theme and its width.
+ * that scrolls sideways, also on a phone. Empty when all is well. The page keeps its width and stays in the other theme: to
+ * draw it in the first one again would cost as much as to try it.
  */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await loaded(page)
-  await page.evaluate(axe.source)
-  const scheme = await schemeOf(page)
+  // It is read once by each page: to read half a megabyte of rules takes longer than to try some of them.
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source)
   const found = await lastingProblems(page, ruleTags)
-  const other = scheme === 'light' ? 'dark' : 'light'
+  const other = (await schemeOf(page)) === 'light' ? 'dark' : 'light'
   await showIn(page, other)
   found.push(...(await lastingProblems(page, colorRules)).map((problem) => `in ${other}: ${problem}`))
-  await showIn(page, scheme)
   const size = page.viewportSize()
-  if (size !== null && size.width > narrowWidth) {
-    for (const width of [narrowWidth, size.width]) {
-      await page.setViewportSize({ ...size, width })
-      const needed = await settledWidth(page, width)
-      if (needed > width) found.push(`scrolls sideways: ${needed} pixels wide on ${width}`)
-    }
+  if (size === null) return found
+  const tooWide = async (width: number, forMs: number) => {
+    const needed = await settledWidth(page, width, forMs)
+    if (needed > width) found.push(`scrolls sideways: ${needed} pixels wide on ${width}`)
+  }
+  await tooWide(size.width, 0)
+  if (size.width > narrowWidth) {
+    await page.setViewportSize({ ...size, width: narrowWidth })
+    await tooWide(narrowWidth, 250)
+    await page.setViewportSize(size)
+    await settledWidth(page, size.width, 0)
   }
   return found
 }
@@ -169,10 +233,10 @@ async function showIn(page: Page, scheme: Scheme): Promise<void> {
 }
 
 /**
- * The width that the page needs once it has fitted for a quarter of a second. Charts are drawn again some frames after a
- * change of width; a page that is still too wide after 5 s stays so.
+ * The width that the page needs once it has fitted for so long. Charts are drawn again some frames after a change of width;
+ * a page that is still too wide after 5 s stays so.
  */
-async function settledWidth(page: Page, width: number): Promise<number> {
+async function settledWidth(page: Page, width: number, forMs: number): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => {
     const until = performance.now() + 5_000
     let fitsSince = Infinity
@@ -180,7 +244,7 @@ async function settledWidth(page: Page, width: number): Promise<number> {
       const needed = document.documentElement.scrollWidth
       const now = performance.now()
       fitsSince = needed <= ${width} ? Math.min(fitsSince, now) : Infinity
-      if (now - fitsSince >= 250 || now > until) resolve(needed)
+      if (now - fitsSince >= ${forMs} || now > until) resolve(needed)
       else requestAnimationFrame(look)
     }
     requestAnimationFrame(look)

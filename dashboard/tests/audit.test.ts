@@ -303,7 +303,7 @@ describe('trouble', () => {
   })
 
   test('nothing moves when a slow answer comes', async () => {
-    const { page } = await openWindow(browser, app.url, { person: tenant })
+    const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
     await page.addInitScript(`
       globalThis.moved = 0
       new PerformanceObserver((list) => {

@@ -12,7 +12,7 @@ import {
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { has, run } from '../../checks/page.ts'
-import { accessibilityProblems, openBrowser, openWindow } from '../testing/browser.ts'
+import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 const lanePath = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
 
@@ -136,11 +136,7 @@ describe('get started', () => {
     await page.getByText('0 of 8 done').waitFor()
   })
 
-  test.each([
-    { colorScheme: 'light', width: 1280 },
-    { colorScheme: 'light', width: 390 },
-    { colorScheme: 'dark', width: 390 },
-  ] as const)('is readable for everybody in $colorScheme at $width pixels', async (options) => {
+  test.each(looks)('is readable for everybody in $colorScheme at $width pixels', async (options) => {
     const { page, troubles } = await openWindow(browser, app.url, {
       ...options,
       person: await makeTenant(app),

@@ -75,7 +75,11 @@ afterAll(async () => {
 
 /** A window that notes every breach of the page's policy and every dialog. */
 async function watchedWindow() {
-  const window = await openWindow(browser, app.url, { person: integration.tenant, refusalsExpected: true })
+  const window = await openWindow(browser, app.url, {
+    person: integration.tenant,
+    refusalsExpected: true,
+    alone: true,
+  })
   const breaches: string[] = []
   window.page.on('dialog', (dialog) => {
     breaches.push(`dialog: ${dialog.message()}`)

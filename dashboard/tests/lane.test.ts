@@ -381,16 +381,19 @@ describe('everybody', () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test.each([
-    ['light', 390],
-    ['dark', 1280],
-  ] as const)('can choose a lane in %s, %i pixels wide', async (colorScheme, width) => {
-    const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', { colorScheme, width })
-    await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
-    await page.getByRole('article', { name: /^Strength/ }).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-    await page.goto('/lane')
-    await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
-    expect(await accessibilityProblems(page)).toEqual([])
-  })
+  test.each(looks)(
+    'can choose a lane in $colorScheme, $width pixels wide',
+    async ({ colorScheme, width }) => {
+      const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
+        colorScheme,
+        width,
+      })
+      await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
+      await page.getByRole('article', { name: /^Strength/ }).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+      await page.goto('/lane')
+      await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
+    },
+  )
 })

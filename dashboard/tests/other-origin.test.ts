@@ -111,6 +111,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
 
 test('the same call from the dashboard itself is done: the refusals above are for where it came from', async () => {
   const { page, tenant } = await signedIn()
+  await page.goto('/')
   const status = await page.evaluate(async () => {
     const answer = await fetch('/api/tenant', {
       method: 'PATCH',

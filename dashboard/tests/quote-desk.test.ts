@@ -48,7 +48,7 @@ async function openDesk(options: Options = {}): Promise<Window> {
   if (window === null) throw new Error('There is no window.')
   if (Object.keys(options).length === 0) usual = window
   await window.page.unrouteAll({ behavior: 'ignoreErrors' })
-  await window.page.evaluate('sessionStorage.clear()')
+  if (!fresh) await window.page.evaluate('sessionStorage.clear()')
   await window.page.goto('/')
   await window.page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
   return window

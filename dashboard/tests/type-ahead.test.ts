@@ -1,8 +1,18 @@
-import type { Browser, BrowserContext, Locator, Page, Route } from 'playwright-core'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type MadeTenant, makeLane, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
+import {
+  addLanes,
+  answer,
+  answerLate,
+  cities,
+  lanesAtOnce,
+  latencies,
+  suggestionsAsked,
+  typeCities,
+} from '../testing/late-suggestions.ts'
 
 let app: TestApp
 let browser: Browser
@@ -21,81 +31,6 @@ afterAll(async () => {
   await browser.close()
   await app.close()
 })
-
-/** What people type, and the place that they mean. */
-const cities = [
-  ['dallas', 'Dallas, TX'],
-  ['dallas tx', 'Dallas, TX'],
-  ['Dallas, TX', 'Dallas, TX'],
-  ['atlanta', 'Atlanta, GA'],
-  ['memphis', 'Memphis, TN'],
-  ['chicago', 'Chicago, IL'],
-  ['Chicago IL', 'Chicago, IL'],
-  ['el paso', 'El Paso, TX'],
-  ['elizabeth', 'Elizabeth, NJ'],
-  ['houston', 'Houston, TX'],
-  ['los angeles, ca', 'Los Angeles, CA'],
-  ['indianap', 'Indianapolis, IN'],
-  ['columbus oh', 'Columbus, OH'],
-  ['columbus ga', 'Columbus, GA'],
-  ['louisville', 'Louisville, KY'],
-  ['nashville', 'Nashville, TN'],
-  ['charlotte', 'Charlotte, NC'],
-  ['jacksonville', 'Jacksonville, FL'],
-  ['miami', 'Miami, FL'],
-  ['savannah', 'Savannah, GA'],
-  ['kansas city', 'Kansas City, MO'],
-  ['kansas city ks', 'Kansas City, KS'],
-  ['st louis', 'St. Louis, MO'],
-  ['detroit', 'Detroit, MI'],
-  ['cleveland', 'Cleveland, OH'],
-  ['cincinnati', 'Cincinnati, OH'],
-  ['philad', 'Philadelphia, PA'],
-  ['newark', 'Newark, NJ'],
-  ['baltimore', 'Baltimore, MD'],
-  ['boston', 'Boston, MA'],
-  ['minneap', 'Minneapolis, MN'],
-  ['milwaukee wi', 'Milwaukee, WI'],
-  ['omaha', 'Omaha, NE'],
-  ['denver', 'Denver, CO'],
-  ['salt lake', 'Salt Lake City, UT'],
-  ['phoenix', 'Phoenix, AZ'],
-  ['las vegas', 'Las Vegas, NV'],
-  ['laredo', 'Laredo, TX'],
-  ['fort worth', 'Fort Worth, TX'],
-  ['seattle', 'Seattle, WA'],
-] as const
-
-/** Bodies of the service's answers, so that only the injected latency slows a page down. */
-const bodies = new Map<string, string>()
-
-async function answer(route: Route): Promise<void> {
-  const { pathname, search } = new URL(route.request().url())
-  const asked = pathname + search
-  // The page gives up the request of an older text, and a test that has ended closes its tab.
-  const body =
-    bodies.get(asked) ??
-    (await route.fetch().then(
-      (response) => response.text(),
-      () => null,
-    ))
-  if (body === null) return
-  bodies.set(asked, body)
-  await route.fulfill({ body, contentType: 'application/json' }).catch(() => {})
-}
-
-const suggestionsAsked = (url: URL) => url.pathname === '/api/places' || url.pathname === '/api/customers'
-
-/** Answers suggestions after a latency, and collects the texts they are asked for. */
-async function answerLate(page: Page, latencyMs: () => number): Promise<ReadonlySet<string>> {
-  const asked = new Set<string>()
-  await page.route(suggestionsAsked, async (route) => {
-    asked.add(new URL(route.request().url()).searchParams.get('q') ?? '')
-    await new Promise((resolve) => setTimeout(resolve, latencyMs()))
-    await answer(route)
-  })
-  return asked
-}
 
 /** Holds the answer for one text back until `release` is called. */
 async function hold(page: Page, text: string) {
@@ -139,19 +74,6 @@ async function openTab(address: string): Promise<Page> {
 async function openDesk(): Promise<Page> {
   const page = await openTab('/')
   await origin(page).waitFor()
-  return page
-}
-
-const lanesAtOnce = 8
-
-/** A desk with several blank lanes, which asks for no advice. */
-async function openLongDesk(): Promise<Page> {
-  const page = await openDesk()
-  for (let lane = 2; lane <= lanesAtOnce; lane++) {
-    await page.getByRole('button', { name: 'Add a lane' }).click()
-    await page.getByRole('group', { name: `Lane ${lane}`, exact: true }).waitFor()
-  }
-  await page.route('**/api/advice/**', () => {})
   return page
 }
 
@@ -443,54 +365,16 @@ describe('for everybody', () => {
   )
 })
 
-const latencies: readonly (readonly [name: string, ms: () => number])[] = [
-  ['0 ms', () => 0],
-  ['150 ms', () => 150],
-  ['300 ms', () => 300],
-  ['800 ms', () => 800],
-  ['0 to 800 ms, out of order', () => Math.random() * 800],
-]
-
 describe('every city ends as the one that was typed', () => {
-  // Each city at one of the latencies, all of them at each latency with EVERY_LOOK=1.
-  test('on the desk, 40 cities with Enter and with Tab', { timeout: 180_000 }, async () => {
-    const citiesAt = (at: number) =>
-      cities.filter((_, index) => process.env.EVERY_LOOK !== undefined || index % latencies.length === at)
-    const typeAll = async ([name, latency]: (typeof latencies)[number], at: number) => {
-      const page = await openLongDesk()
-      const asked = await answerLate(page, latency)
-      const origins = page.locator('[data-field$="-origin"]')
-      const ends = page.locator('[data-field$="-origin"], [data-field$="-destination"]')
-      const mine = citiesAt(at)
-      for (let from = 0; from < mine.length; from += lanesAtOnce) {
-        const batch = mine.slice(from, from + lanesAtOnce)
-        for (const [index, [city]] of batch.entries()) {
-          await origins.nth(index).focus()
-          for (const [key, text] of [
-            ['Tab', city],
-            // In capitals, so that it does not find the answer that the origin was given.
-            ['Enter', city.toUpperCase()],
-          ] as const) {
-            await page.keyboard.press('ControlOrMeta+a')
-            // Every fourth time a list of the first half is on its way, or there, when the rest is typed.
-            const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
-            if (half !== '') {
-              await page.keyboard.insertText(half)
-              await expect.poll(() => asked.has(half), { interval: 10, timeout: 15_000 }).toBe(true)
-            }
-            await page.keyboard.insertText(text.slice(half.length))
-            await page.keyboard.press(key)
-          }
-        }
-        const values = () =>
-          ends.evaluateAll((all) => all.map((input) => (input as unknown as { value: string }).value))
-        await expect
-          .poll(values, { timeout: 15_000, message: name })
-          .toEqual(batch.flatMap(([, place]) => [place, place]))
-      }
-      await page.close()
-    }
-    for (const [at, latency] of latencies.entries()) await typeAll(latency, at)
+  // Forty of them at every latency are type-ahead.long.test.ts; which city is offered first is suggest-places.test.ts.
+  test('on the desk, eight at once, with Enter and with Tab', async () => {
+    const page = await openDesk()
+    await addLanes(page)
+    const [name, latency] = latencies.at(-1) ?? ['', () => 0]
+    const asked = await answerLate(page, latency)
+    const { wanted, held } = await typeCities(page, cities.slice(0, lanesAtOnce), asked)
+    await expect.poll(held, { timeout: 15_000, message: name }).toEqual(wanted)
+    await page.close()
   })
 
   test('in the lane chooser and in the filters of every list, with Enter and with Tab', async () => {

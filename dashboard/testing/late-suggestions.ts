@@ -1,0 +1,133 @@
+import type { Page, Route } from 'playwright-core'
+import { expect } from 'vitest'
+
+/** What people type, and the place that they mean. */
+export const cities = [
+  ['dallas', 'Dallas, TX'],
+  ['dallas tx', 'Dallas, TX'],
+  ['Dallas, TX', 'Dallas, TX'],
+  ['atlanta', 'Atlanta, GA'],
+  ['memphis', 'Memphis, TN'],
+  ['chicago', 'Chicago, IL'],
+  ['Chicago IL', 'Chicago, IL'],
+  ['el paso', 'El Paso, TX'],
+  ['elizabeth', 'Elizabeth, NJ'],
+  ['houston', 'Houston, TX'],
+  ['los angeles, ca', 'Los Angeles, CA'],
+  ['indianap', 'Indianapolis, IN'],
+  ['columbus oh', 'Columbus, OH'],
+  ['columbus ga', 'Columbus, GA'],
+  ['louisville', 'Louisville, KY'],
+  ['nashville', 'Nashville, TN'],
+  ['charlotte', 'Charlotte, NC'],
+  ['jacksonville', 'Jacksonville, FL'],
+  ['miami', 'Miami, FL'],
+  ['savannah', 'Savannah, GA'],
+  ['kansas city', 'Kansas City, MO'],
+  ['kansas city ks', 'Kansas City, KS'],
+  ['st louis', 'St. Louis, MO'],
+  ['detroit', 'Detroit, MI'],
+  ['cleveland', 'Cleveland, OH'],
+  ['cincinnati', 'Cincinnati, OH'],
+  ['philad', 'Philadelphia, PA'],
+  ['newark', 'Newark, NJ'],
+  ['baltimore', 'Baltimore, MD'],
+  ['boston', 'Boston, MA'],
+  ['minneap', 'Minneapolis, MN'],
+  ['milwaukee wi', 'Milwaukee, WI'],
+  ['omaha', 'Omaha, NE'],
+  ['denver', 'Denver, CO'],
+  ['salt lake', 'Salt Lake City, UT'],
+  ['phoenix', 'Phoenix, AZ'],
+  ['las vegas', 'Las Vegas, NV'],
+  ['laredo', 'Laredo, TX'],
+  ['fort worth', 'Fort Worth, TX'],
+  ['seattle', 'Seattle, WA'],
+] as const
+
+/** Bodies of the service's answers, so that only the injected latency slows a page down. */
+const bodies = new Map<string, string>()
+
+export async function answer(route: Route): Promise<void> {
+  const { pathname, search } = new URL(route.request().url())
+  const asked = pathname + search
+  // The page gives up the request of an older text, and a test that has ended closes its tab.
+  const body =
+    bodies.get(asked) ??
+    (await route.fetch().then(
+      (response) => response.text(),
+      () => null,
+    ))
+  if (body === null) return
+  bodies.set(asked, body)
+  await route.fulfill({ body, contentType: 'application/json' }).catch(() => {})
+}
+
+export const suggestionsAsked = (url: URL) =>
+  url.pathname === '/api/places' || url.pathname === '/api/customers'
+
+/** Answers suggestions after a latency, and collects the texts they are asked for. */
+export async function answerLate(page: Page, latencyMs: () => number): Promise<ReadonlySet<string>> {
+  const asked = new Set<string>()
+  await page.route(suggestionsAsked, async (route) => {
+    asked.add(new URL(route.request().url()).searchParams.get('q') ?? '')
+    await new Promise((resolve) => setTimeout(resolve, latencyMs()))
+    await answer(route)
+  })
+  return asked
+}
+
+/** How long the service takes for an answer. */
+export const latencies: readonly (readonly [name: string, ms: () => number])[] = [
+  ['0 ms', () => 0],
+  ['150 ms', () => 150],
+  ['300 ms', () => 300],
+  ['800 ms', () => 800],
+  ['0 to 800 ms, out of order', () => Math.random() * 800],
+]
+
+export const lanesAtOnce = 8
+
+/** Adds blank lanes to a desk that was just opened, which asks for no advice from then on. */
+export async function addLanes(page: Page): Promise<void> {
+  for (let lane = 2; lane <= lanesAtOnce; lane++) {
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await page.getByRole('group', { name: `Lane ${lane}`, exact: true }).waitFor()
+  }
+  await page.route('**/api/advice/**', () => {})
+}
+
+/**
+ * Types each city into both places of a lane of its own, with Tab and with Enter, while answers come late. Gives what all
+ * places should hold in the end, and a way to look at what they do hold.
+ */
+export async function typeCities(
+  page: Page,
+  some: readonly (readonly [typed: string, place: string])[],
+  asked: ReadonlySet<string>,
+) {
+  const origins = page.locator('[data-field$="-origin"]')
+  const ends = page.locator('[data-field$="-origin"], [data-field$="-destination"]')
+  for (const [index, [city]] of some.entries()) {
+    await origins.nth(index).focus()
+    for (const [key, text] of [
+      ['Tab', city],
+      // In capitals, so that it does not find the answer that the origin was given.
+      ['Enter', city.toUpperCase()],
+    ] as const) {
+      await page.keyboard.press('ControlOrMeta+a')
+      // Every fourth time a list of the first half is on its way, or there, when the rest is typed.
+      const half = index % 4 === 0 ? text.slice(0, text.length >> 1).trim() : ''
+      if (half !== '') {
+        await page.keyboard.insertText(half)
+        await expect.poll(() => asked.has(half), { interval: 10, timeout: 15_000 }).toBe(true)
+      }
+      await page.keyboard.insertText(text.slice(half.length))
+      await page.keyboard.press(key)
+    }
+  }
+  return {
+    wanted: some.flatMap(([, place]) => [place, place]),
+    held: () => ends.evaluateAll((all) => all.map((input) => (input as unknown as { value: string }).value)),
+  }
+}
