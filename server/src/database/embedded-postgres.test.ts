@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -13,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Holder, holdDataFolder } from '#testing/data-folder-holder.ts'
 import { canEnter } from './embedded/account.ts'
 import { clusterIsGone, clusterProcesses, signal } from './embedded/postmaster.ts'
@@ -29,12 +30,30 @@ import {
 const nobody = { uid: 65534, gid: 65534 }
 const asRoot = process.getuid?.() === 0
 
+/** A folder whose PostgreSQL was started once and stopped. */
+let startedBefore = ''
 let directory = ''
 
-beforeEach(() => {
-  directory = realpathSync(mkdtempSync(join(tmpdir(), 'lanewise-postgres-')))
-  if (asRoot) chmodSync(directory, 0o711)
+function newFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'lanewise-postgres-')))
+  if (asRoot) chmodSync(folder, 0o711)
+  return folder
+}
+
+beforeAll(async () => {
+  startedBefore = newFolder()
+  await withPostgres({ directory: startedBefore }, async () => {})
 })
+afterAll(() => rmSync(startedBefore, { recursive: true, force: true }))
+
+beforeEach(() => {
+  directory = newFolder()
+})
+
+/** Saves a test the first start, which makes the cluster and takes longer than all that follows. */
+function asStartedBefore(): void {
+  execFileSync('cp', ['-a', `${startedBefore}/.`, directory])
+}
 
 afterEach(async () => {
   await stopAbandonedPostgres(directory)
@@ -110,6 +129,7 @@ describe('what a started PostgreSQL promises', () => {
   })
 
   test('neither role is a superuser, only the owner may make tables, and a wrong password is refused', async () => {
+    asStartedBefore()
     await withPostgres({ directory }, async (postgres) => {
       const { owner, service } = embeddedConnections(postgres)
       const powers =
@@ -124,6 +144,7 @@ describe('what a started PostgreSQL promises', () => {
   })
 
   test('stopping leaves no process, and the next start finds the rows', async () => {
+    asStartedBefore()
     await withPostgres({ directory }, writeRow)
     expect(clusterProcesses(clusterOf(directory))).toEqual([])
     expect(await withPostgres({ directory }, rows)).toBe(1)
@@ -143,6 +164,7 @@ describe('what a started PostgreSQL promises', () => {
 
 describe('after kill -9', () => {
   test('of PostgreSQL: the service is told, and every acknowledged row is there after the next start', async () => {
+    asStartedBefore()
     let told = (_reason: string) => {}
     const reason = new Promise<string>((resolve) => {
       told = resolve
@@ -156,6 +178,7 @@ describe('after kill -9', () => {
   })
 
   test('of the service: the PostgreSQL it left is stopped by the next start, which finds every row', async () => {
+    asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     await holder.kill()
@@ -170,6 +193,7 @@ describe('after kill -9', () => {
   })
 
   test('of both at once: the notes they left do not stop the next start', async () => {
+    asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     await holder.kill()
@@ -178,6 +202,7 @@ describe('after kill -9', () => {
   })
 
   test('a number in the notes that another program has since does that program no harm', async () => {
+    asStartedBefore()
     await withPostgres({ directory }, writeRow)
     const note = join(clusterOf(directory), 'postmaster.pid')
     writeFileSync(
@@ -190,6 +215,7 @@ describe('after kill -9', () => {
 
 describe('a second service on the same folder', () => {
   test('is refused in a line that names folder and process, and the first works on', async () => {
+    asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
     const second = await holdDataFolder(directory, 'postgres')
@@ -216,6 +242,7 @@ describe.runIf(asRoot)('as root', () => {
   test.runIf(process.platform === 'linux')(
     'PostgreSQL runs as another user, without root’s groups',
     async () => {
+      asStartedBefore()
       await withPostgres({ directory }, async () => {
         const [pid] = clusterProcesses(clusterOf(directory))
         const status = readFileSync(`/proc/${pid}/status`, 'utf8')
