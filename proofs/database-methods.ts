@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import * as audit from '#server/database/audit-log.ts'
 import * as credentials from '#server/database/credentials.ts'
 import * as steps from '#server/database/first-steps.ts'
-import * as histories from '#server/database/histories.ts'
 import * as instances from '#server/database/instances.ts'
 import * as calls from '#server/database/integration-calls.ts'
 import * as changes from '#server/database/lane-changes.ts'
@@ -13,6 +12,7 @@ import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
 import * as updates from '#server/database/shipment-updates.ts'
 import * as suggestions from '#server/database/suggestions.ts'
+import * as tenantQuotes from '#server/database/tenant-quotes.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { alters, finds, type Method, shows } from './method.ts'
@@ -120,30 +120,11 @@ export const methods: Readonly<Record<string, Method>> = {
   'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
     steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
   ),
-  'histories.readHistory': finds(({ transaction, tenant }) =>
-    histories.readHistory(transaction, tenant, { corridor: dallasToAtlanta }),
+  'tenant-quotes.readVersions': finds(({ transaction, tenant }) =>
+    tenantQuotes.readVersions(transaction, tenant),
   ),
-  'histories.readTenantStanding': finds(({ transaction, tenant }) =>
-    histories.readTenantStanding(transaction, tenant),
-  ),
-  'histories.readTotals': finds(({ transaction, tenant }) => histories.readTotals(transaction, tenant)),
-  'histories.readRateCounts': finds(({ transaction, tenant }) =>
-    histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
-    histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
-  ),
-  'histories.readHaulQuotes': finds(({ transaction, tenant, now }) =>
-    histories.readHaulQuotes(transaction, tenant, Math.floor(now.getTime() / 86_400_000)),
-  ),
-  'histories.readMilesCounts': finds(({ transaction, tenant }) =>
-    histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'histories.countDecidedLanes': finds(({ transaction, tenant }) =>
-    histories.countDecidedLanes(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
-    histories.readTenantQuotes(transaction, tenant, null, 100),
+  'tenant-quotes.readTenantQuotes': finds(({ transaction, tenant }) =>
+    tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
   ),
   'instances.takePlace': {
     ...finds(({ database, tenant }) =>
@@ -270,6 +251,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
   'lanes.findLaneIds': finds(async ({ transaction, tenant, of }) => [
     ...(await lanes.findLaneIds(transaction, tenant, [of.laneRef])),
+  ]),
+  'lanes.readLaneRefs': finds(async ({ transaction, tenant, of }) => [
+    ...(await lanes.readLaneRefs(transaction, tenant, [of.lane])),
   ]),
   'lanes.lanesById': shows(({ transaction, tenant, of }) =>
     lanes.lanesById(transaction, tenant, [of.lane], { lock: true }),

@@ -4,10 +4,9 @@ import { describeLane } from '#engine/lane-insight.ts'
 import { countRates, laneRates } from '#engine/lane-rates.ts'
 import { adviseMarkup } from '#engine/markup.ts'
 import { readPlace } from '#engine/place.ts'
-import { readHistory } from '#server/database/histories.ts'
 import { type Database, tenantId } from '#server/database/open-database.ts'
+import { readTenantQuotes } from '#server/database/tenant-quotes.ts'
 import { type AskedLane, knownOrFolded } from '#server/lane-places.ts'
-import { sharedTenantMemory, sharedTenants } from '#server/threads/shared-tenants.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
 import {
@@ -30,8 +29,8 @@ const elsewhereMs = 1_000
 
 interface World {
   readonly database: Database
-  /** Two threads of one process, and another process. */
-  readonly nodes: readonly [TestApp, TestApp, TestApp]
+  /** Two processes. */
+  readonly nodes: readonly [TestApp, TestApp]
   readonly ours: Integration
   readonly random: () => number
   /** The lane_refs there are. Those of an import that was undone answer 404, which changes nothing. */
@@ -154,7 +153,7 @@ const ratesTried = [160_000, 199_999, 240_000]
 async function fromTheFacts(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
-    const all = await readHistory(transaction, tenant, {})
+    const all = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
     const counted = {
       wins: all.filter(({ outcome }) => outcome === 'won').length,
       decided: all.filter(({ outcome }) => outcome !== 'pending').length,
@@ -237,16 +236,47 @@ async function look(world: World, node: TestApp, lane: [string, string, string |
   return faults
 }
 
+/** Estimates of the processes that followed every change, where they differ from those of a process that has just started. */
+async function unlikeOpenedAnew(
+  world: World,
+  database: Parameters<typeof appOn>[0],
+  options: Parameters<typeof appOn>[1],
+): Promise<string[]> {
+  const anew = await appOn(database, { ...options, now: world.nodes[0].now })
+  const faults: string[] = []
+  try {
+    for (const origin of cities) {
+      for (const destination of cities) {
+        const query = new URLSearchParams({
+          origin,
+          destination,
+          equipment: 'V',
+          proposed_rate: '1990',
+          include: 'estimate,curve,optimum,evidence',
+        })
+        const read = async (node: TestApp) =>
+          (await call(node, 'GET', `/api/advice/markup?${query}`, { token: world.ours.tenant.owner })).body
+        const fresh = await read(anew)
+        for (const node of world.nodes) {
+          if (!isDeepStrictEqual(await read(node), fresh))
+            faults.push(`the estimate of ${query} differs from that of a process that has just started`)
+        }
+      }
+    }
+  } finally {
+    await anew.close()
+  }
+  return faults
+}
+
 async function remembered(
   { seed, share, cluster, onProgress, signal }: ProofOptions,
   wrapDatabase: (database: Database) => Database = (database) => database,
 ): Promise<Finding> {
   const random = seeded(seed)
   const own = await proofDatabase(cluster)
-  const shared = sharedTenants(sharedTenantMemory())
-  const first = await appOn(own.forTests, { wrapDatabase, shared: shared.versions })
+  const first = await appOn(own.forTests, { wrapDatabase })
   const same = { wrapDatabase, secretKeys: [first.secretKey] as const, now: first.now }
-  const thread = await appOn(own.forTests, { ...same, shared: shared.versions })
   const elsewhere = await appOn(own.forTests, same)
   const faults: string[] = []
   let steps = 0
@@ -254,7 +284,7 @@ async function remembered(
   try {
     const world: World = {
       database: first.database,
-      nodes: [first, thread, elsewhere],
+      nodes: [first, elsewhere],
       ours: await makeIntegration(first),
       random,
       refs: [],
@@ -271,8 +301,8 @@ async function remembered(
       for (const node of world.nodes) await look(world, node, lane)
       const changed = oneOf(random, world.nodes)
       const what = await change(world, changed)
-      // The one that was asked and its process first: a second later they would know without having been told.
-      const isOther = (node: TestApp) => (node === elsewhere) !== (changed === elsewhere)
+      // The one that was asked first: a second later it would know without having been told.
+      const isOther = (node: TestApp) => node !== changed
       for (const node of world.nodes.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)))) {
         const until = isOther(node) ? performance.now() + elsewhereMs : 0
         let found = await look(world, node, lane)
@@ -283,12 +313,13 @@ async function remembered(
       steps++
       if (steps % 25 === 0) onProgress(`${steps} of ${all} changes`)
     }
+    if (faults.length === 0) faults.push(...(await unlikeOpenedAnew(world, own.forTests, same)))
   } finally {
-    for (const app of [elsewhere, thread, first]) await app.close()
+    for (const app of [elsewhere, first]) await app.close()
     await own.drop()
   }
   return {
-    figure: `${steps} changes, ${compared} comparisons over two processes and two threads`,
+    figure: `${steps} changes, ${compared} comparisons over two processes; then the estimates of a process that has just started`,
     faults: firstFaults(faults),
   }
 }

@@ -1,7 +1,9 @@
+import { Problem } from '#contract/errors.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
-import { type Books, BookTooLarge } from './book/books.ts'
+import type { Books } from './book/books.ts'
+import type { BrokerageBook } from './book/brokerage-book.ts'
 import type { NewLane } from './database/lanes.ts'
 import type { TenantId } from './database/open-database.ts'
 
@@ -39,10 +41,14 @@ export function costExpected(
  * The brokerage's costs, as its book has them; null for a brokerage whose book the memory has no room for: its quotes are
  * saved without an expected cost.
  */
-export async function costsOf(books: Books, tenant: TenantId, now: number): Promise<CostModel | null> {
+export async function costsOf(
+  books: Books<BrokerageBook>,
+  tenant: TenantId,
+  now: number,
+): Promise<CostModel | null> {
   const open = await books.read(tenant).catch((error: unknown) => {
-    if (error instanceof BookTooLarge) return null
+    if (error instanceof Problem) return null
     throw error
   })
-  return open === null ? null : (await open.book.advice(now)).costs
+  return open === null ? null : (await open.quotes.advice(now)).costs
 }

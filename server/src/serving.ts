@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { buildApp } from './app.ts'
 import { auditHeads } from './audit-heads.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
+import { books } from './book/books.ts'
+import { BrokerageBook } from './book/brokerage-book.ts'
 import { callLog } from './call-log.ts'
 import type { Config } from './config.ts'
 import { takePlace } from './database/instances.ts'
@@ -20,7 +22,6 @@ import { signUpLimit } from './security/sign-up-limit.ts'
 import { tokens } from './security/token.ts'
 import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './tenant-limit.ts'
 import { tenantMemory } from './tenant-memory.ts'
-import { tenantModels } from './tenant-models.ts'
 import { tenantWatch } from './tenant-watch.ts'
 import type { Desk } from './threads/desk.ts'
 import type { SharedTenants } from './threads/shared-tenants.ts'
@@ -57,6 +58,9 @@ export interface ServingOptions {
   readonly migrations: readonly string[]
   readonly listen: { readonly port: number; readonly host: string; readonly reusePort: boolean }
 }
+
+/** Tokens and secrets that are remembered: some hundred bytes each. */
+export const credentialBytesMax = 32_000_000
 
 const nanosecondsPerMs = 1_000_000
 
@@ -134,10 +138,18 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
           takePlace: redis?.takePlace ?? placeInDatabase,
         })
   const desk = first ?? keepDesk()
-  const memory = tenantMemory(watch, (config.memoryMegabytes * 1_000_000) / config.threads)
+  const memory = tenantMemory(watch, credentialBytesMax)
+  const shelf = books({
+    database,
+    watch,
+    make: () => new BrokerageBook(),
+    bytesMax: (config.memoryMegabytes * 1_000_000) / config.threads,
+    monotonic,
+  })
   watching.lookUp({
     connections: database.connections,
     memory: memory.counts,
+    books: shelf.counts,
     watch: watch.counts,
     calls: calls.counts,
     replica,
@@ -152,7 +164,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     secretKeys,
     signInAttempts: desk.signInAttempts,
     signUps: desk.signUps,
-    models: tenantModels(),
+    books: shelf,
     migrations,
     memory,
     tenantLimit: watching.metrics.countingTenants(limit),
@@ -175,6 +187,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       desk.backtests,
       desk.imports,
       ...(events === null ? [] : [events]),
+      shelf,
       calls,
       refusals,
       heads,

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '#server/app.ts'
 import { backtestRunner } from '#server/backtests/backtest-runner.ts'
+import { books } from '#server/book/books.ts'
+import { BrokerageBook } from '#server/book/brokerage-book.ts'
 import { callLog } from '#server/call-log.ts'
 import { type Config, readConfig } from '#server/config.ts'
 import { writeEventsOn } from '#server/database/installation.ts'
@@ -21,9 +23,9 @@ import { signInAttempts } from '#server/security/sign-in-back-off.ts'
 import { signUpLimit } from '#server/security/sign-up-limit.ts'
 import { type Tokens, tokens } from '#server/security/token.ts'
 import { serviceLog } from '#server/service-log.ts'
+import { credentialBytesMax } from '#server/serving.ts'
 import { ownLimit } from '#server/tenant-limit.ts'
 import { tenantMemory } from '#server/tenant-memory.ts'
-import { tenantModels } from '#server/tenant-models.ts'
 import { tenantWatch } from '#server/tenant-watch.ts'
 import type { SharedVersions } from '#server/threads/shared-tenants.ts'
 import { noMetrics, noTraces } from '#server/watching/no-watching.ts'
@@ -127,7 +129,14 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
-  const memory = tenantMemory(watch, config.memoryMegabytes * 1_000_000)
+  const memory = tenantMemory(watch, credentialBytesMax)
+  const shelf = books({
+    database,
+    watch,
+    make: () => new BrokerageBook(),
+    bytesMax: config.memoryMegabytes * 1_000_000,
+    monotonic: () => performance.now(),
+  })
   const calls = callLog({ database: options.wrapCallLogDatabase?.(opened) ?? opened, clock, log: logger })
   const imports = importRunner(
     { database, clock, log: logger },
@@ -145,6 +154,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   watching?.lookUp({
     connections: database.connections,
     memory: memory.counts,
+    books: shelf.counts,
     watch: watch.counts,
     calls: calls.counts,
     replica,
@@ -165,7 +175,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     secretKeys: keys,
     signInAttempts: signInAttempts(),
     signUps: signUpLimit(config.signUpsPerHour),
-    models: tenantModels(),
+    books: shelf,
     migrations,
     memory,
     tenantLimit: metrics.countingTenants(ownLimit(tenantLimit(), monotonic)),

@@ -2,6 +2,7 @@ import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf, Role } from '#contr
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { Books } from '../book/books.ts'
+import type { BrokerageBook } from '../book/brokerage-book.ts'
 import type { Config } from '../config.ts'
 import type { Database, TenantId } from '../database/open-database.ts'
 import type { Replica, StaleReads } from '../database/replica.ts'
@@ -30,7 +31,7 @@ export interface Parts {
   readonly signUps: SignUps
   readonly imports: ImportRunner
   readonly backtests: BacktestRunner
-  readonly books: Books
+  readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
   /** The interface's limit, over all integration endpoints, threads and instances. */
   readonly tenantLimit: TenantLimit

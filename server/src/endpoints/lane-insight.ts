@@ -147,7 +147,7 @@ export async function insightOfLane(
   { books }: Parts,
   closest: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
-  const { book } = await books.read(caller.tenant)
+  const { quotes: book } = await books.read(caller.tenant)
   return answer({ query: lane }, asked, await inTurns(knownOf(book, asked, now)), { closest })
 }
 
@@ -157,7 +157,7 @@ async function insightIntoLane(
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { caller, query, now } = call
   const asked = readAskedLane(query)
-  const { book } = await books.read(caller.tenant)
+  const { quotes: book } = await books.read(caller.tenant)
   const known = await inTurns(knownOf(book, asked, now))
   const evidence = query.include === undefined ? undefined : await evidenceOf(book, asked, known)
   return answer(call, asked, known, evidence === undefined ? {} : { evidence })
@@ -171,7 +171,7 @@ function insightFromMemory(
   const open = query.include === undefined ? books.peek(caller.tenant) : null
   if (open === null) return null
   const asked = readAskedLane(query)
-  const known = knownOf(open.book, asked, now).next()
+  const known = knownOf(open.quotes, asked, now).next()
   return known.done === true ? answer(call, asked, known.value) : null
 }
 

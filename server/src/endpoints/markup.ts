@@ -11,6 +11,7 @@ import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import { ownScope } from '../book/asked-scope.ts'
 import type { OpenBook } from '../book/books.ts'
+import type { BrokerageBook } from '../book/brokerage-book.ts'
 import { readLaneRefs } from '../database/lanes.ts'
 import { inTurns } from '../in-turns.ts'
 import { type AskedLane, readAskedLane } from '../lane-places.ts'
@@ -28,7 +29,11 @@ interface PricedLane {
 }
 
 /** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
-function* pricedLane({ book, settings }: OpenBook, asked: AskedLane, now: number): Steps<PricedLane> {
+function* pricedLane(
+  { quotes: book, settings }: OpenBook<BrokerageBook>,
+  asked: AskedLane,
+  now: number,
+): Steps<PricedLane> {
   const scope = ownScope(book.quotes, asked, asked.equipmentCode)
   const rates = yield* book.result(`rates ${scope.name}`, scope.area, now, function* () {
     return {
@@ -111,7 +116,7 @@ async function adviceWithExtras(
 ): Promise<AnswerOf<typeof markup>> {
   const asked = readAskedLane(query)
   const open = await books.read(caller.tenant)
-  const { book, settings } = open
+  const { quotes: book, settings } = open
   const lane = await inTurns(pricedLane(open, asked, now))
   const scope = ownScope(book.quotes, asked, asked.equipmentCode)
   const history = await inTurns(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { BacktestCounts } from '../backtests/backtest-runner.ts'
+import type { BookCounts } from '../book/books.ts'
 import type { CallLogCounts } from '../call-log.ts'
 import type { EventQueue } from '../database/events.ts'
 import type { Connections } from '../database/open-database.ts'
@@ -21,6 +22,7 @@ export type ThreadMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 export interface Counted {
   readonly connections: () => Connections
   readonly memory: () => MemoryCounts
+  readonly books: () => BookCounts
   readonly watch: () => WatchCounts
   readonly calls: () => CallLogCounts
   /** Null where there is none. */
@@ -270,7 +272,7 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       }
     },
 
-    lookUp({ connections, memory, watch, calls, replica, desk }) {
+    lookUp({ connections, memory, books, watch, calls, replica, desk }) {
       level(
         'lanewise_database_connections',
         'Connections to the database for requests, by whether they are in use.',
@@ -289,13 +291,21 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       level('lanewise_database_connections_waiting', 'Transactions that wait for a connection.', [], () =>
         one(connections().waiting),
       )
-      level('lanewise_memory_entries', 'Lanes, tokens and secrets that are remembered.', [], () =>
+      level('lanewise_books', 'Brokerages whose quotes are held in memory.', [], () => one(books().books))
+      level('lanewise_book_quotes', 'Quotes that are held in memory.', [], () => one(books().quotes))
+      level('lanewise_book_bytes', 'About what that takes.', [], () => one(books().bytes))
+      level('lanewise_book_bytes_max', 'What it may take: MEMORY_MEGABYTES.', [], () => one(books().bytesMax))
+      total(
+        'lanewise_book_reads_total',
+        'Books that were opened, brought up to date, and closed for room.',
+        ['kind'],
+        () => each('kind', { opened: books().opened, followed: books().followed, closed: books().closed }),
+      )
+      level('lanewise_memory_entries', 'Tokens and secrets that are remembered.', [], () =>
         one(memory().entries),
       )
       level('lanewise_memory_bytes', 'About what that takes.', [], () => one(memory().bytes))
-      level('lanewise_memory_bytes_max', 'What it may take: MEMORY_MEGABYTES.', [], () =>
-        one(memory().bytesMax),
-      )
+      level('lanewise_memory_bytes_max', 'What it may take.', [], () => one(memory().bytesMax))
       total(
         'lanewise_memory_recalls_total',
         'Things asked of the memory that were remembered, and that had to be read from the database.',

@@ -1,0 +1,343 @@
+import { problem } from '#contract/errors.ts'
+import { DatabaseUnavailable } from '../database/database-failures.ts'
+import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
+import { Patience, spendPatience, withPatience } from '../database/patience.ts'
+import type { TenantWatch } from '../tenant-watch.ts'
+import { type BookSettings, followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
+
+/** All quotes of one brokerage, in memory. */
+export interface Book extends QuoteSink {
+  /** About what it takes. */
+  bytes(): number
+  /** Its quotes. */
+  readonly size: number
+}
+
+/**
+ * A book as a reader gets it. Its quotes change when the book is next brought up to date: who computes over several turns
+ * of the event loop must say which version of the quotes it has begun with.
+ */
+export interface OpenBook<Quotes extends Book> {
+  readonly quotes: Quotes
+  readonly settings: BookSettings
+  readonly versions: TenantVersions
+}
+
+/**
+ * The books of a process. A book is opened once, by reading all quotes of its brokerage, and from then on follows the
+ * changes: commits of this process are in the next read, those of other processes as soon as the watch hears of them.
+ */
+export interface Books<Quotes extends Book> {
+  /**
+   * The book of a brokerage, with everything that was committed before somebody asked.
+   *
+   * @throws DatabaseUnavailable when the database cannot say what changed, or is not done opening it in ten seconds
+   * @throws Problem when its quotes do not fit into the memory
+   */
+  read(tenant: TenantId): Promise<OpenBook<Quotes>>
+  /** The book at once, where it is open and nothing has changed; null where `read` is needed. */
+  peek(tenant: TenantId): OpenBook<Quotes> | null
+  counts(): BookCounts
+  /** Begins no more openings, and waits for what is under way. */
+  drain(): Promise<void>
+}
+
+export interface BookCounts {
+  /** Open books, their quotes and about what they take, and what they may take. */
+  readonly books: number
+  readonly quotes: number
+  readonly bytes: number
+  readonly bytesMax: number
+  /** Since the start: books that were opened, brought up to date, and closed for room or to be opened anew. */
+  readonly opened: number
+  readonly followed: number
+  readonly closed: number
+}
+
+export interface BooksOptions<Quotes extends Book> {
+  readonly database: Pick<Database, 'inTenant'>
+  readonly watch: Pick<TenantWatch, 'look' | 'isCurrent' | 'reading' | 'epoch'>
+  readonly make: () => Quotes
+  /** What all books together may take. */
+  readonly bytesMax: number
+  readonly monotonic: () => number
+  readonly openingWaitMs?: number
+}
+
+/** A reader waits so long for a book that is being opened; the opening goes on without it. */
+const openingWaitMsUsual = 10_000
+/** More at once would only make each of them slower, and take more memory than the bound. */
+const openingsAtOnce = 4
+/** A brokerage that does not fit is left alone for a minute, then for twice as long each time: an attempt closes other books. */
+const refusedMs = { first: 60_000, last: 3_600_000 } as const
+/** A log of changes that ends before it is read is somebody else at work on the database: it is not waited for forever. */
+const triesMax = 3
+
+interface Entry<Quotes extends Book> {
+  readonly tenant: TenantId
+  readonly quotes: Quotes
+  /** The watch's, before anything was read. */
+  readonly epoch: number
+  bytes: number
+  /** Null until all quotes are read. */
+  open: OpenBook<Quotes> | null
+  /** Set while it is brought up to date: in the midst of that nobody may look into it. */
+  following: Promise<void> | null
+}
+
+interface Refusal {
+  readonly until: number
+  readonly waitMs: number
+  /** About how many quotes fit. */
+  readonly fit: number
+}
+
+const stopping = () => new DatabaseUnavailable(new Error('The service is stopping.'))
+
+/** A book alone takes more than all books may. */
+class DoesNotFit extends Error {}
+
+function doesNotFit({ fit }: Refusal) {
+  const quotes = Math.floor(fit / 1_000) * 1_000 || fit
+  return problem(
+    'unavailable',
+    `The quotes of your brokerage do not fit into the memory of the service: about ${quotes.toLocaleString('en-US')} do, bounded by MEMORY_MEGABYTES. Nothing was changed.`,
+    { headers: { 'Retry-After': '60' } },
+  )
+}
+
+/** Waits for something that goes on behind it, at most so long. */
+async function within<T>(going: Promise<T>, ms: number, late: string): Promise<T> {
+  if (!Number.isFinite(ms)) return going
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new DatabaseUnavailable(new Error(late))), ms)
+  try {
+    return await Promise.race([going, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Lets so many through at once; the others wait in line. */
+function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}
+
+/** What books take together, and which goes first when that is too much: the one that was asked for longest ago. */
+function shelf<Quotes extends Book>(bytesMax: number) {
+  /** Open books, the one asked for last at the end. */
+  const entries = new Map<TenantId, Entry<Quotes>>()
+  let bytes = 0
+  let closed = 0
+
+  function weigh(entry: Entry<Quotes>, now: number): void {
+    bytes += now - entry.bytes
+    entry.bytes = now
+  }
+
+  function close(entry: Entry<Quotes>): void {
+    if (entries.get(entry.tenant) !== entry) return
+    entries.delete(entry.tenant)
+    weigh(entry, 0)
+    closed++
+  }
+
+  return {
+    entries,
+    close,
+    /** Takes a book off the sum that was never finished. */
+    forget: (entry: Entry<Quotes>) => weigh(entry, 0),
+    touch(entry: Entry<Quotes>): void {
+      entries.delete(entry.tenant)
+      entries.set(entry.tenant, entry)
+    },
+    /** Counts what a book has grown by, and closes others for it. @throws DoesNotFit */
+    grown(entry: Entry<Quotes>): void {
+      weigh(entry, entry.quotes.bytes())
+      if (entry.bytes > bytesMax) throw new DoesNotFit()
+      for (const other of entries.values()) {
+        if (bytes <= bytesMax) return
+        if (other !== entry) close(other)
+      }
+    },
+    counts: () => ({
+      books: entries.size,
+      quotes: entries.values().reduce((sum, { quotes }) => sum + quotes.size, 0),
+      bytes,
+      bytesMax,
+      closed,
+    }),
+  }
+}
+
+export function books<Quotes extends Book>({
+  database,
+  watch,
+  make,
+  bytesMax,
+  monotonic,
+  openingWaitMs = openingWaitMsUsual,
+}: BooksOptions<Quotes>): Books<Quotes> {
+  const { entries, close, forget, touch, grown, counts } = shelf<Quotes>(bytesMax)
+  const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
+  const refusals = new Map<TenantId, Refusal>()
+  const inTurn = turns(openingsAtOnce)
+  let opened = 0
+  let followed = 0
+  let stopped = false
+
+  function refuse({ tenant, quotes, bytes }: Entry<Quotes>): Refusal {
+    const before = refusals.get(tenant)
+    const waitMs = before === undefined ? refusedMs.first : Math.min(refusedMs.last, before.waitMs * 2)
+    const fit = Math.floor((quotes.size * bytesMax) / bytes)
+    const refusal = { until: monotonic() + waitMs, waitMs, fit }
+    refusals.set(tenant, refusal)
+    return refusal
+  }
+
+  /** The open book of the database that there is now. */
+  function entryOf(tenant: TenantId): Entry<Quotes> | undefined {
+    const entry = entries.get(tenant)
+    if (entry === undefined || entry.epoch === watch.epoch()) return entry
+    close(entry)
+    return undefined
+  }
+
+  function held(tenant: TenantId): OpenBook<Quotes> | null {
+    const entry = entryOf(tenant)
+    const open = entry?.open ?? null
+    if (entry === undefined || open === null || entry.following !== null) return null
+    if (!watch.isCurrent(tenant, open.versions)) return null
+    touch(entry)
+    return open
+  }
+
+  async function openNow(tenant: TenantId, epoch: number): Promise<Entry<Quotes>> {
+    const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
+    try {
+      if (stopped) throw stopping()
+      const { versions, settings } = await openQuotes(database, tenant, entry.quotes, {
+        onPortion() {
+          if (stopped) throw stopping()
+          grown(entry)
+        },
+      })
+      entry.open = { quotes: entry.quotes, settings, versions }
+    } catch (error) {
+      const refusal = error instanceof DoesNotFit ? refuse(entry) : null
+      forget(entry)
+      throw refusal === null ? error : doesNotFit(refusal)
+    }
+    refusals.delete(tenant)
+    const before = entries.get(tenant)
+    if (before !== undefined) close(before)
+    entries.set(tenant, entry)
+    opened++
+    return entry
+  }
+
+  /** Opens a book, or waits with those who have it opened. */
+  function opening(tenant: TenantId): Promise<Entry<Quotes>> {
+    const epoch = watch.epoch()
+    const begun = openings.get(tenant)
+    if (begun?.epoch === epoch) return begun.entry
+    const refusal = refusals.get(tenant)
+    if (refusal !== undefined && monotonic() < refusal.until) throw doesNotFit(refusal)
+    if (stopped) throw stopping()
+    const entry = inTurn(() => openNow(tenant, epoch)).finally(() => {
+      if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
+    })
+    openings.set(tenant, { epoch, entry })
+    entry.catch(() => {})
+    return entry
+  }
+
+  async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
+    const { tenant, quotes } = entry
+    followed++
+    // What it waits for the database is nobody's own: others wait for it, too.
+    const { found } = await watch.reading(tenant, async () => {
+      const found = await withPatience(new Patience(), () =>
+        followQuotes(database, tenant, from.versions.facts, quotes),
+      )
+      return { found, versions: found === 'gone' ? from.versions : found.versions }
+    })
+    if (found === 'gone' || entry.epoch !== watch.epoch()) return close(entry)
+    entry.open = { quotes, settings: found.settings, versions: found.versions }
+    if (entries.get(tenant) !== entry) return
+    touch(entry)
+    try {
+      grown(entry)
+    } catch {
+      // It outgrew the memory: this answer is right, the next one would have to be opened.
+      refuse(entry)
+      close(entry)
+    }
+  }
+
+  function following(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
+    if (entry.following !== null) return entry.following
+    const going = followNow(entry, from).finally(() => {
+      entry.following = null
+    })
+    entry.following = going
+    going.catch(() => {})
+    return going
+  }
+
+  const waitForFollow = (going: Promise<void>) =>
+    spendPatience((leftMs) => within(going, leftMs, 'timeout exceeded when waiting for what changed'))
+
+  /** Brings a book up to date; null when it has to be opened anew. */
+  async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
+    const { tenant } = entry
+    if (entry.following !== null) {
+      // It may have begun before what the caller knows of. What ends it need not end this one.
+      await waitForFollow(entry.following.catch(() => {}))
+      const known = held(tenant)
+      if (known !== null) return known
+      if (entryOf(tenant) !== entry) return null
+    }
+    const from = entry.open
+    if (from === null) return null
+    await waitForFollow(following(entry, from))
+    return entry.open === from ? null : entry.open
+  }
+
+  async function read(tenant: TenantId): Promise<OpenBook<Quotes>> {
+    for (let tries = 0; tries < triesMax; tries++) {
+      await spendPatience(() => watch.look())
+      const known = held(tenant)
+      if (known !== null) return known
+      const entry =
+        entryOf(tenant) ??
+        (await within(opening(tenant), openingWaitMs, 'timeout exceeded when waiting for a book'))
+      const open = await upToDate(entry)
+      if (open !== null) return open
+    }
+    throw new DatabaseUnavailable(new Error('The quotes changed again and again.'))
+  }
+
+  return {
+    read,
+    peek: held,
+    counts: () => ({ ...counts(), opened, followed }),
+    async drain() {
+      stopped = true
+      await Promise.allSettled([...openings.values()].map(({ entry }) => entry))
+      await Promise.allSettled([...entries.values()].map((entry) => entry.following))
+    },
+  }
+}
