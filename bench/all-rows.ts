@@ -1,4 +1,5 @@
 import type { BenchRow } from './bench-row.ts'
+import { atWorkRow } from './rows/at-work.ts'
 import { firstAnswerRow } from './rows/first-answer.ts'
 import { freshnessRow } from './rows/freshness.ts'
 import { giantLaneRow } from './rows/giant-lane.ts'
@@ -13,6 +14,7 @@ import { updatesRow } from './rows/updates.ts'
 
 /** Every row of the benchmark, in the order of a run. */
 export const allRows: readonly BenchRow[] = [
+  atWorkRow,
   markupRow,
   insightRow,
   tailRow,

@@ -18,13 +18,14 @@ const usage = `npm run bench -- [options]
   --only a,b         these rows alone
   --quick            about a minute: the reads, one second a measurement
   --full             10 million quotes, an import of a million rows: about an hour the first time
-  --seconds N        one measurement (2)
+  --seconds N        one measurement (2; people at work 30, 10 with --quick)
   --rounds N         how often each server is measured, in turns (3; 5 with --full)
   --connections N    of the load generator (48)
   --quotes N         quotes of the database (100000)
   --tenants N        brokerages that ask (5000)
   --many-quotes N    quotes of the larger database of the growth row (200000)
   --import-rows N    rows of the import (30000)
+  --brokerage N      quotes of the brokerage at work (12000 and 100000; with --full a million, too)
   --data DIR         where databases are kept for the next run (lanewise-bench in the system's temporary folder)
   --json FILE        writes all figures there
 `
@@ -44,6 +45,7 @@ function read() {
       tenants: { type: 'string' },
       'many-quotes': { type: 'string' },
       'import-rows': { type: 'string' },
+      brokerage: { type: 'string' },
       data: { type: 'string' },
       json: { type: 'string' },
     },
@@ -67,6 +69,13 @@ function read() {
     manyQuotes: Math.round(number('many-quotes', values['many-quotes'], full ? 10_000_000 : 200_000)),
     importRows: Math.round(number('import-rows', values['import-rows'], full ? 1_000_000 : 30_000)),
     giantTenant: full ? 1_000_000 : 100_000,
+    atWork: {
+      brokerages:
+        values.brokerage === undefined
+          ? [12_000, 100_000, ...(full ? [1_000_000] : [])]
+          : [Math.round(number('brokerage', values.brokerage, 12_000))],
+      seconds: number('seconds', values.seconds, quick ? 10 : 30),
+    },
   }
   return {
     ...values,

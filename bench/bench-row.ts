@@ -31,6 +31,8 @@ export interface BenchOptions {
   readonly importRows: number
   /** Quotes of the tenant whose widest scope is asked for. */
   readonly giantTenant: number
+  /** The brokerages of the at-work row, each by its quotes, and how long people work on each. */
+  readonly atWork: { readonly brokerages: readonly number[]; readonly seconds: number }
 }
 
 /** A table of a row: what was measured on the left, one figure in each column. */

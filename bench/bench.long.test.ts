@@ -28,4 +28,24 @@ describe('npm run bench', () => {
     expect(rows).toMatchObject([{ name: 'markup', findings: { faults: [], bars: expect.any(Array) } }])
     for (const [, throughput] of rows[0].findings.table.lines) expect(throughput.median).toBeGreaterThan(0)
   }, 120_000)
+
+  test('lets people work in a small brokerage, and says what they waited for beside its bars', async () => {
+    const json = join(folder, 'at-work.json')
+    const small = ['--brokerage', '2000', '--seconds', '1.2', '--import-rows', '300']
+    const { code, output } = await benchCommand(
+      '--only',
+      'at-work',
+      ...small,
+      '--data',
+      folder,
+      '--json',
+      json,
+    )
+    expect(output).toMatch(/ {2}2,000: advice .*\n {2}2,000: save .*\n {2}2,000: update /)
+    expect(output).toMatch(/first advice after a start, s: [\d.]+, bar at most 0\.5/)
+    expect(output).not.toContain('FAULT')
+    expect(code).toBe(0)
+    const { rows } = JSON.parse(readFileSync(json, 'utf8'))
+    for (const { value } of rows[0].findings.bars) expect(value).toEqual(expect.any(Number))
+  }, 120_000)
 })

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { type Answer, faultsOf, percentile, workingDay } from './at-work/working-day.ts'
 import { benchCommand } from './bench-command.ts'
 import { spreadOf } from './bench-row.ts'
 import { tenantPace } from './load/tenant-pace.ts'
@@ -27,4 +29,46 @@ describe('the load generator', () => {
 
 test('a spread is the median and how far the rounds were apart', () => {
   expect(spreadOf([5, 1, 3, 100])).toEqual({ median: 4, least: 1, most: 100 })
+})
+
+describe('a working day', () => {
+  const call = { method: 'GET', path: '/', headers: {} } as const
+  const caller = (kind: 'advice' | 'save' | 'update', everyMs: number) => ({
+    kind,
+    everyMs,
+    firstMs: 0,
+    next: () => ({ ...call, path: `/${kind}` }),
+  })
+
+  test('goes on calling while answers are late, and waits for all of them', async () => {
+    const send = async (): Promise<Answer> => {
+      await delay(60)
+      return { status: 200, text: '{"curve":[]}', ms: 60 }
+    }
+    const { advice } = await workingDay(send, [caller('advice', 10)], delay(100))
+    expect(advice.times.length).toBeGreaterThan(5)
+    expect(advice.refused.size).toBe(0)
+  })
+
+  test('counts what was not taken, and advice without what was asked for, as faults', async () => {
+    const send = async ({ path }: { path: string }): Promise<Answer> =>
+      path === '/update'
+        ? { status: 503, text: 'later', ms: 1 }
+        : { status: path === '/save' ? 201 : 200, text: '{}', ms: 1 }
+    const callers = [caller('advice', 1_000), caller('save', 1_000), caller('update', 1_000)]
+    const day = await workingDay(send, callers, delay(30))
+    expect(day.save.times).toEqual([1])
+    expect(faultsOf('a day', day)).toEqual([
+      'a day, advice: none was taken',
+      'a day, advice: 1 of status 200, such as {}',
+      'a day, update: none was taken',
+      'a day, update: 1 of status 503, such as later',
+    ])
+  })
+
+  test('is told of by what so large a share did not exceed', () => {
+    const values = Array.from({ length: 100 }, (_, at) => 100 - at)
+    expect([0.5, 0.95, 1].map((share) => percentile(values, share))).toEqual([50, 95, 100])
+    expect(percentile([], 0.5)).toBeNaN()
+  })
 })

@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 
-/** Servers run on one core, what asks them on another; a server of several threads on all but that one, if there are more. */
-export type Core = 'server' | 'servers' | 'generator'
+/**
+ * Servers run on one core, what asks them on another; a server of several threads on all but that one, if there are more.
+ * `any` is wherever the system puts it, as people run it.
+ */
+export type Core = 'server' | 'servers' | 'generator' | 'any'
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
 
@@ -17,7 +20,7 @@ export const pinning = canPin
   : 'processes are not pinned: this machine has no taskset, or one core'
 
 const lastCore = availableParallelism() - 1
-const cores: Readonly<Record<Core, string>> = {
+const cores: Readonly<Record<Exclude<Core, 'any'>, string>> = {
   server: '0',
   generator: '1',
   servers: lastCore > 1 ? `0,2-${lastCore}` : '0,1',
@@ -26,7 +29,7 @@ const cores: Readonly<Record<Core, string>> = {
 /** Runs a file of ours with Node, on its core where that can be had. */
 export function spawnPinned(core: Core, file: string, env: Readonly<Record<string, string>>): ChildProcess {
   const node = [process.execPath, ...startOptions, fileURLToPath(new URL(file, import.meta.url))]
-  const [program = '', ...rest] = canPin ? ['taskset', '-c', cores[core], ...node] : node
+  const [program = '', ...rest] = canPin && core !== 'any' ? ['taskset', '-c', cores[core], ...node] : node
   return spawn(program, rest, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -47,7 +47,7 @@ export async function scaleDatabase(
   },
 ): Promise<ScaleDatabase> {
   const name = `${asked.quotes}-quotes-${asked.tenants}-tenants-seed-${asked.seed}`
-  const giants = `${asked.giantLane > 0 ? `-lane-${asked.giantLane}` : ''}${asked.giantTenant > 0 ? `-tenant-${asked.giantTenant}` : ''}`
+  const giants = `${asked.giantLane > 0 ? `-lane-${asked.giantLane}` : ''}${asked.giantTenant > 0 ? `-tenant-${asked.giantTenant}` : ''}${asked.brokerage === undefined ? '' : `-brokerage-${asked.brokerage}`}`
   const directory = join(root, `${name}${giants}`)
   mkdirSync(directory, { recursive: true })
   // As root PostgreSQL works under another account, which must pass through.

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import Papa from 'papaparse'
 import { insertImport } from '#server/database/imports.ts'
 import { type Database, type TenantId, tenantId } from '#server/database/open-database.ts'
 import { importFile, openImport } from '#server/imports/import-file.ts'
 import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
 import { copyIn, copyText, withWallsAside } from '../scale/copy-rows.ts'
 import { tenantsOf } from '../scale/plan.ts'
+import { csvOf } from '../scale/quotes-csv.ts'
 import { chunksOf, quotesOfChunk, type ScaleQuote } from '../scale/scale-quotes.ts'
 import { withDatabase } from '../scale/with-database.ts'
 import { laneColumns, requestColumns, rowsOf } from '../scale/write-quotes.ts'
@@ -139,33 +139,4 @@ async function importOne(database: Database, tenant: TenantId, file: Buffer): Pr
     },
   )
   return end.rowsAdded
-}
-
-const dollars = (cents: number | null | undefined) => (cents == null ? '' : cents / 100)
-const time = (at: number | null | undefined) => (at == null ? '' : new Date(at).toISOString())
-
-function csvOf(quotes: readonly ScaleQuote[]): Buffer {
-  return Buffer.from(
-    Papa.unparse(
-      quotes.map(({ lane, booking, ...quote }) => ({
-        origin: lane.origin,
-        destination: lane.destination,
-        equipment: lane.equipment,
-        customer_name: quote.customerName,
-        quoted_rate: dollars(quote.quotedRateCents),
-        estimated_cost: dollars(quote.estimatedCostCents),
-        market_rate: dollars(quote.marketRateCents),
-        pickup_date: quote.pickupDate,
-        quoted_at: time(quote.quotedAt),
-        outcome: quote.outcome,
-        outcome_reason: quote.outcomeReason ?? '',
-        decided_at: time(quote.decidedAt),
-        customer_rate: dollars(booking?.customerRateCents),
-        truck_cost: dollars(booking?.truckCostCents),
-        carrier_name: booking?.carrierName ?? '',
-        carrier_mc: booking?.carrierMc ?? '',
-        booked_at: time(booking?.bookedAt),
-      })),
-    ),
-  )
 }

@@ -10,6 +10,8 @@ export interface ScalePlan {
   readonly giantLane: number
   /** Quotes of one more tenant; 0: no such tenant. */
   readonly giantTenant: number
+  /** Quotes of one more tenant, a brokerage at work: 600 days of quotes on thousands of lanes; absent: no such tenant. */
+  readonly brokerage?: number
 }
 
 /** One tenant of a plan. */
@@ -17,7 +19,7 @@ export interface PlannedTenant {
   /** Its place in the plan, from 0. */
   readonly index: number
   readonly tenantId: number
-  readonly kind: 'ordinary' | 'giant-lane' | 'giant-tenant'
+  readonly kind: 'ordinary' | 'giant-lane' | 'giant-tenant' | 'brokerage'
   readonly quotes: number
   /** Where its quotes begin in the order in which the whole plan is written. */
   readonly firstQuote: number
@@ -48,8 +50,9 @@ export function mixed(...numbers: readonly number[]): number {
 }
 
 /** What tells one plan from another, whenever it is carried out. */
-function identityOf({ quotes, tenants, seed, giantLane, giantTenant }: ScalePlan): number {
-  return mixed(seed, quotes, tenants, giantLane, giantTenant)
+function identityOf({ quotes, tenants, seed, giantLane, giantTenant, brokerage }: ScalePlan): number {
+  // A plan without it has the numbers it had before there were plans with it.
+  return mixed(seed, quotes, tenants, giantLane, giantTenant, ...(brokerage === undefined ? [] : [brokerage]))
 }
 
 /**
@@ -66,6 +69,7 @@ export function tenantsOf(plan: ScalePlan): PlannedTenant[] {
   if (plan.giantLane > 0)
     sizes.push({ kind: 'giant-lane', quotes: plan.giantLane + smallLanes * smallLaneQuotes })
   if (plan.giantTenant > 0) sizes.push({ kind: 'giant-tenant', quotes: plan.giantTenant })
+  if (plan.brokerage !== undefined) sizes.push({ kind: 'brokerage', quotes: plan.brokerage })
   let firstQuote = 0
   return sizes.map(({ kind, quotes }, index) => {
     const tenant = { index, tenantId: base + index, kind, quotes, firstQuote }

@@ -31,6 +31,8 @@ interface ScaleBooking {
 
 const dayMs = 86_400_000
 const spanDays = 730
+/** As far back as an estimate looks: every quote of a brokerage at work is in it. */
+const brokerageSpanDays = 600
 
 /** Quotes that are drawn from one seed, and written in one transaction. */
 export const quotesPerChunk = 10_000
@@ -82,6 +84,7 @@ export function quotesOfChunk(
     const to = Math.min(last, tenant.firstQuote + tenant.quotes)
     if (from >= to) continue
     const { laneOf } = lanesOfTenant(tenant)
+    const spanMs = (tenant.kind === 'brokerage' ? brokerageSpanDays : spanDays) * dayMs
     let request = { lanesLeft: 0, customerName: '', quotedAt: 0 }
     for (let at = from - tenant.firstQuote; at < to - tenant.firstQuote; at++) {
       const beginsRequest = request.lanesLeft === 0
@@ -89,10 +92,7 @@ export function quotesOfChunk(
         request = {
           lanesLeft: 1 + random.weighted([74, 16, 7, 3]),
           customerName: `${random.pick(firstWords)} ${random.pick(lastWords)}`,
-          quotedAt: officeTime(
-            until - spanDays * dayMs * (1 - (at + random.uniform()) / tenant.quotes),
-            until,
-          ),
+          quotedAt: officeTime(until - spanMs * (1 - (at + random.uniform()) / tenant.quotes), until),
         }
       }
       request.lanesLeft--

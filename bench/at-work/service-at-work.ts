@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createImport, getImport } from '#contract/imports.ts'
+import { signIn } from '#contract/sign-in.ts'
+import { type ServerProcess, startServer } from '../processes.ts'
+import { jsonCall } from './people-at-work.ts'
+import type { PreparedBrokerage } from './prepared-brokerage.ts'
+import type { ProbeOrder } from './probe-messages.ts'
+import { type Answer, type Call, openClient } from './working-day.ts'
+
+/** A service process on the brokerage's folder as `npm start` runs it, with its own database. */
+export interface ServiceAtWork {
+  readonly server: ServerProcess
+  send(call: Call): Promise<Answer>
+  /** As `send`. @throws Error for any status but 2xx */
+  must(call: Call): Promise<{ text: string; ms: number }>
+  probe<Said>(order: ProbeOrder): Promise<Said>
+  /** As an operator stops it; with `kill` at once, where nothing will be started on the folder again. */
+  stop(how?: 'kill'): Promise<void>
+}
+
+const probe = new URL('./service-probe-main.ts', import.meta.url)
+
+export async function startAtWork({ directory }: PreparedBrokerage): Promise<ServiceAtWork> {
+  const server = await startServer(
+    'lanewise',
+    '../server/src/main.ts',
+    {
+      DATA_DIR: directory,
+      DATABASE_URL: '',
+      MIGRATION_DATABASE_URL: '',
+      LANEWISE_SECRET_KEY: '',
+      SAMPLE_BROKERAGE: 'false',
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${probe}`,
+    },
+    'Lanewise is ready',
+    'any',
+  )
+  const client = openClient(server.port)
+  return {
+    server,
+    send: client.send,
+    async must(call) {
+      const { status, text, ms } = await client.send(call)
+      if (status >= 200 && status <= 299) return { text, ms }
+      throw new Error(`${call.path} answered ${status}: ${text.slice(0, 500)}`)
+    },
+    probe: (order) => server.ask(order),
+    async stop(how) {
+      client.close()
+      await server.stop(how === 'kill' ? 'SIGKILL' : 'SIGTERM')
+    },
+  }
+}
+
+/** The token of the person who works. */
+export async function signedIn(service: ServiceAtWork, { person }: PreparedBrokerage): Promise<string> {
+  const { text } = await service.must(jsonCall(signIn.path, person))
+  return (JSON.parse(text) as { token: string }).token
+}
+
+const importLookMs = 500
+const importMsMax = 600_000
+
+/** Sends a file and waits until it is imported. Answers the rows that were added, and how long it took. */
+export async function imported(
+  service: ServiceAtWork,
+  token: string,
+  file: Buffer,
+): Promise<{ rowsAdded: number; seconds: number }> {
+  const began = performance.now()
+  const authorization = `Bearer ${token}`
+  const { text } = await service.must({
+    method: createImport.method,
+    path: `${createImport.path}?file_name=loads.csv`,
+    headers: { authorization, 'content-type': 'text/csv' },
+    body: file,
+  })
+  type Row = { import_id: number; status: string; rows_added: number; failure: string | null }
+  let row: Row = JSON.parse(text)
+  const path = getImport.path.replace('{import_id}', String(row.import_id))
+  while (row.status === 'running') {
+    if (performance.now() - began > importMsMax) throw new Error('The import does not end.')
+    await delay(importLookMs)
+    row = JSON.parse((await service.must({ method: 'GET', path, headers: { authorization } })).text)
+  }
+  if (row.status !== 'done') throw new Error(`The import ended as ${row.status}: ${row.failure}`)
+  return { rowsAdded: row.rows_added, seconds: (performance.now() - began) / 1000 }
+}
