@@ -53,16 +53,16 @@ describe('a working day', () => {
   test('counts what was not taken, and advice without what was asked for, as faults', async () => {
     const send = async ({ path }: { path: string }): Promise<Answer> =>
       path === '/update'
-        ? { status: 503, text: 'later', ms: 1 }
+        ? { status: 503, text: '{"status":503,"detail":"Not now."}', ms: 1 }
         : { status: path === '/save' ? 201 : 200, text: '{}', ms: 1 }
     const callers = [caller('advice', 1_000), caller('save', 1_000), caller('update', 1_000)]
     const day = await workingDay(send, callers, delay(30))
     expect(day.save.times).toEqual([1])
     expect(faultsOf('a day', day)).toEqual([
       'a day, advice: none was taken',
-      'a day, advice: 1 of status 200, such as {}',
+      'a day, advice: 1 of status 200, such as: {}',
       'a day, update: none was taken',
-      'a day, update: 1 of status 503, such as later',
+      'a day, update: 1 of status 503, such as: Not now.',
     ])
   })
 

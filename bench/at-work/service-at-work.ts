@@ -5,7 +5,7 @@ import { type ServerProcess, startServer } from '../processes.ts'
 import { jsonCall } from './people-at-work.ts'
 import type { PreparedBrokerage } from './prepared-brokerage.ts'
 import type { ProbeOrder } from './probe-messages.ts'
-import { type Answer, type Call, openClient } from './working-day.ts'
+import { type Answer, type Call, openClient, reasonOf } from './working-day.ts'
 
 /** A service process on the brokerage's folder as `npm start` runs it, with its own database. */
 export interface ServiceAtWork {
@@ -59,30 +59,49 @@ export async function signedIn(service: ServiceAtWork, { person }: PreparedBroke
 }
 
 const importLookMs = 500
-const importMsMax = 600_000
+const importMsMax = 300_000
 
-/** Sends a file and waits until it is imported. Answers the rows that were added, and how long it took. */
-export async function imported(
-  service: ServiceAtWork,
-  token: string,
-  file: Buffer,
-): Promise<{ rowsAdded: number; seconds: number }> {
+interface ImportRow {
+  readonly import_id: number
+  readonly status: string
+  readonly rows_added: number
+  readonly failure: string | null
+}
+
+/** What became of an import. */
+export interface ImportEnd {
+  readonly rowsAdded: number
+  readonly seconds: number
+  readonly faults: readonly string[]
+}
+
+/** Sends a file and waits until it is imported. What goes wrong with it is a fault and no error: the rest was measured. */
+export async function imported(service: ServiceAtWork, token: string, file: Buffer): Promise<ImportEnd> {
   const began = performance.now()
   const authorization = `Bearer ${token}`
-  const { text } = await service.must({
+  const refused: string[] = []
+  const sent = await service.send({
     method: createImport.method,
     path: `${createImport.path}?file_name=loads.csv`,
     headers: { authorization, 'content-type': 'text/csv' },
     body: file,
   })
-  type Row = { import_id: number; status: string; rows_added: number; failure: string | null }
-  let row: Row = JSON.parse(text)
+  if (sent.status !== createImport.status)
+    return { rowsAdded: 0, seconds: Number.NaN, faults: [`the file was not taken: ${reasonOf(sent)}`] }
+  let row: ImportRow = JSON.parse(sent.text)
   const path = getImport.path.replace('{import_id}', String(row.import_id))
-  while (row.status === 'running') {
-    if (performance.now() - began > importMsMax) throw new Error('The import does not end.')
+  while (row.status === 'running' && performance.now() - began < importMsMax) {
     await delay(importLookMs)
-    row = JSON.parse((await service.must({ method: 'GET', path, headers: { authorization } })).text)
+    const look = await service.send({ method: getImport.method, path, headers: { authorization } })
+    if (look.status === getImport.status) row = JSON.parse(look.text)
+    else refused.push(reasonOf(look))
   }
-  if (row.status !== 'done') throw new Error(`The import ended as ${row.status}: ${row.failure}`)
-  return { rowsAdded: row.rows_added, seconds: (performance.now() - began) / 1000 }
+  return {
+    rowsAdded: row.rows_added,
+    seconds: (performance.now() - began) / 1000,
+    faults: [
+      ...(refused.length === 0 ? [] : [`${refused.length} looks at its progress, such as: ${refused[0]}`]),
+      ...(row.status === 'done' ? [] : [`it was ${row.status} at the end: ${row.failure}`]),
+    ],
+  }
 }

@@ -31,7 +31,7 @@ export type CallKind = (typeof callKinds)[number]
 /** What came of the calls of one kind. Milliseconds from the sending to the whole answer, of those that were taken. */
 export interface Tally {
   readonly times: number[]
-  /** How often each status came that says a call was not taken, and the first answer of each. */
+  /** How often each status came that says a call was not taken, and the last reason that was given with it. */
   readonly refused: Map<number, { count: number; text: string }>
 }
 
@@ -66,6 +66,13 @@ export function openClient(port: number): { send(call: Call): Promise<Answer>; c
   }
 }
 
+const reasonLengthMax = 200
+
+/** What an answer says of why nothing came of a call. */
+export function reasonOf({ text }: Pick<Answer, 'text'>): string {
+  return (/"detail":"([^"]*)"/.exec(text)?.[1] ?? text).slice(0, reasonLengthMax)
+}
+
 /** Why an answer of this kind is not what was asked for; null where it is. */
 function faultOf(kind: CallKind, { status, text }: Answer): number | null {
   if (status < 200 || status > 299) return status
@@ -91,7 +98,7 @@ export async function workingDay(
     const { times, refused } = tallies[kind]
     const fault = faultOf(kind, answer)
     if (fault === null) times.push(answer.ms)
-    else refused.set(fault, { text: answer.text.slice(0, 300), count: (refused.get(fault)?.count ?? 0) + 1 })
+    else refused.set(fault, { text: reasonOf(answer), count: (refused.get(fault)?.count ?? 0) + 1 })
   }
   async function callOn(caller: Caller): Promise<void> {
     for (let due = began + caller.firstMs; ; due += caller.everyMs) {
@@ -119,13 +126,18 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
+/** Calls of a kind that were not taken. */
+export function refusedOf({ refused }: Tally): number {
+  return [...refused.values()].reduce((sum, { count }) => sum + count, 0)
+}
+
 /** What was refused, as faults of the row. */
 export function faultsOf(where: string, tallies: Readonly<Record<CallKind, Tally>>): string[] {
   return callKinds.flatMap((kind) => [
     ...(tallies[kind].times.length === 0 ? [`${where}, ${kind}: none was taken`] : []),
     ...Array.from(
       tallies[kind].refused,
-      ([status, { count, text }]) => `${where}, ${kind}: ${count} of status ${status}, such as ${text}`,
+      ([status, { count, text }]) => `${where}, ${kind}: ${count} of status ${status}, such as: ${text}`,
     ),
   ])
 }

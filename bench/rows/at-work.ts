@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { markup } from '#contract/markup.ts'
@@ -6,12 +7,19 @@ import type { Bar } from '../../evaluation/src/bar.ts'
 import { adviceCall, fileToImport, peopleAtWork } from '../at-work/people-at-work.ts'
 import { type PreparedBrokerage, prepareBrokerage } from '../at-work/prepared-brokerage.ts'
 import type { ClockMoved, MemoryUse, Watched } from '../at-work/probe-messages.ts'
-import { imported, type ServiceAtWork, signedIn, startAtWork } from '../at-work/service-at-work.ts'
+import {
+  type ImportEnd,
+  imported,
+  type ServiceAtWork,
+  signedIn,
+  startAtWork,
+} from '../at-work/service-at-work.ts'
 import {
   type CallKind,
   callKinds,
   faultsOf,
   percentile,
+  refusedOf,
   type Tally,
   workingDay,
 } from '../at-work/working-day.ts'
@@ -44,6 +52,8 @@ interface Stretch {
   readonly loop: Watched
   /** The longest that the benchmark's own loop waited meanwhile: what the machine's other work costs anybody. */
   readonly ownMaxMs: number
+  /** Processes of the whole machine that ran or waited to run in the minute before. */
+  readonly busyBefore: number
 }
 
 interface Measured {
@@ -83,12 +93,13 @@ async function stretch(
   over: () => Promise<unknown>,
 ): Promise<Stretch> {
   const own = monitorEventLoopDelay({ resolution: 2 })
+  const [busyBefore = 0] = loadavg()
   await service.probe<null>({ kind: 'watch' })
   own.enable()
   const tallies = await workingDay(service.send, callers, over())
   own.disable()
   const loop = await service.probe<Watched>({ kind: 'watched' })
-  return { name, tallies, loop, ownMaxMs: own.max / 1e6 }
+  return { name, tallies, loop, ownMaxMs: own.max / 1e6, busyBefore }
 }
 
 /** What the book of the brokerage takes: all that a process needs for an answer to anybody is there before it. */
@@ -154,15 +165,21 @@ async function daysOf(
 
   say(`an import of ${count(rows)} rows beside the same work`)
   const beside = peopleAtWork(brokerage, { token: late, round: 2, clock })
-  let result = { rowsAdded: 0, seconds: 0 }
+  const ends: ImportEnd[] = []
   const importing = await stretch(', import', service, beside, async () => {
-    result = await imported(service, late, file)
+    ends.push(await imported(service, late, file))
   })
   return {
     stretches: [day, dayEnd, importing],
     after,
-    notes: [`an import of ${count(rows)} rows beside the work took ${figure(result.seconds)} s`],
-    faults: result.rowsAdded === rows ? [] : [`${result.rowsAdded} of ${rows} rows were added`],
+    notes: ends.map(
+      ({ rowsAdded, seconds }) =>
+        `an import added ${count(rowsAdded)} of ${count(rows)} rows beside the work in ${figure(seconds)} s`,
+    ),
+    faults: ends.flatMap(({ faults, rowsAdded }) => [
+      ...faults,
+      ...(rowsAdded === rows ? [] : [`${rowsAdded} of ${rows} rows were added`]),
+    ]),
   }
 }
 
@@ -210,14 +227,15 @@ function linesOf({ quotes, stretches, firsts }: Measured): BenchTable['lines'] {
     callKinds.map((kind): BenchTable['lines'][number] => {
       const { times } = tallies[kind]
       const shares = [0.5, 0.95, 1].map((share) => spreadOf([percentile(times, share)]))
-      return [`${count(quotes)}${name}: ${kind}`, ...shares, count(times.length)]
+      const refused = refusedOf(tallies[kind])
+      return [`${count(quotes)}${name}: ${kind}`, ...shares, count(times.length + refused), count(refused)]
     }),
   )
   const first = spreadOf(firsts.map((seconds) => seconds * 1000))
   const one = (value: number) => spreadOf([value])
   return [
     ...lines,
-    [`${count(quotes)}: first advice`, one(first.median), '-', one(first.most), count(firsts.length)],
+    [`${count(quotes)}: first advice`, one(first.median), '-', one(first.most), count(firsts.length), '0'],
   ]
 }
 
@@ -263,9 +281,9 @@ function notesOf({ quotes, stretches, book: { before, open }, after, firsts, not
     ...notes.map((note) => `${name}: ${note}`),
     `${name}: MB grown when the book is open: ${parts(open)}; after the work: ${parts(after)}`,
     `${name}: first advice after each start, s: ${firsts.map(figure).join(', ')}`,
-    ...stretches.map(({ name: where, loop, ownMaxMs }) => {
+    ...stretches.map(({ name: where, loop, ownMaxMs, busyBefore }) => {
       const blocks = loop.blocks.map(({ ms, cpuMs }) => `${figure(ms)} (${figure(cpuMs)})`).join(', ')
-      return `${name}${where}: longest blocks in ms (computing in them): ${blocks || 'none to speak of'}; longest collection ${figure(loop.longestCollectionMs)}; the benchmark itself waited up to ${figure(ownMaxMs)}; ${figure(loop.busy * 100)} % of a core`
+      return `${name}${where}: longest blocks in ms (computing in them): ${blocks || 'none to speak of'}; longest collection ${figure(loop.longestCollectionMs)}; the benchmark itself waited up to ${figure(ownMaxMs)}; ${figure(loop.busy * 100)} % of a core; load average ${figure(busyBefore)} before`
     }),
   ]
 }
@@ -279,7 +297,7 @@ export const atWorkRow: BenchRow = {
     for (const quotes of bench.options.atWork.brokerages) measured.push(await measureOne(bench, quotes))
     return {
       table: {
-        columns: ['p50 ms', 'p95 ms', 'longest ms', 'calls'],
+        columns: ['p50 ms', 'p95 ms', 'longest ms', 'calls', 'refused'],
         lines: measured.flatMap(linesOf),
       },
       bars: measured.flatMap(barsOf),
