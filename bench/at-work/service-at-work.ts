@@ -12,7 +12,7 @@ export interface ServiceAtWork {
   readonly server: ServerProcess
   send(call: Call): Promise<Answer>
   /** As `send`. @throws Error for any status but 2xx */
-  must(call: Call): Promise<{ text: string; ms: number }>
+  must(call: Call): Promise<string>
   probe<Said>(order: ProbeOrder): Promise<Said>
   /** As an operator stops it; with `kill` at once, where nothing will be started on the folder again. */
   stop(how?: 'kill'): Promise<void>
@@ -40,8 +40,8 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
     server,
     send: client.send,
     async must(call) {
-      const { status, text, ms } = await client.send(call)
-      if (status >= 200 && status <= 299) return { text, ms }
+      const { status, text } = await client.send(call)
+      if (status >= 200 && status <= 299) return text
       throw new Error(`${call.path} answered ${status}: ${text.slice(0, 500)}`)
     },
     probe: (order) => server.ask(order),
@@ -54,8 +54,31 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
 
 /** The token of the person who works. */
 export async function signedIn(service: ServiceAtWork, { person }: PreparedBrokerage): Promise<string> {
-  const { text } = await service.must(jsonCall(signIn.path, person))
+  const text = await service.must(jsonCall(signIn.path, person))
   return (JSON.parse(text) as { token: string }).token
+}
+
+/** How long an answer took that was asked for until it came, and what was said before. */
+export interface InTheEnd {
+  readonly seconds: number
+  readonly refused: readonly string[]
+}
+
+const askedAgainMs = 100
+const inTheEndMsMax = 120_000
+
+/** Asks again and again until there is an answer, as a person would. @throws Error when none comes for minutes */
+export async function inTheEnd(service: ServiceAtWork, call: Call): Promise<InTheEnd> {
+  const began = performance.now()
+  const refused: string[] = []
+  for (;;) {
+    const answer = await service.send(call)
+    const ms = performance.now() - began
+    if (answer.status >= 200 && answer.status <= 299) return { seconds: ms / 1000, refused }
+    refused.push(reasonOf(answer))
+    if (ms > inTheEndMsMax) throw new Error(`${call.path} is never answered: ${refused.at(-1)}`)
+    await delay(askedAgainMs)
+  }
 }
 
 const importLookMs = 500

@@ -9,7 +9,9 @@ import { type PreparedBrokerage, prepareBrokerage } from '../at-work/prepared-br
 import type { ClockMoved, MemoryUse, Watched } from '../at-work/probe-messages.ts'
 import {
   type ImportEnd,
+  type InTheEnd,
   imported,
+  inTheEnd,
   type ServiceAtWork,
   signedIn,
   startAtWork,
@@ -58,8 +60,8 @@ interface Stretch {
 
 interface Measured {
   readonly quotes: number
-  /** Seconds of each first advice, in the order of the starts. */
-  readonly firsts: readonly number[]
+  /** The first advice of each start. */
+  readonly firsts: readonly InTheEnd[]
   readonly book: Book
   readonly stretches: readonly Stretch[]
   /** After the first stretch. */
@@ -73,8 +75,8 @@ interface Book {
   readonly token: string
   readonly before: MemoryUse
   readonly open: MemoryUse
-  /** What the advice took that opened it. */
-  readonly seconds: number
+  /** The advice that opened it. */
+  readonly first: InTheEnd
 }
 
 interface Work {
@@ -110,9 +112,9 @@ async function openedBook(brokerage: PreparedBrokerage, service: ServiceAtWork):
   await service.must(adviceCall(small.access.token, smallLane, 0.5, markup.path))
   const token = await signedIn(service, brokerage)
   const before = await service.probe<MemoryUse>({ kind: 'memory' })
-  const { ms } = await service.must(adviceCall(token, lane, 0.5))
+  const first = await inTheEnd(service, adviceCall(token, lane, 0.5))
   const open = await service.probe<MemoryUse>({ kind: 'memory' })
-  return { token, before, open, seconds: ms / 1000 }
+  return { token, before, open, first }
 }
 
 /** Does a piece of work with a service, which is stopped afterwards, however it went. */
@@ -129,15 +131,15 @@ async function withService<Result>(
   }
 }
 
-/** The first advice of a process that has answered nobody before, in seconds. */
+/** The first advice of a process that has answered nobody before. */
 async function firstAdvice(
   { lanes, plan }: PreparedBrokerage,
   service: ServiceAtWork,
   token: string,
   start: number,
-): Promise<number> {
+): Promise<InTheEnd> {
   const lane = lanes.draw(seededRandom(plan.seed + start))
-  return (await service.must(adviceCall(token, lane, 0.5))).ms / 1000
+  return inTheEnd(service, adviceCall(token, lane, 0.5))
 }
 
 /** The working day, the end of a day, and an import: one after the other, for what an import adds would be in the others. */
@@ -194,14 +196,14 @@ async function measureOne(bench: Bench, quotes: number): Promise<Measured> {
         brokerage,
         async (service) => {
           const book = await openedBook(brokerage, service)
-          return { quotes, book, firsts: [book.seconds], ...(await daysOf(work, service, book.token)) }
+          return { quotes, book, firsts: [book.first], ...(await daysOf(work, service, book.token)) }
         },
         'kill',
       )
     }
     say('opening its book')
     const book = await withService(brokerage, (service) => openedBook(brokerage, service))
-    const firsts: number[] = []
+    const firsts: InTheEnd[] = []
     for (let start = 1; start < starts; start++) {
       say(`start ${start} of ${starts}`)
       firsts.push(
@@ -231,11 +233,19 @@ function linesOf({ quotes, stretches, firsts }: Measured): BenchTable['lines'] {
       return [`${count(quotes)}${name}: ${kind}`, ...shares, count(times.length + refused), count(refused)]
     }),
   )
-  const first = spreadOf(firsts.map((seconds) => seconds * 1000))
+  const first = spreadOf(firsts.map(({ seconds }) => seconds * 1000))
+  const refused = firsts.reduce((sum, first) => sum + first.refused.length, 0)
   const one = (value: number) => spreadOf([value])
   return [
     ...lines,
-    [`${count(quotes)}: first advice`, one(first.median), '-', one(first.most), count(firsts.length), '0'],
+    [
+      `${count(quotes)}: first advice`,
+      one(first.median),
+      '-',
+      one(first.most),
+      count(firsts.length + refused),
+      count(refused),
+    ],
   ]
 }
 
@@ -257,7 +267,11 @@ function barsOf({ quotes, stretches, firsts, book, after }: Measured): Bar[] {
   return [
     bar(': advice, p95 ms', percentile(times('advice'), 0.95), aim.adviceMs),
     bar(': saving a quote, p50 ms', percentile(times('save'), 0.5), aim.saveMs),
-    bar(': first advice after a start, s', spreadOf(firsts).median, aim.firstSeconds),
+    bar(
+      ': first advice after a start, s',
+      spreadOf(firsts.map(({ seconds }) => seconds)).median,
+      aim.firstSeconds,
+    ),
     ...stretches.flatMap(({ name, loop }) => [
       bar(`${name}: longest block of the event loop, ms`, loop.maxMs, blockMsMax),
       bar(`${name}: longest that its thread computed in one go, ms`, loop.computedMaxMs, blockMsMax),
@@ -280,7 +294,7 @@ function notesOf({ quotes, stretches, book: { before, open }, after, firsts, not
   return [
     ...notes.map((note) => `${name}: ${note}`),
     `${name}: MB grown when the book is open: ${parts(open)}; after the work: ${parts(after)}`,
-    `${name}: first advice after each start, s: ${firsts.map(figure).join(', ')}`,
+    `${name}: first advice after each start, s: ${firsts.map(({ seconds }) => figure(seconds)).join(', ')}`,
     ...stretches.map(({ name: where, loop, ownMaxMs, busyBefore }) => {
       const blocks = loop.blocks.map(({ ms, cpuMs }) => `${figure(ms)} (${figure(cpuMs)})`).join(', ')
       return `${name}${where}: longest blocks in ms (computing in them): ${blocks || 'none to speak of'}; longest collection ${figure(loop.longestCollectionMs)}; the benchmark itself waited up to ${figure(ownMaxMs)}; ${figure(loop.busy * 100)} % of a core; load average ${figure(busyBefore)} before`
@@ -301,7 +315,12 @@ export const atWorkRow: BenchRow = {
         lines: measured.flatMap(linesOf),
       },
       bars: measured.flatMap(barsOf),
-      faults: measured.flatMap(({ quotes, stretches, faults }) => [
+      faults: measured.flatMap(({ quotes, stretches, firsts, faults }) => [
+        ...firsts.flatMap(({ refused }) =>
+          refused.length === 0
+            ? []
+            : [`${count(quotes)}: the first advice was refused ${refused.length} times: ${refused[0]}`],
+        ),
         ...faults.map((fault) => `${count(quotes)}, import: ${fault}`),
         ...stretches.flatMap(({ name, tallies }) => faultsOf(`${count(quotes)}${name}`, tallies)),
       ]),
