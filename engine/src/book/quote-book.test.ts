@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { estimateOffer } from '../estimate/estimate-offer.ts'
+import { prepareEstimator, prepareEstimatorInSteps } from '../estimate/estimator.ts'
+import { expectedCost, prepareCosts, prepareCostsInSteps } from '../estimate/expected-cost.ts'
+import { haulQuotesInSteps, rateByMiles, rateByMilesInSteps } from '../estimate/rate-by-miles.ts'
+import { countHistory } from '../history-counts.ts'
+import { countMiles } from '../lane-insight.ts'
+import { countRates } from '../lane-rates.ts'
+import { finished } from '../steps.ts'
+import { KeptResults } from './kept-results.ts'
+import { areaName, identityOf, type LanePlaces, QuoteBook } from './quote-book.ts'
+import { OUTCOMES } from './quote-columns.ts'
+import {
+  countScope,
+  countScopeHistory,
+  countScopeMiles,
+  countScopeRates,
+  newestQuotes,
+  type Scope,
+} from './scope-counts.ts'
+
+const DAY = 86_400_000
+const NOW = 20_000 * DAY + DAY / 2
+
+const ends = [
+  { key: 'dallas|TX', state: 'TX', market: 'Dallas, TX' },
+  { key: 'fort worth|TX', state: 'TX', market: 'Dallas, TX' },
+  { key: 'atlanta|GA', state: 'GA', market: 'Atlanta, GA' },
+  { key: 'macon|GA', state: 'GA', market: null },
+  { key: 'honolulu|HI', state: 'HI', market: 'Honolulu, HI' },
+] as const
+
+const places = fc
+  .record({
+    from: fc.constantFrom(...ends),
+    to: fc.constantFrom(...ends),
+    equipmentCode: fc.constantFrom('V', 'R'),
+  })
+  .map(
+    ({ from, to, equipmentCode }): LanePlaces => ({
+      originKey: from.key,
+      destinationKey: to.key,
+      originState: from.state,
+      destinationState: to.state,
+      originMarket: from.market,
+      destinationMarket: to.market,
+      equipmentCode,
+    }),
+  )
+
+const quote = fc.record({
+  // Few ids, so that quotes are replaced and removed; some beyond 2^32, as the service gives them.
+  laneId: fc.oneof(
+    fc.nat(40),
+    fc.nat(40).map((id) => 70_000_000_000 + id),
+  ),
+  places,
+  rateCents: fc.oneof(
+    { weight: 9, arbitrary: fc.integer({ min: 40_000, max: 400_000 }) },
+    { weight: 1, arbitrary: fc.constant(0) },
+  ),
+  costCents: fc.option(fc.integer({ min: 30_000, max: 300_000 })),
+  outcome: fc.constantFrom('won' as const, 'lost' as const, 'pending' as const),
+  miles: fc.option(fc.integer({ min: 20, max: 2_500 })),
+  quotedAt: fc.integer({ min: -700, max: 1 }).map((day) => NOW + day * DAY),
+})
+
+interface Known {
+  readonly laneId: number
+  readonly places: LanePlaces
+  readonly rateCents: number
+  readonly costCents: number | null
+  readonly outcome: 'won' | 'lost' | 'pending'
+  readonly miles: number | null
+  readonly quotedAt: number
+}
+
+const changes = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: quote.map((put): Known | { remove: number } => put) },
+    { weight: 1, arbitrary: quote.map(({ laneId }): Known | { remove: number } => ({ remove: laneId })) },
+  ),
+  { maxLength: 150 },
+)
+
+function put(book: QuoteBook, one: Known): void {
+  book.put(book.lane(one.places), {
+    laneId: one.laneId,
+    quotedAt: one.quotedAt,
+    rateCents: one.rateCents,
+    costCents: one.costCents ?? Number.NaN,
+    outcome: OUTCOMES.indexOf(one.outcome),
+    miles: one.miles ?? Number.NaN,
+  })
+}
+
+/** A book that followed changes, the quotes that are left, and a book made of those alone. */
+function followed(list: readonly (Known | { remove: number })[]) {
+  const book = new QuoteBook()
+  const left = new Map<number, Known>()
+  for (const change of list) {
+    if ('remove' in change) {
+      book.remove(change.remove)
+      left.delete(change.remove)
+    } else {
+      put(book, change)
+      left.set(change.laneId, change)
+    }
+  }
+  const anew = new QuoteBook()
+  for (const one of left.values()) put(anew, one)
+  const quotes = [...left.values()].sort((a, b) => a.quotedAt - b.quotedAt || a.laneId - b.laneId)
+  return { book, anew, quotes }
+}
+
+const listed = (quotes: readonly Known[]) => quotes.map((one) => ({ ...one, lane: identityOf(one.places) }))
+
+const scopesOf = (book: QuoteBook): { scope: Scope; has: (one: LanePlaces) => boolean }[] =>
+  [null, 'V'].flatMap((equipmentCode) => {
+    const ofEquipment = (one: LanePlaces) => equipmentCode === null || one.equipmentCode === equipmentCode
+    const areas = [
+      { area: book.all, has: () => true },
+      {
+        area: book.corridor('dallas|TX', 'atlanta|GA'),
+        has: (one: LanePlaces) => one.originKey === 'dallas|TX' && one.destinationKey === 'atlanta|GA',
+      },
+      {
+        area: book.area(areaName.states('TX', 'GA')),
+        has: (one: LanePlaces) => one.originState === 'TX' && one.destinationState === 'GA',
+      },
+      {
+        area: book.area(areaName.markets('Dallas, TX', 'Atlanta, GA') ?? ''),
+        has: (one: LanePlaces) =>
+          one.originMarket === 'Dallas, TX' && one.destinationMarket === 'Atlanta, GA',
+      },
+      {
+        area: book.area(areaName.regions('TX', 'GA') ?? ''),
+        has: (one: LanePlaces) => one.originState === 'TX' && one.destinationState === 'GA',
+      },
+    ]
+    return areas.flatMap(({ area, has }) =>
+      area === undefined
+        ? []
+        : [{ scope: { area, equipmentCode }, has: (one: LanePlaces) => has(one) && ofEquipment(one) }],
+    )
+  })
+
+const byMiles = (one: { miles: number | null }, other: { miles: number | null }) =>
+  (one.miles ?? -1) - (other.miles ?? -1)
+
+describe('a book that followed any changes', () => {
+  test('counts every scope as its quotes do one by one', () => {
+    fc.assert(
+      fc.property(changes, (list) => {
+        const { book, quotes } = followed(list)
+        expect(book.size).toBe(quotes.length)
+        expect([book.won, book.decided]).toEqual([
+          quotes.filter(({ outcome }) => outcome === 'won').length,
+          quotes.filter(({ outcome }) => outcome !== 'pending').length,
+        ])
+        for (const { scope, has } of scopesOf(book)) {
+          const of = quotes.filter((one) => has(one.places))
+          expect(finished(countScopeRates(book, scope))).toEqual(countRates(of))
+          expect(finished(countScopeHistory(book, scope, NOW))).toEqual(countHistory(of, NOW))
+          expect(finished(countScopeMiles(book, scope)).sort(byMiles)).toEqual(countMiles(of).sort(byMiles))
+          const decided = of.filter(({ outcome }) => outcome !== 'pending')
+          expect(countScope(scope)).toEqual({
+            quotes: of.length,
+            decided: decided.length,
+            lanes: new Set(decided.map((one) => `${one.places.originKey}>${one.places.destinationKey}`)).size,
+          })
+          expect(finished(newestQuotes(book, scope, 5)).map(({ laneId }) => laneId)).toEqual(
+            of.slice(-5).map(({ laneId }) => laneId),
+          )
+        }
+        for (const { key } of ends) {
+          const has = quotes.some((one) => one.places.originKey === key || one.places.destinationKey === key)
+          expect(book.hasPlace(key)).toBe(has)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('estimates and costs the same as a list of its quotes, to the last digit', () => {
+    fc.assert(
+      fc.property(changes, (list) => {
+        const { book, anew, quotes } = followed(list)
+        const offer = { offerRateCents: 200_000, miles: 780, expectedCostCents: 170_000 }
+        const estimates = [book, anew].map((one) => {
+          const rows = finished(one.columns.orderedRows())
+          const estimator = finished(prepareEstimatorInSteps(one, NOW, rows).steps)
+          const costs = finished(prepareCostsInSteps(one, NOW, rows))
+          const haulLog = finished(
+            rateByMilesInSteps(finished(haulQuotesInSteps(one.columns, 20_000)), 20_000),
+          )
+          return { estimator, costs, haulLog }
+        })
+        const plain = {
+          estimator: prepareEstimator({ quotes: listed(quotes), now: NOW }),
+          costs: prepareCosts(
+            listed(quotes).flatMap(({ laneId, costCents, miles, quotedAt, lane }) =>
+              costCents === null || miles === null
+                ? []
+                : [{ laneId, costCents, miles, at: quotedAt, costKeys: lane.costKeys }],
+            ),
+            NOW,
+          ),
+          haulLog: rateByMiles(quotes, 20_000),
+        }
+        for (const { places: of } of quotes.slice(0, 4)) {
+          const lane = identityOf(of)
+          for (const { estimator, costs, haulLog } of estimates) {
+            expect(estimateOffer({ ...offer, lane, estimator })).toEqual(
+              estimateOffer({ ...offer, lane, estimator: plain.estimator }),
+            )
+            const load = { costKeys: lane.costKeys, miles: 780 }
+            expect(expectedCost(costs, load)).toEqual(expectedCost(plain.costs, load))
+            expect(haulLog(780)).toBe(plain.haulLog(780))
+          }
+        }
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('has expected costs that followed the changes of a day, to 1e-9 of those prepared anew with the same curve', () => {
+    fc.assert(
+      fc.property(changes, changes, (before, after) => {
+        const { book } = followed(before)
+        const rows = () => finished(book.columns.orderedRows())
+        const costs = finished(prepareCostsInSteps(book, NOW, rows()))
+        const unlisten = book.listen(() => ({ costs }))
+        for (const change of after) {
+          if ('remove' in change) book.remove(change.remove)
+          else put(book, change)
+        }
+        unlisten()
+        const anew = finished(prepareCostsInSteps(book, NOW, rows()))
+        expect(costs.loads).toBe(anew.loads)
+        // With fewer than 60 loads both use the default curve, so that the residuals are of one curve.
+        if (costs.ownCurve || anew.ownCurve) return
+        for (const [key, residual] of anew.residuals) {
+          const kept = costs.residuals.get(key)
+          expect(kept?.loads).toBe(residual.loads)
+          if (residual.loads === 0) continue
+          expect(kept?.weight).toBeCloseTo(residual.weight, 9)
+          expect(kept?.sum).toBeCloseTo(residual.sum, 9)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+test('a result is kept until a quote of its area changes, or its time is over', () => {
+  const book = new QuoteBook()
+  const [from, , to, far] = ends
+  const lane = (origin: (typeof ends)[number], destination: (typeof ends)[number]): LanePlaces => ({
+    originKey: origin.key,
+    destinationKey: destination.key,
+    originState: origin.state,
+    destinationState: destination.state,
+    originMarket: origin.market,
+    destinationMarket: destination.market,
+    equipmentCode: 'V',
+  })
+  const one = { rateCents: 200_000, costCents: null, outcome: 'won', miles: null, quotedAt: NOW } as const
+  put(book, { ...one, laneId: 1, places: lane(from, to) })
+  const corridor = book.corridor(from.key, to.key) ?? book.all
+  const kept = new KeptResults()
+  kept.keep('a', { revision: corridor.revision, now: NOW }, { value: 7, until: NOW + DAY })
+  expect(kept.get('a', corridor, NOW)).toBe(7)
+  expect(kept.get('a', corridor, NOW - 1)).toBeUndefined()
+  expect(kept.get('a', corridor, NOW + DAY)).toBeUndefined()
+  put(book, { ...one, laneId: 2, places: lane(far, to) })
+  expect(kept.get('a', corridor, NOW)).toBe(7)
+  put(book, { ...one, laneId: 3, places: lane(from, to) })
+  expect(kept.get('a', corridor, NOW)).toBeUndefined()
+})
