@@ -1,0 +1,245 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { finished } from '#engine/steps.ts'
+import { makeLane, makeTenant } from '#testing/make.ts'
+import { mapBook } from '#testing/map-book.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { readTenantQuotes } from '../database/histories.ts'
+import { type TenantId, tenantId } from '../database/open-database.ts'
+import { updateTenant } from '../database/people.ts'
+import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
+
+let app: TestApp
+let owner: pg.Client
+
+beforeAll(async () => {
+  app = await testApp()
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await app.close()
+})
+
+/** What the owner of the tables does, past the service: nothing of it is in the log of changes. */
+async function asOwner(own: TenantId, ...statements: readonly string[]): Promise<void> {
+  await owner.query(['begin', `select enter_tenant('${own}', 0, 0, 0)`, ...statements, 'commit'].join('; '))
+}
+
+/** A brokerage with a quote, and more quotes of all kinds beside it. */
+async function brokerage(quotes: number): Promise<TenantId> {
+  const tenant = await makeTenant(app)
+  await makeLane(app, tenant, { rate: 2_000 })
+  const own = tenantId(tenant.id)
+  // Several have one time, some microseconds, none, or one of before the year 2000.
+  await asOwner(
+    own,
+    `insert into lanes (tenant_id, lane_id, lane_ref, request_id, lane_number, quote_count, origin, destination,
+       origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, equipment,
+       equipment_code, quoted_customer_name, quoted_rate_cents, customer_rate_cents, estimated_cost_cents,
+       truck_cost_cents, miles, outcome, decided_at, created_at, updated_at)
+     select tenant_id, 70000000000 + number * 7919, 'more-' || number, request_id, number, 1, origin, destination,
+       'saint-jérôme ' || number % 5 || '|QC', destination_key, 'QC', destination_state, null, destination_market,
+       equipment, (array['V', 'R', 'F'])[1 + number % 3], quoted_customer_name, number * 100,
+       case when number % 4 = 0 then number * 100 + 1 end, case when number % 3 = 0 then number * 90 end,
+       case when number % 5 = 0 then 0 end, case when number % 6 > 0 then 100.125 + number end,
+       (array['won', 'lost', 'pending'])[1 + number % 3], case when number % 3 < 2 then made end, made, made
+     from lanes, generate_series(2, ${quotes + 1}) as number,
+       lateral (select timestamptz '1999-12-31 23:59:59.999Z' + (number / 4) * interval '1 day 1 microsecond' as made) as at
+     where tenant_id = ${own}`,
+  )
+  return own
+}
+
+/** A brokerage's quotes as every other reader reads them. */
+async function plainRows(own: TenantId): Promise<Map<number, string>> {
+  const book = mapBook()
+  const quotes = await app.database.inTenant(own, (transaction) =>
+    readTenantQuotes(transaction, own, null, 100_000),
+  )
+  for (const quote of quotes) {
+    const { originKey, destinationKey, originState, destinationState, equipmentCode } = quote
+    const isFirst = originState === 'TX'
+    const originMarket = isFirst ? 'Dallas, TX' : null
+    const places = { originKey, destinationKey, originState, destinationState }
+    book.put(
+      book.lane({ ...places, originMarket, destinationMarket: 'Atlanta, GA', equipmentCode }),
+      quote.laneId,
+      quote.quotedAt,
+      quote.rateCents,
+      quote.costCents ?? -1,
+      quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
+      quote.miles ?? Number.NaN,
+    )
+  }
+  return new Map(book.rows)
+}
+
+async function opened(own: TenantId, perPortion?: number) {
+  const book = mapBook()
+  const read = await openQuotes(app.database, own, book, perPortion === undefined ? {} : { perPortion })
+  return { book, read, rows: new Map(book.rows) }
+}
+
+const followed = async (...args: Parameters<typeof followQuotes>): Promise<QuotesRead> => {
+  const read = await followQuotes(...args)
+  if (read === 'gone') throw new Error('The log of changes does not reach back.')
+  return read
+}
+
+describe('opening', () => {
+  test('reads every quote as the other readers do, once, in portions of any size', async () => {
+    const own = await brokerage(60)
+    const plain = await plainRows(own)
+    expect(plain.size).toBe(61)
+    for (const perPortion of [1, 3, 60, 61, 62, undefined]) {
+      const { rows, read, book } = await opened(own, perPortion)
+      expect(rows).toEqual(plain)
+      expect(read).toMatchObject({ put: 61, removed: 0, skipped: 0, versions: { facts: 1 } })
+      expect(book.lanes).toHaveLength(16)
+    }
+  })
+
+  test('leaves out quotes at a time that no clock can show, wherever a portion ends', async () => {
+    const own = await brokerage(6)
+    const plain = await plainRows(own)
+    await asOwner(
+      own,
+      "update lanes set created_at = 'infinity' where lane_ref = 'more-2'",
+      "update lanes set created_at = '-infinity' where lane_ref = 'more-3'",
+      "update lanes set created_at = '280000-01-01' where lane_ref = 'more-4'",
+    )
+    for (const number of [2, 3, 4]) plain.delete(70_000_000_000 + number * 7919)
+    for (const perPortion of [1, 2, 100]) {
+      const { rows, read } = await opened(own, perPortion)
+      expect(rows).toEqual(plain)
+      expect(read).toMatchObject({ put: 4, skipped: 3 })
+    }
+  })
+
+  test('of a brokerage without quotes, or that there is not, is an empty book', async () => {
+    const own = tenantId((await makeTenant(app)).id)
+    for (const tenant of [own, tenantId(2_000_000_000)]) {
+      const { rows, read } = await opened(tenant)
+      expect([rows.size, read.versions.facts, read.put]).toEqual([0, 0, 0])
+      expect(read.settings).toEqual({
+        method: 'at_or_below',
+        floors: { marginPct: null, marginCents: null, rateCentsPerMile: null },
+      })
+    }
+  })
+
+  test('tells the settings of the brokerage', async () => {
+    const own = tenantId((await makeTenant(app)).id)
+    await app.database.inTenant(own, (transaction) =>
+      updateTenant(transaction, own, {
+        win_probability_method: 'revealed',
+        floor_margin_pct: 7.5,
+        floor_margin_cents: 15_000,
+        floor_rate_per_mile_cents: 210,
+      }),
+    )
+    const { read } = await opened(own)
+    expect(read.settings).toEqual({
+      method: 'revealed',
+      floors: { marginPct: 7.5, marginCents: 15_000, rateCentsPerMile: 210 },
+    })
+    expect(await followed(app.database, own, read.versions.facts, mapBook())).toMatchObject({
+      settings: read.settings,
+      versions: read.versions,
+    })
+  })
+
+  test('whatever is written between two portions comes with the next follow', async () => {
+    const own = await brokerage(10)
+    const tenant = await makeTenant(app)
+    const other = tenantId(tenant.id)
+    const refs: string[] = []
+    for (const rate of [1_000, 1_100, 1_200]) refs.push((await makeLane(app, tenant, { rate })).lane_ref)
+    const book = mapBook()
+    let portions = 0
+    let writing: Promise<unknown> = Promise.resolve()
+    // Newer than what is read by then: the portions to come do not meet it.
+    app.now += 60_000
+    const database = {
+      inTenant: async <T>(...args: Parameters<typeof app.database.inTenant<T>>) => {
+        await writing
+        return app.database.inTenant(...args)
+      },
+    }
+    const read = await openQuotes(database, other, book, {
+      perPortion: 1,
+      onPortion() {
+        portions++
+        if (portions === 1) writing = makeLane(app, tenant, { rate: 5_000 })
+      },
+    })
+    expect(portions).toBe(4)
+    expect((await opened(other)).rows.size).toBe(4)
+    expect(book.rows.size).toBe(3)
+    expect(await followed(app.database, other, read.versions.facts, book)).toMatchObject({ put: 1 })
+    expect(new Map(book.rows)).toEqual((await opened(other)).rows)
+    expect((await opened(own)).rows.size).toBe(11)
+  })
+})
+
+describe('following', () => {
+  test('a log that has a gap, is shorter or belongs to another database is gone, and the sink is left alone', async () => {
+    const tenant = await makeTenant(app)
+    const own = tenantId(tenant.id)
+    for (const rate of [1_000, 1_100, 1_200]) await makeLane(app, tenant, { rate })
+    const untouched = { ...mapBook(), put: () => expect.fail('put'), remove: () => expect.fail('removed') }
+    const book = mapBook()
+    await followed(app.database, own, 0, book)
+    expect(new Map(book.rows)).toEqual((await opened(own)).rows)
+    expect(await followed(app.database, own, 3, untouched)).toMatchObject({ put: 0, removed: 0 })
+    expect(await followQuotes(app.database, own, 4, untouched)).toBe('gone')
+    await asOwner(own, `delete from quote_changes where version = 2`)
+    expect(await followQuotes(app.database, own, 1, untouched)).toBe('gone')
+    expect(await followed(app.database, own, 2, mapBook())).toMatchObject({ put: 1 })
+    // As a program does that says nothing of lanes.
+    await asOwner(own, `update tenant_facts set facts_version = facts_version + 1`)
+    expect(await followQuotes(app.database, own, 3, untouched)).toBe('gone')
+  })
+
+  test('the log keeps its newest ten thousand versions', async () => {
+    const tenant = await makeTenant(app)
+    const own = tenantId(tenant.id)
+    await makeLane(app, tenant, { rate: 1_000 })
+    await asOwner(
+      own,
+      `insert into quote_changes select ${own}, version, '{}' from generate_series(2, 11998) as version`,
+      `update tenant_facts set facts_version = 11998`,
+    )
+    await makeLane(app, tenant, { rate: 1_100 })
+    expect(await followQuotes(app.database, own, 1, mapBook())).toMatchObject({ put: 1 })
+    await makeLane(app, tenant, { rate: 1_200 })
+    expect(await followQuotes(app.database, own, 1_999, mapBook())).toBe('gone')
+    expect(await followQuotes(app.database, own, 2_000, mapBook())).toMatchObject({
+      put: 2,
+      versions: { facts: 12_000 },
+    })
+  })
+
+  test('more changes than are quicker to read than all quotes are a reason to open anew', async () => {
+    const tenant = await makeTenant(app)
+    const own = tenantId(tenant.id)
+    await makeLane(app, tenant, { rate: 1_000 })
+    await asOwner(own, `update quote_changes set lanes = array(select generate_series(1, 100001))`)
+    expect(await followQuotes(app.database, own, 0, mapBook())).toBe('gone')
+    await asOwner(own, `update quote_changes set lanes = array(select generate_series(1, 25000))`)
+    const book = mapBook()
+    book.put(0, 7, 0, 0, 0, 0, 0)
+    expect(await followed(app.database, own, 0, book)).toMatchObject({ put: 0, removed: 25_000 })
+    expect(book.rows.size).toBe(0)
+  })
+})
+
+test('quotes and places that do not match are an error, not quotes of other lanes', () => {
+  const put = (records: Buffer, places: string) =>
+    finished(putInSteps({ records, places }, mapBook(), new Map()))
+  expect(() => put(Buffer.alloc(33), 'a\u001eb')).toThrow('do not match')
+  expect(() => put(Buffer.alloc(33), 'a\u001fb')).toThrow('told apart')
+  expect(put(Buffer.alloc(33), 'a\u001fb\u001fc\u001fd\u001f\u001f\u001fV')).toEqual({ put: 1, skipped: 0 })
+})
