@@ -4,9 +4,9 @@ import { finished } from '#engine/steps.ts'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { readTenantQuotes } from '../database/histories.ts'
 import { type TenantId, tenantId } from '../database/open-database.ts'
 import { updateTenant } from '../database/people.ts'
+import { readTenantQuotes } from '../database/tenant-quotes.ts'
 import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
 
 let app: TestApp
