@@ -4,6 +4,9 @@ import { type Answer, faultsOf, percentile, workingDay } from './at-work/working
 import { benchCommand } from './bench-command.ts'
 import { spreadOf } from './bench-row.ts'
 import { tenantPace } from './load/tenant-pace.ts'
+import { tenantsOf } from './scale/plan.ts'
+import { quotesOfChunk } from './scale/scale-quotes.ts'
+import { lanesOf } from './scale/tenant-lanes.ts'
 
 describe('npm run bench', () => {
   test('refuses a row that is not there', async () => {
@@ -71,4 +74,23 @@ describe('a working day', () => {
     expect([0.5, 0.95, 1].map((share) => percentile(values, share))).toEqual([50, 95, 100])
     expect(percentile([], 0.5)).toBeNaN()
   })
+})
+
+test('a brokerage at work has quoted for 600 days, on many lanes of which none has most of its quotes', () => {
+  const other = { quotes: 100, tenants: 1, seed: 1, until: '2026-11-01', giantLane: 0, giantTenant: 0 }
+  const plan = { ...other, brokerage: 9_000 }
+  const tenants = tenantsOf(plan)
+  expect(tenants.map(({ kind, quotes }) => [kind, quotes])).toEqual([
+    ['ordinary', 100],
+    ['brokerage', 9_000],
+  ])
+  expect(tenantsOf(other)[0]?.tenantId).not.toBe(tenants[0]?.tenantId)
+  const quotes = quotesOfChunk(plan, tenants, 0).filter(({ tenant }) => tenant.kind === 'brokerage')
+  const days = quotes.map(({ quotedAt }) => (Date.parse('2026-11-01') - quotedAt) / 86_400_000)
+  expect(Math.max(...days)).toBeGreaterThan(590)
+  expect(Math.max(...days)).toBeLessThan(603)
+  const counts = Map.groupBy(quotes, ({ lane }) => lane)
+  expect(lanesOf(plan, tenants[1] ?? tenants[0] ?? expect.fail()).lanes).toHaveLength(1_897)
+  expect(counts.size).toBeGreaterThan(1_500)
+  expect(Math.max(...Array.from(counts.values(), ({ length }) => length))).toBeLessThan(9_000 / 40)
 })

@@ -5,14 +5,12 @@ import { type ServerProcess, startServer } from '../processes.ts'
 import { jsonCall } from './people-at-work.ts'
 import type { PreparedBrokerage } from './prepared-brokerage.ts'
 import type { ProbeOrder } from './probe-messages.ts'
-import { type Answer, type Call, openClient, reasonOf } from './working-day.ts'
+import { type Answer, type Call, isTaken, openClient, reasonOf } from './working-day.ts'
 
 /** A service process on the brokerage's folder as `npm start` runs it, with its own database. */
 export interface ServiceAtWork {
   readonly server: ServerProcess
   send(call: Call): Promise<Answer>
-  /** As `send`. @throws Error for any status but 2xx */
-  must(call: Call): Promise<string>
   probe<Said>(order: ProbeOrder): Promise<Said>
   /** As an operator stops it; with `kill` at once, where nothing will be started on the folder again. */
   stop(how?: 'kill'): Promise<void>
@@ -39,11 +37,6 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
   return {
     server,
     send: client.send,
-    async must(call) {
-      const { status, text } = await client.send(call)
-      if (status >= 200 && status <= 299) return text
-      throw new Error(`${call.path} answered ${status}: ${text.slice(0, 500)}`)
-    },
     probe: (order) => server.ask(order),
     async stop(how) {
       client.close()
@@ -54,12 +47,13 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
 
 /** The token of the person who works. */
 export async function signedIn(service: ServiceAtWork, { person }: PreparedBrokerage): Promise<string> {
-  const text = await service.must(jsonCall(signIn.path, person))
+  const { text } = await inTheEnd(service, jsonCall(signIn.path, person))
   return (JSON.parse(text) as { token: string }).token
 }
 
 /** How long an answer took that was asked for until it came, and what was said before. */
 export interface InTheEnd {
+  readonly text: string
   readonly seconds: number
   readonly refused: readonly string[]
 }
@@ -74,7 +68,7 @@ export async function inTheEnd(service: ServiceAtWork, call: Call): Promise<InTh
   for (;;) {
     const answer = await service.send(call)
     const ms = performance.now() - began
-    if (answer.status >= 200 && answer.status <= 299) return { seconds: ms / 1000, refused }
+    if (isTaken(answer)) return { text: answer.text, seconds: ms / 1000, refused }
     refused.push(reasonOf(answer))
     if (ms > inTheEndMsMax) throw new Error(`${call.path} is never answered: ${refused.at(-1)}`)
     await delay(askedAgainMs)

@@ -66,6 +66,11 @@ export function openClient(port: number): { send(call: Call): Promise<Answer>; c
   }
 }
 
+/** Whether a call was answered with a status of success. */
+export function isTaken({ status }: Pick<Answer, 'status'>): boolean {
+  return status >= 200 && status <= 299
+}
+
 const reasonLengthMax = 200
 
 /** What an answer says of why nothing came of a call. */
@@ -74,9 +79,9 @@ export function reasonOf({ text }: Pick<Answer, 'text'>): string {
 }
 
 /** Why an answer of this kind is not what was asked for; null where it is. */
-function faultOf(kind: CallKind, { status, text }: Answer): number | null {
-  if (status < 200 || status > 299) return status
-  return kind !== 'advice' || text.includes('"curve":') ? null : status
+function faultOf(kind: CallKind, answer: Answer): number | null {
+  if (!isTaken(answer)) return answer.status
+  return kind !== 'advice' || answer.text.includes('"curve":') ? null : answer.status
 }
 
 /**

@@ -109,7 +109,7 @@ async function openedBook(brokerage: PreparedBrokerage, service: ServiceAtWork):
   const { small, lanes } = brokerage
   const [smallLane, lane] = [small.lanes.lanes[0], lanes.lanes[0]]
   if (smallLane === undefined || lane === undefined) throw new Error('A brokerage has no lanes.')
-  await service.must(adviceCall(small.access.token, smallLane, 0.5, markup.path))
+  await inTheEnd(service, adviceCall(small.access.token, smallLane, 0.5, markup.path))
   const token = await signedIn(service, brokerage)
   const before = await service.probe<MemoryUse>({ kind: 'memory' })
   const first = await inTheEnd(service, adviceCall(token, lane, 0.5))
