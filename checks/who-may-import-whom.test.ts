@@ -78,6 +78,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'server/src/endpoints/',
       'server/src/database/',
       'server/src/security/',
+      'server/src/book/',
       'server/src/imports/',
       'server/src/backtests/',
       'geography/src/',
@@ -174,7 +175,7 @@ describe('who may import whom', () => {
       expect.arrayContaining([
         'engine/src/markup.ts',
         'contract/src/markup.ts',
-        'server/src/database/people.ts',
+        'server/src/database/lanes.ts',
       ]),
     )
   })
