@@ -36,6 +36,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Tests end within seconds. On a machine that others fill as well, a program that one starts may take half a minute. */
+const testTimeout = 60_000
+
 export default defineConfig({
   test: {
     // Two cores are the smallest machine this must pass on. Databases and time to pass are waited for about as long as
@@ -52,7 +55,7 @@ export default defineConfig({
         test: {
           name: 'pure',
           include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
-          testTimeout: 30_000,
+          testTimeout,
         },
       },
       {
@@ -61,8 +64,8 @@ export default defineConfig({
           include: tests.filter((file) => isOrdinary(file) && asksForDatabase(file)),
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
           globalSetup: ['server/testing/database-cluster.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -71,8 +74,8 @@ export default defineConfig({
           include: tests.filter(replacesModules),
           isolate: true,
           globalSetup: ['server/testing/database-cluster.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout,
+          hookTimeout: 120_000,
         },
       },
       {

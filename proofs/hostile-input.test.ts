@@ -1,15 +1,15 @@
-import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { testApp } from '#testing/test-app.ts'
-import { hostileInput, undocumentedMember } from './hostile-input.ts'
+import { hostileInput } from './hostile-input.ts'
 import { type OpenApiDocument, operationsOf } from './hostile-oracle.ts'
 import { hostileRequest } from './hostile-requests.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
 
 describe('hostile requests to every operation, directly and through sockets', () => {
-  const requests = 2_000
+  // Five batches: what may succeed comes in the fifth.
+  const requests = 1_250
 
   test('find no 5xx, nothing undocumented, no change by what was refused, and no neighbour who notices', async () => {
     const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls } = await hostileInput(cluster, {
@@ -39,6 +39,7 @@ describe('hostile requests to every operation, directly and through sockets', ()
   })
 })
 
+// Two more are planted in hostile-input.long.test.ts.
 describe('a fault in the service is found:', () => {
   const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
 
@@ -50,23 +51,5 @@ describe('a fault in the service is found:', () => {
     })
     expect(faults.join('\n')).toContain('answered 500')
     expect(faults.join('\n')).toMatch(/printf '.*\\000/)
-  }, 90_000)
-
-  test('an answer with a member that is not documented', async () => {
-    const { faults } = await hostileInput(cluster, soon, undocumentedMember)
-    expect(faults.join('\n')).toContain('the body of me is not as documented')
-  }, 90_000)
-
-  test('a refusal that leaves something behind', async () => {
-    const { faults } = await hostileInput(cluster, soon, (server, app) => {
-      server.addHook('onResponse', async (_request, { statusCode }) => {
-        if (statusCode !== 422) return
-        const owner = new pg.Client(app().testDatabase.owner)
-        await owner.connect()
-        await owner.query("set app.tenant_id = '700000001'; update tenants set name = name || '!'")
-        await owner.end()
-      })
-    })
-    expect(faults.join('\n')).toMatch(/changed .*tenants.*, though nothing in it was to succeed/)
   }, 90_000)
 })

@@ -12,7 +12,8 @@ import { startCluster } from '#testing/database-cluster.ts'
  * stands, and must find something when none does: else it would not notice a hole.
  */
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+/** The folder of the program itself. */
+export const root = fileURLToPath(new URL('..', import.meta.url))
 const databaseFolder = 'server/src/database'
 
 /** The conditions that keep a query to one tenant, as they are written: with the query builder, and in SQL. */

@@ -1,4 +1,7 @@
+import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Integration } from '#testing/make.ts'
+import type { RunningService } from '#testing/running-service.ts'
 
 /** One request and what came of it. Times are milliseconds of one monotonic clock, and of the wall clock. */
 export interface Asked {
@@ -59,3 +62,19 @@ export function refusedTooEarly(log: readonly Asked[]): Asked[] {
       admitted.filter((one) => one.ended > began - 1_000 - clocksApartMs && one.began < ended).length < 10,
   )
 }
+
+const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+const agent = new Agent({ keepAlive: true })
+
+/** Reads of a brokerage through one instance, each over a connection that is kept; gives their status. */
+export const asking =
+  ({ url }: RunningService, { token }: Integration) =>
+  () =>
+    new Promise<number>((resolve, reject) => {
+      request(`${url}${readPath}`, { agent, headers: { Authorization: `Bearer ${token}` } }, (answer) => {
+        answer.resume()
+        answer.on('end', () => resolve(answer.statusCode ?? 0))
+      })
+        .on('error', reject)
+        .end()
+    })

@@ -12,15 +12,12 @@ import {
 } from './route-walk.ts'
 import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
-/** One of each kind of caller; `npm run prove` asks as all of them. */
+/** Those who may most and those who may least; `npm run prove` asks as all of them. */
 const callers: readonly CallerName[] = [
   'nobody',
   'service-A',
   'service-B',
-  'revoked-A',
-  'owner-A',
   'viewer-A',
-  'cookie-A',
   'bare-cookie-A',
   'owner-B',
 ]
@@ -69,10 +66,11 @@ describe('every operation, with every kind of credential, about the records of b
     expect(seenOwn.size).toBeGreaterThan(25)
   }, 120_000)
 
+  // A third of the ids in each parameter; `npm run prove` puts all of them into each.
   test('any id of A, in any parameter of any request of B, opens nothing', async () => {
-    const { faults, calls } = await walkForeignIds(app, tenants)
+    const { faults, calls } = await walkForeignIds(app, tenants, 3)
     expect(faults.join('\n')).toBe('')
-    expect(calls).toBeGreaterThan(500)
+    expect(calls).toBeGreaterThan(250)
   }, 120_000)
 
   test('what B reads is the same to the byte whether A is there or not', async () => {

@@ -51,11 +51,18 @@ function history(options: {
 const end = { city: '', state: '', region: '' }
 const sold = history({ quotes: 600, perDay: 6 })
 
-function enough(quotes: readonly BacktestQuote[], more: { windowDays?: number } = {}) {
-  const found = backtest({ quotes, now: NOW, windowDays: 180, ...more })
-  if (!found.enough) throw new Error(found.why)
-  return found
+function enough(
+  quotes: readonly BacktestQuote[],
+  more: { windowDays?: number; onProgress?: (share: number) => void } = {},
+) {
+  const result = backtest({ quotes, now: NOW, windowDays: 180, ...more })
+  if (!result.enough) throw new Error(result.why)
+  return result
 }
+
+/** One walk through them serves all tests that only look at it: it takes a second. */
+const shares: number[] = []
+const found = enough(sold, { onProgress: (share) => shares.push(share) })
 
 describe('too few quotes', () => {
   test('none at all', () => {
@@ -80,17 +87,15 @@ describe('too few quotes', () => {
   })
 
   test('a brokerage that came a month ago has nothing to be tested on yet', () => {
-    const found = backtest({ quotes: history({ quotes: 580, perDay: 20 }), now: NOW, windowDays: 180 })
-    expect(found).toMatchObject({ enough: false, why: 'too_few_tested', decided: 580, tested: 0 })
-    expect(backtestSentence(found)).toBe(
+    const tooNew = backtest({ quotes: history({ quotes: 580, perDay: 20 }), now: NOW, windowDays: 180 })
+    expect(tooNew).toMatchObject({ enough: false, why: 'too_few_tested', decided: 580, tested: 0 })
+    expect(backtestSentence(tooNew)).toBe(
       'There are too few recent quotes to test the estimate on: 0 decided quotes in the days tested, and 60 are needed.',
     )
   })
 })
 
 describe('what is measured', () => {
-  const found = enough(sold)
-
   test('the decided quotes from the thirtieth day on, and how many of them', () => {
     expect(found).toMatchObject({ quotes: 600, decided: 600, tested: 420, leftOut: 0 })
     expect(found.firstTestedAt).toBe((TODAY - 70) * DAY)
@@ -144,8 +149,6 @@ describe('what is measured', () => {
   })
 
   test('progress rises to the end', () => {
-    const shares: number[] = []
-    backtest({ quotes: sold, now: NOW, windowDays: 180, onProgress: (share) => shares.push(share) })
     expect(shares).toEqual(shares.toSorted((one, other) => one - other))
     expect(shares.at(-1)).toBe(1)
   })
@@ -168,8 +171,6 @@ test('a forecast knows no outcome of its own day or later', () => {
 })
 
 describe('the dollar estimate', () => {
-  const found = enough(sold)
-
   test('sums expected margins, beside what was really earned, with a range around the difference', () => {
     const { dollars } = found
     if (!dollars) throw new Error('no dollars')

@@ -581,7 +581,7 @@ describe('the command', () => {
         expect(code).toBe(0)
         expect(await countOf(tenant, 'lanes')).toBe(5_000)
       }),
-    60_000,
+    120_000,
   )
 
   it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
@@ -629,7 +629,7 @@ describe('the command', () => {
         expect(await importRow(tenant, importId)).toMatchObject({ lanes_removed: 5_000, lanes_kept: 0 })
         expect(await countOf(tenant, 'lanes')).toBe(0)
       }),
-    60_000,
+    120_000,
   )
 
   it(
@@ -650,7 +650,7 @@ describe('the command', () => {
         expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })
         expect(await countOf(tenant, 'lanes')).toBe(0)
       }),
-    60_000,
+    120_000,
   )
 
   it('prints what was refused, writes it to a file, lists and undoes', () =>
