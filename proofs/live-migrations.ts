@@ -15,7 +15,7 @@ import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } fro
 const stallMsMax = 1_000
 
 /** The oldest schema on which the service of this version answers reads and signed updates. */
-const oldestServed = /-quote-changes\.sql$/
+const oldestServed = /-booking-fields\.sql$/
 
 /**
  * Migrations from before the first release that do keep a table while they write or count all of it: so long everybody

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
 import {
   applyShipmentUpdate,
   type BookedLane,
-  type Booking,
-  bookingFields,
   isBooked,
   type LaneOutcome,
   outcomeOfBooking,
@@ -52,16 +51,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
   })
 })
 
-const noBooking: Booking = {
-  customerRateCents: null,
-  truckCostCents: null,
-  customerName: null,
-  carrierName: null,
-  carrierNotes: null,
-  bookedAt: null,
-  cancelledAt: null,
-  cancelReason: null,
-}
+const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
 const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: open, outcomeBeforeBooking: null }
 
 const some = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 })

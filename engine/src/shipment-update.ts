@@ -1,3 +1,13 @@
+import {
+  type Booking,
+  type BookingField,
+  bookingFields,
+  type CancellationField,
+  cancellationFields,
+  clearedBookingFields,
+  ofEachBookingField,
+  type SentBookingField,
+} from './booking-fields.ts'
 import type { Outcome } from './history.ts'
 
 export type OutcomeSource = 'dashboard' | 'tms' | 'import'
@@ -75,31 +85,6 @@ function outcomeOfCancellation(lane: {
     rule: 'cancellation_takes_back_the_win',
   }
 }
-
-/** What is booked on a lane: a value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
-export interface Booking {
-  readonly customerRateCents: number | null
-  readonly truckCostCents: number | null
-  readonly customerName: string | null
-  readonly carrierName: string | null
-  readonly carrierNotes: string | null
-  readonly bookedAt: number | null
-  /** When the booking was cancelled. A lane with a customer rate or truck cost is not cancelled. */
-  readonly cancelledAt: number | null
-  readonly cancelReason: string | null
-}
-export type BookingField = keyof Booking
-
-export const bookingFields: readonly BookingField[] = [
-  'customerRateCents',
-  'truckCostCents',
-  'customerName',
-  'carrierName',
-  'carrierNotes',
-  'bookedAt',
-  'cancelledAt',
-  'cancelReason',
-]
 
 /** When a value was sent, and by which sender. Times in epoch seconds. */
 export interface Stamp {
@@ -180,7 +165,7 @@ export interface BookedLane {
 
 /** A signed update. An absent field leaves the lane's value. */
 export interface ShipmentUpdate {
-  readonly fields: Readonly<Partial<Omit<Booking, 'cancelledAt' | 'cancelReason'>>>
+  readonly fields: Readonly<Partial<Pick<Booking, SentBookingField>>>
   /** Set when the update cancels the booking. */
   readonly cancellation?: { readonly reason: string | null }
   /** The service token that sent it. */
@@ -263,25 +248,20 @@ export function applyShipmentUpdate(
 /** The value that an update gives each field. A cancellation is the absence of a booking, at its own time. */
 function carriedFields(lane: BookedLane, update: ShipmentUpdate, { effective }: Stamp): Partial<Booking> {
   if (update.cancellation === undefined) return update.fields
-  return {
-    ...update.fields,
-    customerRateCents: null,
-    truckCostCents: null,
-    carrierName: null,
-    carrierNotes: null,
-    bookedAt: null,
+  const cancelled: Pick<Booking, CancellationField> = {
     // A cancellation that is sent again changes nothing, so the first one keeps its time.
     cancelledAt: lane.booking.cancelledAt ?? effective * 1000,
     cancelReason: update.cancellation.reason,
   }
+  return { ...update.fields, ...ofEachBookingField(clearedBookingFields, () => null), ...cancelled }
 }
 
 function only(fields: Partial<Booking>, names: ReadonlySet<string>): Partial<Booking> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => names.has(name)))
 }
 
-const cancelFields: ReadonlySet<string> = new Set(['cancelledAt', 'cancelReason'])
-const notCancelled = { cancelledAt: null, cancelReason: null }
+const cancelFields: ReadonlySet<string> = new Set(cancellationFields)
+const notCancelled = ofEachBookingField(cancellationFields, () => null)
 
 function isBookedAmount(field: BookingField): boolean {
   return field === 'customerRateCents' || field === 'truckCostCents'

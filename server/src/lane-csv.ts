@@ -1,18 +1,33 @@
 import type { Lane } from '#contract/lane.ts'
+import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
 import { csvHead, csvLines } from './csv-lines.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
+
+type Column = readonly [header: string, cell: (lane: Lane) => string | number | null]
+
+/** The column of a booking field: amounts with two decimals. */
+function booked(field: CsvBookingField): Column {
+  const { csv, shown, unit } = bookingTable[field]
+  return [csv, (lane) => (unit === 'cents' ? money(lane[shown] as number | null) : lane[shown])]
+}
+/** These stand beside what they belong to; the other fields of the booking follow the margin. */
+const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
+  'customerName',
+  'customerRateCents',
+  'truckCostCents',
+])
 
 /**
  * The columns of an exported lane, in the words of the field. The import reads them back: "Quote ID" is the row's own
  * reference there, not a lane_ref, so that the file is a list of quotes for any brokerage.
  */
-const columns: readonly (readonly [header: string, cell: (lane: Lane) => string | number | null])[] = [
+const columns: readonly Column[] = [
   ['Quote ID', (lane) => lane.lane_ref],
   ['Customer reference', (lane) => lane.reference],
   ['Quoted at', (lane) => lane.created_at],
   ['Quoted by', (lane) => lane.quoted_by?.name ?? null],
-  ['Customer', (lane) => lane.customer_name],
+  booked('customerName'),
   ['Customer on quote', (lane) => lane.quoted_customer_name],
   ['Origin', (lane) => lane.origin],
   ['Destination', (lane) => lane.destination],
@@ -27,16 +42,12 @@ const columns: readonly (readonly [header: string, cell: (lane: Lane) => string 
   ['Outcome reason', (lane) => lane.outcome_reason],
   ['Outcome from', (lane) => lane.outcome_source],
   ['Decided at', (lane) => lane.decided_at],
-  ['Customer rate', (lane) => money(lane.customer_rate)],
-  ['Truck cost', (lane) => money(lane.truck_cost)],
+  booked('customerRateCents'),
+  booked('truckCostCents'),
   ['Truck cost from', (lane) => lane.truck_cost_source],
   ['Margin', (lane) => money(lane.margin)],
   ['Margin %', (lane) => lane.margin_pct],
-  ['Carrier', (lane) => lane.carrier_name],
-  ['Carrier MC', (lane) => lane.carrier_notes],
-  ['Booked at', (lane) => lane.booked_at],
-  ['Cancelled at', (lane) => lane.cancelled_at],
-  ['Cancel reason', (lane) => lane.cancel_reason],
+  ...csvBookingFields.filter((field) => !besideTheQuote.has(field)).map(booked),
   ['Updated at', (lane) => lane.updated_at],
 ]
 

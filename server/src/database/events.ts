@@ -1,15 +1,14 @@
 import { type Selectable, sql } from 'kysely'
 import type { OutcomeRule } from '#engine/shipment-update.ts'
 import { type Database, type TenantId, type TenantTransaction, tenantId } from './open-database.ts'
-import type { LanesTable, UnshownLaneColumn } from './tables.ts'
+import type { JsonRow, LanesTable, UnshownLaneColumn } from './tables.ts'
 
 /** A lane as it was when an event of it was written down, in the form that JSON has. */
-type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
-export type LaneThen = {
-  readonly [column in keyof LaneColumns]: Date extends LaneColumns[column]
-    ? string | Exclude<LaneColumns[column], Date>
-    : LaneColumns[column]
-} & { readonly reference: string | null; readonly quoted_by_name: string | null }
+export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
+export type LaneThen = JsonRow<LaneColumns> & {
+  readonly reference: string | null
+  readonly quoted_by_name: string | null
+}
 
 /** What is kept of an event: the lane as it then was, and what of it changed. A test tells of no lane. */
 export interface EventFacts {

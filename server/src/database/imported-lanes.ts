@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Outcome } from '#engine/history.ts'
 import { binaryArrays } from './binary-arrays.ts'
+import { bookingColumns } from './booking-columns.ts'
 import { laneRef, type NewLane } from './lanes.ts'
 import { type Database, quotesChanged, type TenantId, type TenantTransaction } from './open-database.ts'
 
@@ -85,6 +87,12 @@ function own<Name extends keyof Row['lane']>(
   return [name, type, (rows) => array(rows.map(({ lane }) => lane[name] ?? null))]
 }
 
+const ofUnit = {
+  cents: ['integer', int4s],
+  text: ['text', texts],
+  time: ['timestamptz', timestamps],
+} as const
+
 /** All that is sent of them; what is said of the request is kept with it, or with both. */
 const columns: readonly Column[] = [
   ['lane_id', 'bigint', (rows) => int8s(rows.map((row) => row.laneId))],
@@ -114,12 +122,15 @@ const columns: readonly Column[] = [
   own('outcome_reason', 'text', texts),
   own('outcome_source', 'text', texts),
   own('decided_at', 'timestamptz', timestamps),
-  own('customer_rate_cents', 'integer', int4s),
-  own('truck_cost_cents', 'integer', int4s),
   own('truck_cost_source', 'text', texts),
-  own('carrier_name', 'text', texts),
-  own('carrier_notes', 'text', texts),
-  own('booked_at', 'timestamptz', timestamps),
+  // The customer that a file names is the one of the quote.
+  ...sentBookingFields
+    .filter((field) => field !== 'customerName')
+    .map((field): Column => {
+      const column = bookingColumns[field]
+      const [type, array] = ofUnit[bookingTable[field].unit]
+      return [column, type, (rows) => array(rows.map(({ lane }) => lane[column] ?? null) as never)]
+    }),
 ]
 
 const ofLanes = columns.filter(([name]) => name !== 'reference')

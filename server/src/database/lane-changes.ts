@@ -1,27 +1,20 @@
 import { sql } from 'kysely'
+import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
 import {
-  type BookingField,
   type BookingStamps,
-  bookingFields,
   type LaneOutcome,
   type OutcomeRule,
   type RuledOutcome,
   stampsAfterRollback,
 } from '#engine/shipment-update.ts'
+import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
 import type { LaneRow } from './lanes.ts'
 import { quotesChanged, type TenantId, type TenantTransaction } from './open-database.ts'
+import type { JsonRow } from './tables.ts'
 
-/** The columns whose changes are kept in the audit trail, under the names the API gives them. */
-const audited = {
-  customer_rate: 'customer_rate_cents',
-  truck_cost: 'truck_cost_cents',
+/** Columns beside the booking whose changes are kept in the audit trail. */
+const auditedOutcome = {
   truck_cost_source: 'truck_cost_source',
-  customer_name: 'customer_name',
-  carrier_name: 'carrier_name',
-  carrier_notes: 'carrier_notes',
-  booked_at: 'booked_at',
-  cancelled_at: 'cancelled_at',
-  cancel_reason: 'cancel_reason',
   outcome: 'outcome',
   outcome_reason: 'outcome_reason',
   outcome_source: 'outcome_source',
@@ -37,17 +30,31 @@ const quoted = {
   quoted_at: 'created_at',
 } as const
 
-const shown = { ...audited, ...quoted } as const
-type ShownName = keyof typeof shown
+const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
+/** The columns whose changes are kept in the audit trail, under the names the API gives them. */
+const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
+  ...auditedBooking.map((field) => [bookingTable[field].shown, bookingColumns[field]] as const),
+  ...(Object.entries(auditedOutcome) as [string, AuditedOutcome][]),
+  ...(Object.entries(quoted) as [string, QuotedColumn][]),
+]
+type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
+type QuotedColumn = (typeof quoted)[keyof typeof quoted]
+type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
 /** The digest of the imported row is in the trail, so that an undo restores it, but nobody is shown it. */
-type AuditedColumn = (typeof shown)[ShownName] | 'import_said'
+type AuditedColumn = ShownColumn | 'import_said'
+const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), 'import_said']
+const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), 'import_said'])
 
 /** Columns that change with the audited ones and that the audit trail does not show. */
-const unaudited = ['signed_at', 'outcome_before_booking'] as const
+const unaudited = [
+  'signed_at',
+  'outcome_before_booking',
+  ...bookingFields.filter((field) => !bookingTable[field].audited).map((field) => bookingColumns[field]),
+] as const
 
 /** The columns of a lane that can change. */
-export type HeldValues = Pick<LaneRow, (typeof audited)[keyof typeof audited] | (typeof unaudited)[number]>
-export type QuoteValues = Pick<LaneRow, (typeof quoted)[keyof typeof quoted] | 'import_said'>
+export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
+export type QuoteValues = Pick<LaneRow, QuotedColumn | 'import_said'>
 /** New values of a lane: what is absent stays. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
@@ -76,7 +83,7 @@ function differences(
 ): { before: AuditedValues; after: AuditedValues } {
   const before: AuditedValues = {}
   const after: AuditedValues = {}
-  for (const column of [...Object.values(shown), 'import_said'] as const) {
+  for (const column of auditedColumns) {
     const value = next[column]
     if (value === undefined) continue
     const [was, is] = [audit(lane[column] ?? null), audit(value)]
@@ -88,12 +95,27 @@ function differences(
   return { before, after }
 }
 
-/** What `change_lane` takes: all that the lane then holds, and the line of its audit trail, null where nothing differs. */
-export interface LaneChange {
-  readonly held: HeldValues
+/** What `change_lane` takes: what changes of the lane, and the line of its audit trail, null where nothing differs. */
+interface LaneChange {
+  /** What is absent stays. */
+  readonly held: Partial<HeldValues>
   /** What `change_quote` takes; null when the quote itself stays. */
   readonly quote: Partial<Record<keyof QuoteValues, AuditedValue>> | null
   readonly change: object | null
+}
+
+const columnsInEvents = bookingFields
+  .filter((field) => bookingTable[field].inEvents)
+  .map((field) => bookingColumns[field])
+
+/** The types of the events of a change, in the order in which they are sent. */
+function eventsOf(after: AuditedValues): string[] {
+  const differs = (columns: readonly AuditedColumn[]) => columns.some((column) => after[column] !== undefined)
+  return [
+    ...(differs(columnsInEvents) ? ['lane.booked'] : []),
+    ...((after.cancelled_at ?? null) === null ? [] : ['lane.booking_cancelled']),
+    ...(differs(['outcome', 'outcome_reason']) ? ['lane.outcome_changed'] : []),
+  ]
 }
 
 /** A lane with a customer rate or truck cost is not cancelled, whichever path brings the amount. */
@@ -113,17 +135,15 @@ export function laneChange(
   const next = uncancelledWhenBooked(lane, values)
   const { before, after } = differences(lane, next)
   const changed = Object.keys(after).some((column) => column !== 'import_said')
-  const quote = Object.fromEntries(
-    ([...Object.values(quoted), 'import_said'] as const).flatMap((column) =>
-      after[column] === undefined ? [] : [[column, after[column]]],
-    ),
+  const parts = Object.groupBy(Object.entries(after), ([column]) =>
+    quoteColumns.has(column) ? 'quote' : 'held',
   )
-  const hasQuote = Object.keys(quote).length > 0
-  if (!changed && !hasQuote && unaudited.every((column) => next[column] === undefined)) return null
-  const held: Record<string, unknown> = {}
-  for (const column of [...Object.values(audited), ...unaudited]) {
-    held[column] = next[column] === undefined ? lane[column] : next[column]
-  }
+  const besides = unaudited.filter((column) => next[column] !== undefined)
+  if (!changed && parts.quote === undefined && besides.length === 0) return null
+  const held = Object.fromEntries([
+    ...(parts.held ?? []),
+    ...besides.map((column) => [column, next[column]] as const),
+  ])
   const change = {
     source: origin.source,
     user_id: origin.userId,
@@ -134,10 +154,11 @@ export function laneChange(
     after,
     rolled_back_change: origin.rolledBackChange,
     rule: origin.rule ?? undefined,
+    events: eventsOf(after),
   }
   return {
-    held: held as unknown as HeldValues,
-    quote: hasQuote ? quote : null,
+    held: held as Partial<HeldValues>,
+    quote: parts.quote === undefined ? null : Object.fromEntries(parts.quote),
     change: changed ? change : null,
   }
 }
@@ -284,7 +305,7 @@ export async function findChange(
 /** The values of a change under the names and in the units of the API: dollars, not cents. */
 export function auditedForApi(values: AuditedValues): Record<string, AuditedValue> {
   const named: Record<string, AuditedValue> = {}
-  for (const [name, column] of Object.entries(shown) as [ShownName, (typeof shown)[ShownName]][]) {
+  for (const [name, column] of shown) {
     const value = values[column]
     if (value === undefined) continue
     named[name] = typeof value === 'number' && column.endsWith('_cents') ? value / 100 : value
@@ -298,18 +319,6 @@ export function differencesForApi(lane: LaneRow, next: NextValues) {
   const [was, is] = [auditedForApi(before), auditedForApi(after)]
   return Object.keys(is).map((field) => ({ field, before: was[field] ?? null, after: is[field] ?? null }))
 }
-
-/** The column that holds each field of a booking. */
-export const bookingColumns = {
-  customerRateCents: 'customer_rate_cents',
-  truckCostCents: 'truck_cost_cents',
-  customerName: 'customer_name',
-  carrierName: 'carrier_name',
-  carrierNotes: 'carrier_notes',
-  bookedAt: 'booked_at',
-  cancelledAt: 'cancelled_at',
-  cancelReason: 'cancel_reason',
-} as const satisfies Record<BookingField, (typeof audited)[keyof typeof audited]>
 
 /** The outcome of a lane as the engine has it. */
 export function outcomeOf(lane: HeldValues): LaneOutcome {
@@ -350,12 +359,7 @@ export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'ru
 
 /** The values from before a change, ready to be written back. */
 export function valuesBefore(before: AuditedValues): NextValues {
-  const values: Record<string, AuditedValue | Date> = { ...before }
-  for (const column of ['booked_at', 'cancelled_at', 'decided_at', 'created_at'] as const) {
-    const value = before[column]
-    if (typeof value === 'string') values[column] = new Date(value)
-  }
-  return values as NextValues
+  return laneOfJson(before as JsonRow<NextValues>)
 }
 
 /**

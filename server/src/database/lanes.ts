@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { type BookingColumn, bookedColumns } from './booking-columns.ts'
 import {
   type Database,
   quotesChanged,
@@ -40,13 +41,8 @@ export type NewLane = Pick<
       | 'outcome_reason'
       | 'outcome_source'
       | 'decided_at'
-      | 'customer_rate_cents'
-      | 'truck_cost_cents'
       | 'truck_cost_source'
-      | 'customer_name'
-      | 'carrier_name'
-      | 'carrier_notes'
-      | 'booked_at'
+      | BookingColumn
       | 'import_fingerprint'
     >
   > & {
@@ -162,15 +158,8 @@ const emptyBooking = {
   outcome_reason: null,
   outcome_source: null,
   decided_at: null,
-  customer_rate_cents: null,
-  truck_cost_cents: null,
   truck_cost_source: null,
-  customer_name: null,
-  carrier_name: null,
-  carrier_notes: null,
-  booked_at: null,
-  cancelled_at: null,
-  cancel_reason: null,
+  ...bookedColumns(() => null),
   import_fingerprint: null,
 } as const
 

@@ -1,6 +1,8 @@
+import { laneOfJson } from './booking-columns.ts'
 import { LockTimeout } from './database-failures.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
 import type { Database, TenantId } from './open-database.ts'
+import type { JsonRow } from './tables.ts'
 
 /** The answer to a signed request: the first time, or the same again. */
 export interface RecordedAnswer {
@@ -24,17 +26,10 @@ export interface ShipmentBooking {
   readonly updated: boolean
 }
 
-/** A lane as JSON has it. */
-type ReadLane = {
-  readonly [column in keyof BookedLaneRow]: Date extends BookedLaneRow[column]
-    ? string | Exclude<BookedLaneRow[column], Date>
-    : BookedLaneRow[column]
-}
-
 /** As find_booking answers: that the request was answered before, or its lane, the version of the row and the database's time. */
 type Found =
   | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
-  | { readonly seen: string; readonly now: number; readonly lane: ReadLane }
+  | { readonly seen: string; readonly now: number; readonly lane: JsonRow<BookedLaneRow> }
 
 /**
  * Somebody else's change between the two messages is no reason to give up: one of those who change a lane at once always
@@ -63,7 +58,7 @@ export async function bookShipment(
     if ('answer' in found) {
       return { laneId: found.answer.lane_id, updated: found.answer.updated, replayed: true }
     }
-    const lane = laneRead(found.lane)
+    const lane = laneOfJson<BookedLaneRow>(found.lane)
     const booking = decide(lane, found.now)
     const written: Found | { readonly booked: true } | null = await database.callInTenant(
       tenant,
@@ -76,16 +71,6 @@ export async function bookShipment(
     found = written
   }
   throw new LockTimeout('The lane was changed again and again.')
-}
-
-function laneRead(lane: ReadLane): BookedLaneRow {
-  const moment = (text: string | null) => (text === null ? null : new Date(text))
-  return {
-    ...lane,
-    booked_at: moment(lane.booked_at),
-    cancelled_at: moment(lane.cancelled_at),
-    decided_at: moment(lane.decided_at),
-  }
 }
 
 /** What book_shipment takes beside the names of the request. */

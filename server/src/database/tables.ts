@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
+import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
 
 /** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
@@ -194,7 +195,15 @@ export interface OutcomeBeforeBooking {
   readonly decided_at: string | null
 }
 
-export interface LanesTable {
+interface UnitColumns {
+  cents: number | null
+  text: string | null
+  time: MaybeMoment
+}
+/** The columns of a booking, which follow from the table of its fields. */
+type BookingColumns = { [F in BookingField as BookingName<'column', F>]: UnitColumns[BookingUnitOf<F>] }
+
+export interface LanesTable extends BookingColumns {
   tenant_id: number
   lane_id: number
   lane_ref: string
@@ -221,15 +230,7 @@ export interface LanesTable {
   outcome_reason: 'price' | 'service' | 'capacity' | 'no_response' | 'other' | null
   outcome_source: 'dashboard' | 'tms' | 'import' | null
   decided_at: MaybeMoment
-  customer_rate_cents: number | null
-  truck_cost_cents: number | null
   truck_cost_source: 'dashboard' | 'tms' | 'import' | null
-  customer_name: string | null
-  carrier_name: string | null
-  carrier_notes: string | null
-  booked_at: MaybeMoment
-  cancelled_at: MaybeMoment
-  cancel_reason: string | null
   signed_at: ColumnType<BookingStamps, string | undefined, string>
   outcome_before_booking: ColumnType<OutcomeBeforeBooking | null, string | null | undefined, string | null>
   created_by: number | null
@@ -352,6 +353,11 @@ interface EventDeliveriesTable {
   response_text: string | null
   failure: string | null
   duration_ms: number | null
+}
+
+/** A row as JSON has it: each time is text. */
+export type JsonRow<Row> = {
+  readonly [column in keyof Row]: Date extends Row[column] ? string | Exclude<Row[column], Date> : Row[column]
 }
 
 /** Columns of a lane that are for the engine, the search and the import: no answer and no event shows them. */

@@ -1,6 +1,14 @@
 import type { Lane } from '#contract/lane.ts'
+import {
+  type BookingField,
+  type BookingName,
+  type BookingUnitOf,
+  bookingFields,
+  bookingTable,
+} from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
+import { type BookedColumns, bookingColumns } from '../database/booking-columns.ts'
 import { type QuoteOrigin, quoteOrigins } from '../database/lane-lists.ts'
 import type { LaneRow } from '../database/lanes.ts'
 import type { TenantId, TenantTransaction } from '../database/open-database.ts'
@@ -38,20 +46,17 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     origin: lane.origin,
     destination: lane.destination,
     equipment: lane.equipment,
+    ...bookingAnswer(lane),
     customer_name: lane.customer_name ?? lane.quoted_customer_name,
     quoted_customer_name: lane.quoted_customer_name,
     reference: origin?.reference ?? null,
     quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
     quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
-    customer_rate: dollarsIfKnown(ar),
     estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
     expected_cost: expectedCost(lane),
-    truck_cost: dollarsIfKnown(ap),
     truck_cost_source: ap === null ? null : lane.truck_cost_source,
     margin: dollarsIfKnown(marginCents),
     margin_pct: marginCents === null ? null : percentOf(marginCents, ar ?? 0),
-    carrier_name: lane.carrier_name,
-    carrier_notes: lane.carrier_notes,
     market_rate: dollarsIfKnown(lane.market_rate_cents),
     miles: lane.miles,
     pickup_date: lane.pickup_date,
@@ -59,12 +64,35 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
     outcome_reason: lane.outcome_reason,
     outcome_source: lane.outcome_source,
     decided_at: lane.decided_at?.toISOString() ?? null,
-    booked_at: lane.booked_at?.toISOString() ?? null,
-    cancelled_at: lane.cancelled_at?.toISOString() ?? null,
-    cancel_reason: lane.cancel_reason,
     created_at: lane.created_at.toISOString(),
     updated_at: lane.updated_at.toISOString(),
   }
+}
+
+/** The type of an answered value, by its unit. */
+interface ShownUnits {
+  readonly cents: number
+  readonly text: string
+  readonly time: string
+}
+type ShownBooking = {
+  readonly [F in BookingField as BookingName<'shown', F>]: ShownUnits[BookingUnitOf<F>] | null
+}
+
+/** The fields of a booking as the API shows them. One that the contract's lane does not have is an error here. */
+function bookingAnswer(lane: BookedColumns): {
+  [Name in keyof ShownBooking]: Lane[Name] | ShownBooking[Name]
+} {
+  const shown = bookingFields.map((field) => {
+    // An event from before the field was there says nothing of it.
+    const value = lane[bookingColumns[field]] ?? null
+    return [bookingTable[field].shown, typeof value === 'number' ? dollarsFromCents(value) : plain(value)]
+  })
+  return Object.fromEntries(shown)
+}
+
+function plain(value: string | Date | null): string | null {
+  return value instanceof Date ? value.toISOString() : value
 }
 
 type EngineColumns = Pick<LaneRow, UnshownLaneColumn>

@@ -2,40 +2,54 @@ import type { BodyOf } from '#contract/endpoint.ts'
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { readTime } from '#contract/fields.ts'
 import { shipmentUpdate } from '#contract/shipment-update.ts'
+import {
+  type BookingName,
+  type BookingUnit,
+  type BookingUnitOf,
+  bookingTable,
+  clearedBookingFields,
+  type SentBookingField,
+  sentBookingFields,
+} from '#engine/booking-fields.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
-import {
-  bookingColumns,
-  type HeldValues,
-  outcomeBeforeBooking,
-  outcomeOf,
-  outcomeValues,
-} from '../database/lane-changes.ts'
+import { bookingOf, columnsOf } from '../database/booking-columns.ts'
+import { type HeldValues, outcomeBeforeBooking, outcomeOf, outcomeValues } from '../database/lane-changes.ts'
 import { type BookedLaneRow, bookShipment } from '../database/shipment-updates.ts'
 import { Reply, serve } from './call.ts'
 import { noLane } from './quote-requests.ts'
 
 type Body = BodyOf<typeof shipmentUpdate>
 
-/** The fields an update carries, in the units of a lane: cents, epoch milliseconds. An absent field stays absent. */
-function carriedFields(body: Body): ShipmentUpdate['fields'] {
-  return {
-    ...(body.customer_rate === undefined ? {} : { customerRateCents: centsFromDollars(body.customer_rate) }),
-    ...(body.truck_cost === undefined ? {} : { truckCostCents: centsFromDollars(body.truck_cost) }),
-    ...(body.customer_name === undefined ? {} : { customerName: body.customer_name }),
-    ...(body.carrier_name === undefined ? {} : { carrierName: body.carrier_name }),
-    ...(body.carrier_mc === undefined ? {} : { carrierNotes: body.carrier_mc }),
-    ...(body.booked_at === undefined ? {} : { bookedAt: readTime(body.booked_at) }),
-  }
+/** How a value is read, by its unit. The body was held against the contract, so that each value has its type. */
+const readUnit = {
+  cents: (value: unknown) => centsFromDollars(value as number),
+  text: (value: unknown) => value as string,
+  time: (value: unknown) => readTime(value as string),
+} as const satisfies Record<BookingUnit, (value: unknown) => string | number | null>
+
+/** The type of a sent value, by its unit. */
+interface SentUnits {
+  readonly cents: number
+  readonly text: string
+  readonly time: string
+}
+/** A field that the contract does not take, or takes in another unit, is an error here. */
+type SentFields = {
+  readonly [F in SentBookingField as BookingName<'sent', F>]?: SentUnits[BookingUnitOf<F>]
 }
 
-const notWithCancelled = [
-  'customer_rate',
-  'truck_cost',
-  'carrier_name',
-  'carrier_mc',
-  'booked_at',
-] as const satisfies readonly (keyof Body)[]
+/** The fields an update carries, in the units of a lane: cents, epoch milliseconds. An absent field stays absent. */
+function carriedFields(body: Pick<Body, keyof SentFields>): ShipmentUpdate['fields'] {
+  const sent: SentFields = body
+  const carried = sentBookingFields.flatMap((field) => {
+    const value = sent[bookingTable[field].sent]
+    return value === undefined ? [] : [[field, readUnit[bookingTable[field].unit](value)]]
+  })
+  return Object.fromEntries(carried)
+}
+
+const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)
 
 /** An update either books or cancels: a body that says both is refused, so that neither is guessed. */
 function checkCancellation(body: Body): void {
@@ -63,37 +77,17 @@ function checkCancellation(body: Body): void {
 
 function bookedLane(lane: BookedLaneRow): BookedLane {
   return {
-    booking: {
-      customerRateCents: lane.customer_rate_cents,
-      truckCostCents: lane.truck_cost_cents,
-      customerName: lane.customer_name,
-      carrierName: lane.carrier_name,
-      carrierNotes: lane.carrier_notes,
-      bookedAt: lane.booked_at?.getTime() ?? null,
-      cancelledAt: lane.cancelled_at?.getTime() ?? null,
-      cancelReason: lane.cancel_reason,
-    },
+    booking: bookingOf(lane),
     stamps: lane.signed_at,
     outcome: outcomeOf(lane),
     outcomeBeforeBooking: outcomeBeforeBooking(lane),
   }
 }
 
-function moment(at: number | null): Date | null {
-  return at === null ? null : new Date(at)
-}
-
 function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boolean): HeldValues {
   const { booking } = next
   return {
-    [bookingColumns.customerRateCents]: booking.customerRateCents,
-    [bookingColumns.truckCostCents]: booking.truckCostCents,
-    [bookingColumns.customerName]: booking.customerName,
-    [bookingColumns.carrierName]: booking.carrierName,
-    [bookingColumns.carrierNotes]: booking.carrierNotes,
-    [bookingColumns.bookedAt]: moment(booking.bookedAt),
-    [bookingColumns.cancelledAt]: moment(booking.cancelledAt),
-    [bookingColumns.cancelReason]: booking.cancelReason,
+    ...columnsOf(booking),
     truck_cost_source:
       booking.truckCostCents === null ? null : truckCostApplied ? 'tms' : lane.truck_cost_source,
     signed_at: next.stamps,

@@ -1,35 +1,21 @@
 import { testEventType } from '#contract/event-types.ts'
 import type { bookedFields, EventBody } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
-import type { ClaimedEvent, EventFacts, LaneThen } from '../database/events.ts'
+import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
+import { laneOfJson } from '../database/booking-columns.ts'
+import type { ClaimedEvent, EventFacts, LaneColumns, LaneThen } from '../database/events.ts'
 import { shownLane } from '../endpoints/lane-answer.ts'
 
-/** The columns of a booking, under the names that the wire gives them. */
-const bookedColumns: Readonly<Record<string, (typeof bookedFields)[number]>> = {
-  customer_rate_cents: 'customer_rate',
-  truck_cost_cents: 'truck_cost',
-  customer_name: 'customer_name',
-  carrier_name: 'carrier_name',
-  carrier_notes: 'carrier_notes',
-  booked_at: 'booked_at',
-  cancelled_at: 'cancelled_at',
-  cancel_reason: 'cancel_reason',
-}
+type BookedName = (typeof bookedFields)[number]
+
+/** The fields of a booking that events name, each with its column. One that the contract does not name is an error here. */
+const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] = bookingFields
+  .filter((field) => bookingTable[field].inEvents)
+  .map((field) => [bookingTable[field].column, bookingTable[field].shown])
 
 function laneOf({ lane }: EventFacts) {
   if (lane === undefined) throw new Error('An event of a lane was kept without it.')
-  const moment = (text: string | null) => (text === null ? null : new Date(text))
-  return shownLane(
-    {
-      ...lane,
-      created_at: new Date(lane.created_at),
-      updated_at: new Date(lane.updated_at),
-      decided_at: moment(lane.decided_at),
-      booked_at: moment(lane.booked_at),
-      cancelled_at: moment(lane.cancelled_at),
-    },
-    { reference: lane.reference, quotedBy: quotedBy(lane) },
-  )
+  return shownLane(laneOfJson<LaneColumns>(lane), { reference: lane.reference, quotedBy: quotedBy(lane) })
 }
 
 function quotedBy({ created_by, quoted_by_name }: LaneThen) {
@@ -56,7 +42,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
         timestamp,
         data: {
           ...changeOf(about),
-          changed: Object.entries(bookedColumns).flatMap(([column, name]) =>
+          changed: fieldsInEvents.flatMap(([column, name]) =>
             about.after?.[column] === undefined ? [] : name,
           ),
         },

@@ -1,3 +1,4 @@
+import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { editDistance } from '#geography/edit-distance.ts'
 import {
   ambiguousHeaders,
@@ -226,15 +227,7 @@ export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'
 const bookingNeed = 'what was booked or how it ended'
 
 /** What a row with a lane_ref can say of its lane. */
-const bookingFields = [
-  'customer_rate',
-  'truck_cost',
-  'outcome',
-  'carrier_name',
-  'carrier_mc',
-  'booked_at',
-  'customer_name',
-] as const
+const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].sent), 'outcome'] as const
 
 /** A need that is not met, with the column that might be it. */
 function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {

@@ -1,7 +1,9 @@
+import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
 import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
-import { bookingColumns, type NextValues, outcomeOf, outcomeValues } from '../database/lane-changes.ts'
+import { bookingColumns, bookingOf, columnValue } from '../database/booking-columns.ts'
+import { type NextValues, outcomeOf, outcomeValues } from '../database/lane-changes.ts'
 import type { LaneRow } from '../database/lanes.ts'
 import type { ImportFieldName } from './import-fields.ts'
 import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
@@ -14,15 +16,6 @@ const quoteColumns = {
   pickupDate: 'pickup_date',
   quotedAt: 'created_at',
 } as const satisfies Record<keyof ReportedQuote, keyof NextValues>
-
-const bookingFieldNames: Readonly<Record<keyof ReportedBooking, ImportFieldName>> = {
-  customerRateCents: 'customer_rate',
-  truckCostCents: 'truck_cost',
-  customerName: 'customer_name',
-  carrierName: 'carrier_name',
-  carrierNotes: 'carrier_mc',
-  bookedAt: 'booked_at',
-}
 
 /** A value of a file that is left out because a newer one stands. Amounts in dollars, times in ISO 8601. */
 export interface KeptField {
@@ -66,23 +59,19 @@ export function mergeRow(lane: LaneRow, row: ReportedLane, decidedAt: number): M
     if (plain(holds) === value) continue
     if (isSigned(lane, field)) {
       kept.push({
-        field: bookingFieldNames[field],
+        field: bookingTable[field].sent,
         column,
         fileValue: shown(value, field),
         keptValue: holds === null ? null : shown(plain(holds), field),
       })
       continue
     }
-    values[column] = field === 'bookedAt' ? new Date(value) : value
+    values[column] = columnValue(field, value)
     if (field === 'truckCostCents') values.truck_cost_source = 'import'
   }
   const held = { ...lane, ...values } as LaneRow
-  const amounts = {
-    customerRateCents: held.customer_rate_cents,
-    truckCostCents: held.truck_cost_cents,
-  }
   // A booking that the TMS has cancelled stays cancelled: then none of its amounts was taken.
-  const books = isBooked(row.booking) && isBooked(amounts)
+  const books = isBooked(row.booking) && isBooked(bookingOf(held))
   const ended = mergeOutcome(lane, row, books, row.decidedAt ?? decidedAt)
   return {
     values: { ...values, ...ended.values },
@@ -101,12 +90,8 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
   }
   if (isBooked(row.booking) && !books) return lane.outcome === outcome ? nothing : stands
   if (books) {
-    const before = {
-      customerRateCents: lane.customer_rate_cents,
-      truckCostCents: lane.truck_cost_cents,
-    }
     const ruled = outcomeOfBooking(
-      { outcome: outcomeOf(lane), isBooked: isBooked(before) },
+      { outcome: outcomeOf(lane), isBooked: isBooked(bookingOf(lane)) },
       'import',
       decidedAt,
     )
@@ -184,5 +169,5 @@ function plain(value: string | number | Date | null): string | number | null {
 
 function shown(value: string | number | null, field: keyof ReportedBooking): string | number {
   if (typeof value !== 'number') return value ?? ''
-  return field === 'bookedAt' ? new Date(value).toISOString() : value / 100
+  return bookingTable[field].unit === 'time' ? new Date(value).toISOString() : value / 100
 }

@@ -1,7 +1,16 @@
+import {
+  type BookingValue,
+  bookingTable,
+  isSent,
+  ofEachBookingField,
+  type SentBookingField,
+  sentBookingFields,
+} from '#engine/booking-fields.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import { bookedColumns, columnValue } from '../database/booking-columns.ts'
 import type { NewImportedLane } from '../database/imported-lanes.ts'
 import { lanePlaces } from '../lane-places.ts'
 import {
@@ -29,14 +38,7 @@ export interface CellError {
 }
 
 /** What a row says of the booking of a lane. An absent member says nothing. Amounts in whole cents. */
-export interface ReportedBooking {
-  readonly customerRateCents?: number
-  readonly truckCostCents?: number
-  readonly customerName?: string
-  readonly carrierName?: string
-  readonly carrierNotes?: string
-  readonly bookedAt?: number
-}
+export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }
 
 /** What a row says of the quote of a lane. An absent member says nothing. Amounts in whole cents. */
 export interface ReportedQuote {
@@ -199,20 +201,32 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
+/** The fields of a booking in a row, each by its unit. */
+function readBookingCells(row: RowReader, now: number) {
+  const cells = ofEachBookingField(sentBookingFields, (field) => {
+    const { sent, unit } = bookingTable[field]
+    switch (unit) {
+      case 'cents':
+        // A truck cost of zero is unknown; a rate of zero is an error.
+        return row.read<number | null>(sent, field === 'truckCostCents' ? readCost : readMoney)
+      case 'text':
+        return row.readAlike(sent, readText)
+      case 'time':
+        return row.past(sent, now)
+    }
+  })
+  return cells as { readonly [F in SentBookingField]: BookingValue<F> | null }
+}
+
 /** What both kinds of row can say. */
 function readEnd(row: RowReader, now: number) {
   const given = row.readAlike('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
-    customerRateCents: row.read('customer_rate', readMoney),
-    truckCostCents: row.read('truck_cost', readCost),
-    customerName: row.readAlike('customer_name', readText),
-    carrierName: row.readAlike('carrier_name', readText),
-    carrierMc: row.readAlike('carrier_mc', readText),
+    ...readBookingCells(row, now),
     given,
     reason: given?.reason ?? (reasonText === null ? null : readReason(reasonText)),
     decidedAt: row.past('decided_at', now),
-    bookedAt: row.past('booked_at', now),
   }
 }
 
@@ -222,6 +236,16 @@ function outcomeOf(end: End): ReadOutcome['outcome'] {
   if (end.given !== null) return end.given.outcome
   return end.customerRateCents !== null || end.truckCostCents !== null ? 'won' : 'pending'
 }
+
+/** These have their places in what a row says: digests of earlier files stay right. */
+const saidBefore: ReadonlySet<SentBookingField> = new Set([
+  'customerRateCents',
+  'truckCostCents',
+  'customerName',
+  'carrierName',
+  'carrierNotes',
+  'bookedAt',
+])
 
 function readLane(row: RowReader, context: RowContext): ReadRow {
   const { now, known } = context
@@ -271,12 +295,8 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     outcome_reason: outcome === 'lost' ? end.reason : null,
     outcome_source: outcome === 'pending' ? null : 'import',
     decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, createdAt)),
-    customer_rate_cents: won ? end.customerRateCents : null,
-    truck_cost_cents: won ? end.truckCostCents : null,
+    ...bookedColumns((field) => (won && isSent(field) ? columnValue(field, end[field]) : null)),
     truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
-    carrier_name: won ? end.carrierName : null,
-    carrier_notes: won ? end.carrierMc : null,
-    booked_at: won && end.bookedAt !== null ? new Date(end.bookedAt) : null,
   }
   const said = JSON.stringify([
     origin.key,
@@ -290,13 +310,14 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     miles,
     end.customerName,
     end.carrierName,
-    end.carrierMc,
+    end.carrierNotes,
     outcome,
     end.reason,
     quotedAt,
     end.decidedAt,
     end.bookedAt,
     pickupDate,
+    ...sentBookingFields.filter((field) => !saidBefore.has(field)).map((field) => end[field]),
   ])
   const ended = reportedEnd(end)
   const reported: ReportedLane = {
@@ -335,14 +356,9 @@ function reportedEnd(end: End): Omit<ReportedLane, 'quote'> {
   const won = outcome === 'won'
   return {
     booking: won
-      ? {
-          ...given('customerRateCents', end.customerRateCents),
-          ...given('truckCostCents', end.truckCostCents),
-          ...given('customerName', end.customerName),
-          ...given('carrierName', end.carrierName),
-          ...given('carrierNotes', end.carrierMc),
-          ...given('bookedAt', end.bookedAt),
-        }
+      ? Object.fromEntries(
+          sentBookingFields.flatMap((field) => (end[field] === null ? [] : [[field, end[field]]])),
+        )
       : {},
     outcome: outcome === 'pending' ? null : outcome,
     reason: outcome === 'lost' ? end.reason : null,

@@ -1,0 +1,167 @@
+/** How the value of a field is kept: whole cents, text, or a time in epoch milliseconds. */
+export type BookingUnit = 'cents' | 'text' | 'time'
+interface UnitValues {
+  readonly cents: number
+  readonly text: string
+  readonly time: number
+}
+
+/** What is said of a booking field. Events are made of the history of a lane, so a field of theirs is audited. */
+type BookingFieldRow = {
+  /** Its name in answers, in events and in the history of a lane. */
+  readonly shown: string
+  /** Its name in a signed update and in a file that is imported; null for what only a cancellation sets. */
+  readonly sent: string | null
+  /** Its column in the table `lanes`. */
+  readonly column: string
+  readonly unit: BookingUnit
+  /** Its column in an exported file; null where the file does not have it. */
+  readonly csv: string | null
+  /** What a cancellation does to it. */
+  readonly cancellation: 'clears' | 'keeps' | 'sets'
+} & (
+  | { readonly audited: true; readonly inEvents: boolean }
+  | { readonly audited: false; readonly inEvents: false }
+)
+
+/**
+ * The fields of a booking. What is read, written, audited, sent as events, answered, imported and exported of a booking
+ * follows from this table. CONTRIBUTING.md lists what a new field needs beside its row.
+ */
+export const bookingTable = {
+  customerRateCents: {
+    shown: 'customer_rate',
+    sent: 'customer_rate',
+    column: 'customer_rate_cents',
+    unit: 'cents',
+    csv: 'Customer rate',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  truckCostCents: {
+    shown: 'truck_cost',
+    sent: 'truck_cost',
+    column: 'truck_cost_cents',
+    unit: 'cents',
+    csv: 'Truck cost',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  customerName: {
+    shown: 'customer_name',
+    sent: 'customer_name',
+    column: 'customer_name',
+    unit: 'text',
+    csv: 'Customer',
+    // Who is billed does not depend on the truck that fell through.
+    cancellation: 'keeps',
+    audited: true,
+    inEvents: true,
+  },
+  carrierName: {
+    shown: 'carrier_name',
+    sent: 'carrier_name',
+    column: 'carrier_name',
+    unit: 'text',
+    csv: 'Carrier',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  carrierNotes: {
+    shown: 'carrier_notes',
+    sent: 'carrier_mc',
+    column: 'carrier_notes',
+    unit: 'text',
+    csv: 'Carrier MC',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  bookedAt: {
+    shown: 'booked_at',
+    sent: 'booked_at',
+    column: 'booked_at',
+    unit: 'time',
+    csv: 'Booked at',
+    cancellation: 'clears',
+    audited: true,
+    inEvents: true,
+  },
+  /** When the booking was cancelled. A lane with a customer rate or truck cost is not cancelled. */
+  cancelledAt: {
+    shown: 'cancelled_at',
+    sent: null,
+    column: 'cancelled_at',
+    unit: 'time',
+    csv: 'Cancelled at',
+    cancellation: 'sets',
+    audited: true,
+    inEvents: true,
+  },
+  cancelReason: {
+    shown: 'cancel_reason',
+    sent: null,
+    column: 'cancel_reason',
+    unit: 'text',
+    csv: 'Cancel reason',
+    cancellation: 'sets',
+    audited: true,
+    inEvents: true,
+  },
+} as const satisfies Record<string, BookingFieldRow>
+
+type BookingTable = typeof bookingTable
+export type BookingField = keyof BookingTable
+
+/** The fields whose row says `Said`. */
+type FieldsThat<Said> = {
+  [F in BookingField]: BookingTable[F] extends Said ? F : never
+}[BookingField]
+export type SentBookingField = FieldsThat<{ sent: string }>
+export type ClearedBookingField = FieldsThat<{ cancellation: 'clears' }>
+/** The fields that only a cancellation sets. */
+export type CancellationField = FieldsThat<{ cancellation: 'sets' }>
+export type CsvBookingField = FieldsThat<{ csv: string }>
+
+/** What a field is called, in the place that `Where` names. */
+export type BookingName<
+  Where extends 'shown' | 'sent' | 'column' | 'csv',
+  F extends BookingField = BookingField,
+> = BookingTable[F][Where]
+
+export type BookingUnitOf<F extends BookingField> = BookingTable[F]['unit']
+/** The value of a field: amounts in whole cents, times in epoch milliseconds. */
+export type BookingValue<F extends BookingField> = UnitValues[BookingUnitOf<F>]
+
+/** What is booked on a lane: a value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
+export type Booking = { readonly [F in BookingField]: BookingValue<F> | null }
+
+export const bookingFields = Object.keys(bookingTable) as readonly BookingField[]
+/** The fields that a signed update and an imported file can carry. */
+export const sentBookingFields = bookingFields.filter(isSent)
+export function isSent(field: BookingField): field is SentBookingField {
+  return bookingTable[field].sent !== null
+}
+/** The fields that a cancellation sets to null. An update cannot carry them together with a cancellation. */
+export const clearedBookingFields = bookingFields.filter(
+  (field): field is ClearedBookingField => bookingTable[field].cancellation === 'clears',
+)
+
+export const cancellationFields = bookingFields.filter(
+  (field): field is CancellationField => bookingTable[field].cancellation === 'sets',
+)
+/** The fields that an exported file has. */
+export const csvBookingFields = bookingFields.filter(
+  (field): field is CsvBookingField => bookingTable[field].csv !== null,
+)
+
+/** Each field with what `value` gives for it. */
+export function ofEachBookingField<F extends BookingField, V>(
+  fields: readonly F[],
+  value: (field: F) => V,
+): { [field in F]: V } {
+  return Object.fromEntries(fields.map((field) => [field, value(field)])) as { [field in F]: V }
+}
