@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Booking, bookingFields, ofEachBookingField } from './booking-fields.ts'
+import {
+  type Booking,
+  bookingFields,
+  bookingTable,
+  cancellationFields,
+  ofEachBookingField,
+  sentBookingFields,
+} from './booking-fields.ts'
 import {
   applyShipmentUpdate,
   type BookedLane,
@@ -54,17 +61,17 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
 const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
 const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: open, outcomeBeforeBooking: null }
 
-const some = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 1 })
-const booking = fc
-  .record({
-    customerRateCents: some(fc.integer({ min: 0, max: 5 })),
-    truckCostCents: some(fc.integer({ min: 0, max: 5 })),
-    customerName: some(fc.constantFrom('A', 'B')),
-    carrierName: some(fc.constantFrom('C', 'D')),
-    carrierNotes: some(fc.constantFrom('MC-1', 'MC-2')),
-    bookedAt: some(fc.integer({ min: 1, max: 3 })),
-  })
-  .map((fields) => ({ fields: JSON.parse(JSON.stringify(fields)) as ShipmentUpdate['fields'] }))
+/** Few values of each unit, so that equal ones meet. Every field that can be sent takes part. */
+const valuesOf = {
+  cents: fc.integer({ min: 0, max: 5 }),
+  text: fc.constantFrom('A', 'B'),
+  time: fc.integer({ min: 1, max: 3 }),
+} as const
+const fieldsSent = fc.record(
+  ofEachBookingField(sentBookingFields, (field) => valuesOf[bookingTable[field].unit] as fc.Arbitrary<never>),
+  { requiredKeys: [] },
+) as fc.Arbitrary<ShipmentUpdate['fields']>
+const booking = fieldsSent.map((fields) => ({ fields }))
 const cancellation = fc
   .option(fc.constantFrom('No truck', 'Shipper pulled the load'))
   .map((reason) => ({ fields: {}, cancellation: { reason } }))
@@ -99,8 +106,13 @@ function inSignedOrder(signed: readonly Pick<ShipmentUpdate, 'fields' | 'cancell
   let held: Record<string, unknown> = { ...noBooking, isCancelled: false }
   for (const { fields, cancellation } of signed) {
     if (cancellation !== undefined) {
-      const { customerName } = held
-      held = { ...noBooking, customerName, cancelReason: cancellation.reason, isCancelled: true }
+      const kept = bookingFields.filter((field) => bookingTable[field].cancellation === 'keeps')
+      held = {
+        ...noBooking,
+        ...Object.fromEntries(kept.map((field) => [field, held[field]])),
+        cancelReason: cancellation.reason,
+        isCancelled: true,
+      }
     }
     Object.assign(held, fields)
     if (isBooked(held as Partial<Booking>)) Object.assign(held, { isCancelled: false, cancelReason: null })
@@ -231,6 +243,111 @@ describe('the updates of several senders', () => {
   })
 })
 
+describe('replays', () => {
+  test('of any updates of several senders whose clocks are right change no value and no outcome', () => {
+    const history = fc.array(
+      fc.record({ update: fc.oneof(booking, cancellation), sender: fc.nat({ max: 2 }) }),
+      {
+        minLength: 1,
+        maxLength: 8,
+      },
+    )
+    fc.assert(
+      fc.property(
+        history.chain((signed) => fc.tuple(fc.constant(signed), fc.shuffledSubarray([...signed.keys()]))),
+        ([signed, repeated]) => {
+          const arrivals = signed.map(
+            ({ update, sender }, index): Arrival => ({
+              update: { ...update, sender, signedAtSeconds: start + index },
+              at: start + index,
+            }),
+          )
+          const lane = laneAfter(arrivals)
+          const again = repeated.map((index) => ({ ...(arrivals[index] as Arrival), at: start + 100 }))
+          const replayed = laneAfter(again, lane)
+          expect(replayed).toEqual(lane)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('a booking after a cancellation', () => {
+  test('starts from nothing: it holds what it carries, and what the cancellation kept', () => {
+    fc.assert(
+      fc.property(
+        updates,
+        cancellation,
+        fieldsSent,
+        fc.integer({ min: 0, max: 5 }),
+        (signed, cancelled, fields, rate) => {
+          const later = { fields: { ...fields, customerRateCents: rate } }
+          const all = [...signed, cancelled, later]
+          const arrivals = all.map((update, index) => ({
+            update: { ...update, sender: 1, signedAtSeconds: start + index },
+            at: start + index,
+          }))
+          const before = laneAfter(arrivals.slice(0, -2)).booking
+          const { booking: held, outcome } = laneAfter(arrivals)
+          for (const field of sentBookingFields) {
+            const kept = bookingTable[field].cancellation === 'keeps' ? before[field] : null
+            expect([field, held[field]]).toEqual([field, later.fields[field] ?? kept])
+          }
+          expect(cancellationFields.map((field) => held[field])).toEqual(cancellationFields.map(() => null))
+          expect([outcome.outcome, outcome.source]).toEqual(['won', 'tms'])
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('the outcome of a lane', () => {
+  const byPerson = fc.record({
+    outcome: fc.constantFrom('won', 'lost', 'pending'),
+    reason: fc.constantFrom(null, 'price'),
+    source: fc.constant('dashboard'),
+    decidedAt: fc.integer({ min: 1, max: 1_000 }),
+  })
+  const steps = fc.array(
+    fc.oneof(
+      booking.map((update) => ({ kind: 'update' as const, update })),
+      cancellation.map((update) => ({ kind: 'update' as const, update })),
+      byPerson.map((outcome) => ({ kind: 'person' as const, outcome: outcome as LaneOutcome })),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+
+  test('is a win while it is booked, and otherwise as before the booking, but what a person set after the booking stands', () => {
+    fc.assert(
+      fc.property(steps, (taken) => {
+        let lane = quoted
+        /** The outcome as it was when nothing was booked, and what a person has set since the booking. */
+        let unbooked: LaneOutcome = open
+        let standing: LaneOutcome | null = null
+        for (const [index, step] of taken.entries()) {
+          if (step.kind === 'person') {
+            lane = { ...lane, outcome: step.outcome }
+            if (isBooked(lane.booking)) standing = step.outcome
+            else unbooked = step.outcome
+          } else {
+            const update = { ...step.update, sender: 1, signedAtSeconds: start + index }
+            lane = applyShipmentUpdate(lane, update, (start + index) * 1000).lane
+            if (!isBooked(lane.booking)) {
+              unbooked = standing ?? unbooked
+              standing = null
+            }
+          }
+          if (standing !== null || !isBooked(lane.booking)) expect(lane.outcome).toEqual(standing ?? unbooked)
+          else expect([lane.outcome.outcome, lane.outcome.source]).toEqual(['won', 'tms'])
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
 describe('a rollback', () => {
   const ahead = fc.integer({ min: 0, max: 300 })
 
@@ -261,6 +378,47 @@ describe('a rollback', () => {
           expect(push(rolledBackAt + late)).toEqual(['customerRateCents'])
         },
       ),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('a rollback of several fields', () => {
+  test('holds against each sender for what it signed before, and against none for what it signs after', () => {
+    const history = fc.record({
+      signed: fc.array(fc.record({ fields: fieldsSent, sender: fc.nat({ max: 2 }) }), {
+        minLength: 1,
+        maxLength: 8,
+      }),
+      // How far the clock of each sender is ahead.
+      skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 300 }))),
+      wait: fc.integer({ min: 1, max: 50 }),
+    })
+    fc.assert(
+      fc.property(history, ({ signed, skews, wait }) => {
+        const at = (index: number, sender: number) => start + index + (skews[sender] ?? 0)
+        const booked = laneAfter(
+          signed.map(({ fields, sender }, index) => ({
+            update: { fields, sender, signedAtSeconds: at(index, sender) },
+            at: start + index,
+          })),
+        )
+        const rolledBack = signed.length + wait
+        const stamps = ofEachBookingField(sentBookingFields, (field) =>
+          stampsAfterRollback(booked.stamps[field] ?? [], start + rolledBack),
+        )
+        const lane: BookedLane = { ...quoted, stamps }
+        for (const { fields, sender } of signed) {
+          const sent = (second: number) =>
+            applyShipmentUpdate(
+              lane,
+              { fields, sender, signedAtSeconds: at(second, sender) },
+              (start + rolledBack + 1) * 1000,
+            ).applied
+          expect(sent(rolledBack - 1)).toEqual([])
+          expect(sent(rolledBack + 1)).toHaveLength(Object.keys(fields).length)
+        }
+      }),
       { numRuns: 1000 },
     )
   })

@@ -1,3 +1,4 @@
+import type { bookedFields } from '#contract/events.ts'
 import type { Lane } from '#contract/lane.ts'
 import type { Answer } from '../call.ts'
 import { calendarDay, count, dollars, moment } from './formats.ts'
@@ -6,16 +7,20 @@ import { outcomeNames, reasonNames, sourceNames, sourcePhrases } from './outcome
 export type Change = Answer<'list-changes'>['changes'][number]
 type Value = Change['before'][string]
 
-const fieldNames: Readonly<Record<string, string>> = {
+const bookingNames: Readonly<Record<(typeof bookedFields)[number], string>> = {
   customer_rate: 'Customer rate (AR)',
   truck_cost: 'Truck cost (AP)',
-  truck_cost_source: 'Source of the truck cost',
   customer_name: 'Customer as booked',
   carrier_name: 'Carrier',
   carrier_notes: 'MC',
   booked_at: 'Booked',
   cancelled_at: 'Booking cancelled',
   cancel_reason: 'Reason of the cancellation',
+}
+
+const fieldNames: Readonly<Record<string, string>> = {
+  ...bookingNames,
+  truck_cost_source: 'Source of the truck cost',
   outcome: 'Outcome',
   outcome_reason: 'Reason',
   outcome_source: 'Source of the outcome',
