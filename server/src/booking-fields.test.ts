@@ -1,0 +1,219 @@
+import Papa from 'papaparse'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type BookingField,
+  bookingFields,
+  bookingTable,
+  cancellationFields,
+  csvBookingFields,
+  type SentBookingField,
+  sentBookingFields,
+} from '#engine/booking-fields.ts'
+import { type EventReceiver, eventReceiver, type Received, sendEventsTo } from '#testing/event-receiver.ts'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+/**
+ * Walks through the table of booking fields: a field that one of the places below forgets fails here, whichever field it
+ * is and whenever it was added.
+ */
+
+let app: TestApp
+let acme: Integration
+let receiver: EventReceiver
+let owner: pg.Client
+
+beforeAll(async () => {
+  app = await testApp({ config: { events: { allowPrivate: ['loopback'] } }, sendEvents: { everyMs: 20 } })
+  app.now = Date.now()
+  acme = await makeIntegration(app)
+  receiver = await eventReceiver()
+  await sendEventsTo(app, acme.tenant, receiver.url)
+  owner = new pg.Client(app.testDatabase.owner)
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await app.close()
+  await receiver.close()
+})
+
+/** A value of a field that no other field has, as it is sent. */
+function distinctive(field: BookingField, turn = 0): string | number {
+  const nth = bookingFields.indexOf(field) + 1
+  switch (bookingTable[field].unit) {
+    case 'cents':
+      return 1000 + 100 * turn + nth + 0.25
+    case 'text':
+      return `${field} ${turn}`
+    case 'time':
+      return `2026-03-${10 + turn}T00:00:${10 + nth}.000Z`
+  }
+}
+
+/** A value as an exported file has it. */
+const inCsv = (value: unknown) => (typeof value === 'number' ? value.toFixed(2) : String(value))
+
+const named = (fields: readonly BookingField[], value: (field: BookingField) => unknown) =>
+  Object.fromEntries(fields.map((field) => [bookingTable[field].shown, value(field)]))
+
+/** The second of the update: each update is signed later than the one before it. */
+let second = Math.floor(Date.now() / 1000) - 200
+async function push(lane: string, update: Record<string, unknown>): Promise<void> {
+  second++
+  const { status, body, headers } = await pushUpdate(app, acme, { lane_ref: lane, ...update }, second)
+  expect([status, body.updated, headers.get('Ignored-Fields')]).toEqual([200, true, null])
+}
+const sendAll = (lane: string, fields: readonly SentBookingField[], turn = 0) =>
+  push(lane, Object.fromEntries(fields.map((field) => [bookingTable[field].sent, distinctive(field, turn)])))
+
+const laneOf = async (ref: string) =>
+  (await call(app, 'GET', `/api/lanes/${ref}`, { token: acme.tenant.owner })).body
+const newestChange = async (ref: string) =>
+  (await call(app, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })).body.changes[0]
+
+async function exportedLane(ref: string): Promise<Record<string, string> | undefined> {
+  const { body } = await call(app, 'GET', '/api/lanes/export', { token: acme.tenant.owner })
+  const { data } = Papa.parse<Record<string, string>>(body.replace(/^\uFEFF/, ''), { header: true })
+  return data.find((row) => row['Quote ID'] === ref)
+}
+
+/** The newest event of a type that tells of a lane. */
+async function eventOf(ref: string, type: string, change: number): Promise<Received['event']['data']> {
+  const of = ({ event }: Received) =>
+    event.type === type && event.data.lane.lane_ref === ref && event.data.change_id === change
+  await receiver.until((received) => received.some(of))
+  const found = receiver.received.find(of)
+  if (found === undefined) throw new Error('It was there a moment ago.')
+  return found.event.data
+}
+
+const audited = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].audited)
+const inEvents = (fields: readonly BookingField[]) => fields.filter((field) => bookingTable[field].inEvents)
+
+/** Finds the values of fields in the answer, the history, the event and the exported file of a lane. */
+async function expectEverywhere(
+  ref: string,
+  fields: readonly BookingField[],
+  value: (field: BookingField) => unknown,
+): Promise<void> {
+  expect(await laneOf(ref)).toMatchObject(named(fields, value))
+  const change = await newestChange(ref)
+  expect(change.after).toMatchObject(named(audited(fields), value))
+  const event = await eventOf(ref, 'lane.booked', change.change_id)
+  expect(event.lane).toMatchObject(named(fields, value))
+  expect(event.changed).toEqual(
+    expect.arrayContaining(inEvents(fields).map((field) => bookingTable[field].shown)),
+  )
+  const row = await exportedLane(ref)
+  const exported = csvBookingFields.filter((field) => fields.includes(field))
+  expect(row).toMatchObject(
+    Object.fromEntries(exported.map((field) => [bookingTable[field].csv, inCsv(value(field))])),
+  )
+}
+
+describe('a signed update', () => {
+  test('of every field shows in the answer, the history, the event and the exported file', async () => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    await sendAll(ref, sentBookingFields)
+    await expectEverywhere(ref, sentBookingFields, distinctive)
+  })
+
+  test.each(sentBookingFields)('of %s alone changes that field and leaves every other one', async (field) => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    await sendAll(ref, sentBookingFields)
+    await sendAll(ref, [field], 1)
+    const value = (one: BookingField) => distinctive(one, one === field ? 1 : 0)
+    expect(await laneOf(ref)).toMatchObject(named(sentBookingFields, value))
+    expect(Object.keys((await newestChange(ref)).after)).toEqual([bookingTable[field].shown])
+  })
+
+  test('that is rolled back leaves the value from before in every field', async () => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    await sendAll(ref, sentBookingFields)
+    await sendAll(ref, sentBookingFields, 1)
+    const { change_id } = await newestChange(ref)
+    const { status } = await call(app, 'POST', `/api/lanes/${ref}/rollback`, {
+      token: acme.tenant.owner,
+      body: { change_id },
+    })
+    expect(status).toBe(200)
+    await expectEverywhere(ref, sentBookingFields, distinctive)
+  })
+})
+
+describe('a cancellation', () => {
+  const cancelled = { cancelled: true, cancel_reason: 'Shipper pulled the load' }
+  const value = (field: BookingField) =>
+    field === 'cancelledAt' ? new Date(second * 1000).toISOString() : cancelled.cancel_reason
+
+  test('shows everywhere, clears what its row says, and leaves the rest', async () => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    await sendAll(ref, sentBookingFields)
+    await push(ref, cancelled)
+    await expectEverywhere(ref, cancellationFields, value)
+    const left = (field: BookingField) =>
+      bookingTable[field].cancellation === 'clears' ? null : distinctive(field)
+    expect(await laneOf(ref)).toMatchObject(named(sentBookingFields, left))
+    const { change_id } = await newestChange(ref)
+    expect((await eventOf(ref, 'lane.booking_cancelled', change_id)).lane).toMatchObject(
+      named(cancellationFields, value),
+    )
+  })
+
+  test('survives an update of another field', async () => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    await sendAll(ref, sentBookingFields)
+    await push(ref, cancelled)
+    const before = await laneOf(ref)
+    await sendAll(ref, ['customerName'], 1)
+    expect(await laneOf(ref)).toEqual({
+      ...before,
+      customer_name: distinctive('customerName', 1),
+      updated_at: expect.any(String),
+    })
+  })
+
+  test.each(sentBookingFields)('together with %s is refused where it would clear it', async (field) => {
+    const { lane_ref: ref } = await makeLane(app, acme.tenant)
+    const { sent, cancellation } = bookingTable[field]
+    const body = { lane_ref: ref, ...cancelled, [sent]: distinctive(field) }
+    second++
+    const { status } = await pushUpdate(app, acme, body, second)
+    expect(status).toBe(cancellation === 'clears' ? 422 : 200)
+  })
+})
+
+test('a file that is imported brings every field that a signed update can carry', async () => {
+  const { tenant } = await makeIntegration(app)
+  const quoted = { origin: 'Dallas TX', destination: 'Atlanta GA', equipment: 'Van', quoted_at: '2026-03-01' }
+  const booked = Object.fromEntries(
+    sentBookingFields.map((field) => [bookingTable[field].sent, distinctive(field)]),
+  )
+  const response = await fetch(`${app.url}/api/imports`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${tenant.owner}`, 'Content-Type': 'text/csv' },
+    body: Papa.unparse([{ ...quoted, ...booked }]),
+  })
+  expect(response.status).toBe(202)
+  const lanes = () => call(app, 'GET', '/api/lanes', { token: tenant.owner })
+  await expect.poll(async () => (await lanes()).body.lanes.length, { timeout: 10_000 }).toBe(1)
+  expect((await lanes()).body.lanes[0]).toMatchObject(named(sentBookingFields, distinctive))
+})
+
+test('every field has a column of its unit, and change_lane writes every column that can change', async () => {
+  const types = { cents: 'integer', text: 'text', time: 'timestamp with time zone' } as const
+  const { rows } = await owner.query<{ column_name: string; data_type: string }>(
+    `select column_name, data_type from information_schema.columns where table_name = 'lanes'`,
+  )
+  const typeOf = new Map(rows.map(({ column_name, data_type }) => [column_name, data_type]))
+  const {
+    rows: [changeLane],
+  } = await owner.query<{ prosrc: string }>(`select prosrc from pg_proc where proname = 'change_lane'`)
+  for (const field of bookingFields) {
+    const { column, unit } = bookingTable[field]
+    expect([column, typeOf.get(column)]).toEqual([column, types[unit]])
+    expect(changeLane?.prosrc).toContain(`${column} = case when held ? '${column}'`)
+  }
+})
