@@ -19,6 +19,11 @@ export const forNoTenant: Readonly<Record<string, string>> = {
     'counts over all brokerages, and which of them hold what is old, for the service itself',
   'import-undo.silentUndos':
     'the undos whose process was lost: two numbers of each, asked by the service for itself',
+  'booking-columns.bookedColumns': 'a translation of values it is given',
+  'booking-columns.bookingOf': 'a translation of values it is given',
+  'booking-columns.columnValue': 'a translation of values it is given',
+  'booking-columns.columnsOf': 'a translation of values it is given',
+  'booking-columns.laneOfJson': 'a translation of values it is given',
   'lane-changes.differencesForApi': 'a translation of values it is given',
   'lane-changes.valuesBefore': 'a translation of values it is given',
   'identifiers.identifiers': 'arithmetic',

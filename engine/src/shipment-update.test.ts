@@ -348,6 +348,26 @@ describe('the outcome of a lane', () => {
   })
 })
 
+test('a cancellation that was rolled back and comes again restores the outcome from before the booking again', () => {
+  const before = fc.constantFrom(open, lostByAPerson, { ...lostByAPerson, source: 'import' as const })
+  fc.assert(
+    fc.property(before, fieldsSent, fc.integer({ min: 0, max: 5 }), (outcome, fields, rate) => {
+      const from = (signedAtSeconds: number) => ({ fields: {}, sender: 1, signedAtSeconds })
+      const booked = applyShipmentUpdate(
+        { ...quoted, outcome },
+        { ...from(start), fields: { ...fields, customerRateCents: rate } },
+        start * 1000,
+      ).lane
+      const cancel = (lane: BookedLane, at: number) =>
+        applyShipmentUpdate(lane, { ...from(at), cancellation: { reason: null } }, at * 1000).lane
+      const cancelled = cancel(booked, start + 1)
+      // The rollback writes back what the history shows; the outcome from before the booking is not in it.
+      const rolledBack = { ...booked, outcomeBeforeBooking: cancelled.outcomeBeforeBooking }
+      expect([cancelled.outcome, cancel(rolledBack, start + 9).outcome]).toEqual([outcome, outcome])
+    }),
+  )
+})
+
 describe('a rollback', () => {
   const ahead = fc.integer({ min: 0, max: 300 })
 
