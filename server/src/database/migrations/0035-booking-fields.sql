@@ -55,11 +55,14 @@ create function define_change_lane() returns void
             values (tenant, lane, number, change ->> 'source', (change ->> 'user_id')::integer,
               (change ->> 'token_id')::integer, (change ->> 'import_id')::integer, at,
               change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer, change ->> 'rule');
-            about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'rule', change -> 'rule',
-              'before', change -> 'before', 'after', change -> 'after');
-            for kind in select jsonb_array_elements_text(coalesce(change -> 'events', public.events_of(change))) loop
-              perform public.announce(tenant, kind, changed, about);
-            end loop;
+            -- Asked first and once: most brokerages have no address, and nothing of an event is put together for them.
+            if exists (select from public.event_endpoints where tenant_id = tenant and state = 'active') then
+              about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'rule', change -> 'rule',
+                'before', change -> 'before', 'after', change -> 'after');
+              for kind in select jsonb_array_elements_text(coalesce(change -> 'events', public.events_of(change))) loop
+                perform public.announce(tenant, kind, changed, about);
+              end loop;
+            end if;
           end if;
           return changed;
         end $body$
