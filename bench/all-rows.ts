@@ -9,7 +9,6 @@ import { memoryRow } from './rows/memory.ts'
 import { insightRow, markupRow } from './rows/reads.ts'
 import { startRow } from './rows/start.ts'
 import { tailRow } from './rows/tail.ts'
-import { threadsRow } from './rows/threads.ts'
 import { updatesRow } from './rows/updates.ts'
 
 /** Every row of the benchmark, in the order of a run. */
@@ -18,7 +17,6 @@ export const allRows: readonly BenchRow[] = [
   markupRow,
   insightRow,
   tailRow,
-  threadsRow,
   giantLaneRow,
   firstAnswerRow,
   updatesRow,

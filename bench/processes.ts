@@ -7,10 +7,9 @@ import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 
 /**
- * Servers run on one core, what asks them on another; a server of several threads on all but that one, if there are more.
- * `any` is wherever the system puts it, as people run it.
+ * Servers run on one core, what asks them on another. `any` is wherever the system puts it, as people run it.
  */
-export type Core = 'server' | 'servers' | 'generator' | 'any'
+export type Core = 'server' | 'generator' | 'any'
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
 
@@ -19,11 +18,9 @@ export const pinning = canPin
   ? 'servers on core 0, load generator on core 1'
   : 'processes are not pinned: this machine has no taskset, or one core'
 
-const lastCore = availableParallelism() - 1
 const cores: Readonly<Record<Exclude<Core, 'any'>, string>> = {
   server: '0',
   generator: '1',
-  servers: lastCore > 1 ? `0,2-${lastCore}` : '0,1',
 }
 
 /** Runs a file of ours with Node, on its core where that can be had. */

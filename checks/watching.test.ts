@@ -4,7 +4,6 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { problems } from '#contract/errors.ts'
-import { text } from '#server/watching/metrics.ts'
 import { startWatching, type Watching } from '#server/watching/start-watching.ts'
 import { call, makeIntegration, pushUpdate } from '#testing/make.ts'
 import { readScrape, type Scrape } from '#testing/samples.ts'
@@ -98,7 +97,7 @@ beforeAll(async () => {
     watching: async (log) => {
       watching = await startWatching(
         { metrics: { port: 0, host: '127.0.0.1' }, traces: null },
-        { log, monotonic: () => performance.now(), thread: 1 },
+        { log, monotonic: () => performance.now() },
       )
       return watching
     },
@@ -116,7 +115,7 @@ beforeAll(async () => {
   // Until garbage was collected, and so counted.
   for (let tries = 0; tries < 100; tries++) {
     Array.from({ length: 1e6 }, (_, at) => ({ at }))
-    scrape = readScrape(await text([await watching.read()]))
+    scrape = readScrape(await watching.read())
     if (scrape.sum('nodejs_gc_duration_seconds_count') > 0) break
     await delay(20)
   }

@@ -237,7 +237,7 @@ test('only the main files, and the tests’ own cluster, read the environment', 
 test('the server’s clock is read where the service is started, and handed on from there', () => {
   // app.ts writes the Date header of an answer to what was not even HTTP: no part of the service has seen it by then.
   const allowed =
-    /^server\/src\/(start|(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|threads\/thread-main|app)\.ts$/
+    /^server\/src\/(start|(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|app)\.ts$/
   const readers = shippedFiles()
     .filter((path) => /^(server|contract|engine|geography)\//.test(path))
     .filter((path) => /\bDate\.now\b|\bnew Date\(\)/.test(withoutComments(textOf(path))))

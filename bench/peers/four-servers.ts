@@ -1,7 +1,7 @@
 import type { Bench } from '../bench-row.ts'
 import { type PooledRequest, poolOf, type Read, readsOfAll } from '../load/request-pool.ts'
 import { askOnce } from '../measured.ts'
-import { type Core, type ServerProcess, startServer } from '../processes.ts'
+import { type ServerProcess, startServer } from '../processes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 import { warmUp } from '../warm-up.ts'
 
@@ -14,15 +14,9 @@ export type FourServers = Readonly<Record<ServerName, ServerProcess>>
 const answersLookedAt = 200
 
 /** Starts the real service on a database, alone: one that was killed there would count as another instance for a while. */
-export async function startLanewise(
-  data: ScaleDatabase,
-  env: Readonly<Record<string, string>> = {},
-  core: Core = 'server',
-  isAlone = true,
-): Promise<ServerProcess> {
+export async function startLanewise(data: ScaleDatabase, isAlone = true): Promise<ServerProcess> {
   if (isAlone) await data.as('owner', (client) => client.query('delete from instances'))
-  const all = { ...data.serviceEnv, ...env }
-  return startServer('lanewise', '../server/src/main.ts', all, 'Lanewise is ready', core)
+  return startServer('lanewise', '../server/src/main.ts', data.serviceEnv, 'Lanewise is ready')
 }
 
 /**

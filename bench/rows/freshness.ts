@@ -37,7 +37,7 @@ export const freshnessRow: BenchRow = {
       )
       return new Map(rows.map((row) => [row.lane_id, row]))
     })
-    const servers = [await startLanewise(data), await startLanewise(data, {}, 'server', false)] as const
+    const servers = [await startLanewise(data), await startLanewise(data, false)] as const
     const [writer, reader] = servers
     const seen: Seen[] = []
     const faults: string[] = []

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
 import { isNameOrNetwork } from './security/outbound-address.ts'
 import { type SecretKeys, secretKeys } from './security/sealed-secret.ts'
@@ -33,8 +32,6 @@ export interface Config {
   readonly sampleBrokerage: boolean
   /** What prepared lanes, tokens and secrets may take in a process; all of it can be read again. */
   readonly memoryMegabytes: number
-  /** Threads that answer requests on the one port. */
-  readonly threads: number
   /** Where metrics are served; null: nowhere. */
   readonly metrics: { readonly port: number; readonly host: string } | null
   /** The variables of OpenTelemetry, as they are; null where no traces are asked for. */
@@ -50,9 +47,6 @@ export const samplers = [
   'parentbased_always_off',
   'parentbased_traceidratio',
 ] as const
-
-/** Each has a heap and connections of its own. Beyond it, more processes serve better. */
-const threadsMax = 8
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
@@ -126,16 +120,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     )
   }
 
-  const threadsText = value('THREADS') ?? '1'
-  const threads =
-    threadsText === 'auto'
-      ? Math.min(availableParallelism(), threadsMax)
-      : /^\d{1,2}$/.test(threadsText)
-        ? Number(threadsText)
-        : 0
-  if (!(threads >= 1 && threads <= threadsMax)) {
+  // A setting of the past. Ignored, it would leave all cores but one idle and nobody would know; 1 is what there is.
+  if (!['', '1'].includes(env.THREADS ?? '')) {
     problems.push(
-      `THREADS must be a number from 1 to ${threadsMax}, or auto for one a core; it is "${threadsText}".`,
+      'THREADS is gone: start one process per core over one DATABASE_URL, each with a PORT of its own (docs/scaling.md, "One machine: several processes"), and leave THREADS out.',
     )
   }
 
@@ -216,7 +204,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     events: eventsOn ? { allowPrivate } : null,
     sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
     memoryMegabytes,
-    threads,
     metrics,
     traces: tracesOf(env, problems),
   }

@@ -138,7 +138,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     say('letters', await letters(client))
     say('encryption', await encryption(client, url))
     say('clocks', await clocks(client, clock))
-    say('connections', await connectionsLeft(client, config))
+    say('connections', await connectionsLeft(client))
   } finally {
     await client.end()
   }
@@ -248,15 +248,15 @@ async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
     : ok(`${seconds} s apart`)
 }
 
-async function connectionsLeft(client: pg.Client, config: Config): Promise<Told> {
+async function connectionsLeft(client: pg.Client): Promise<Told> {
   const { rows } = await client.query<{ most: number; role_most: number; used: number }>(
     `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most,
        (select rolconnlimit from pg_roles where rolname = current_user) as role_most,
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
   )
   const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
-  // One for the watch of each thread, and one for commands.
-  const needed = Math.max(20, 5 * config.threads) + config.threads + 1
+  // Twenty for requests, one for the watch, and one for commands.
+  const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
   const says = `an instance takes up to ${needed}; the database allows ${bound}, of which ${used} are in use`
   return bound < needed

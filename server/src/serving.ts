@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import { takePlace } from './database/instances.ts'
 import type { Database } from './database/open-database.ts'
 import { replicaReads } from './database/replica.ts'
-import type { CallLog, Parts } from './endpoints/call.ts'
+import type { Parts } from './endpoints/call.ts'
 import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readAskedLane } from './lane-places.ts'
@@ -23,18 +23,11 @@ import { tokens } from './security/token.ts'
 import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './tenant-limit.ts'
 import { tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'
-import type { Desk } from './threads/desk.ts'
-import type { SharedTenants } from './threads/shared-tenants.ts'
-import type { Counted } from './watching/metrics.ts'
 import type { Watching } from './watching/start-watching.ts'
 
-/** One thread that answers requests. A service is one of them, or several on one port. */
+/** The service while it answers requests. */
 export interface Serving {
   readonly address: string
-  /** What this thread keeps for all, where it is the first. */
-  readonly desk: Desk
-  /** The calls that this thread itself has counted. */
-  readonly counted: CallLog['lastMinute']
   /** Sends everybody away in peace, and shuts the door. */
   close(): Promise<void>
   /** Lets what goes on behind the answers end. The database is still needed. */
@@ -47,37 +40,24 @@ export interface ServingOptions {
   readonly secretKeys: SecretKeys
   readonly logger: Logger
   readonly clock: () => number
+  /** Milliseconds that never jump. */
+  readonly monotonic: () => number
   /** Its name among the instances of a database; null where the database is its own. */
   readonly instance: string | null
-  /** What the threads share; null where there is one only. */
-  readonly shared: SharedTenants | null
-  /** Null in the first thread, which keeps it. */
-  readonly first: Desk | null
-  readonly countedElsewhere: CallLog['lastMinute']
   readonly watching: Watching
   readonly migrations: readonly string[]
-  readonly listen: { readonly port: number; readonly host: string; readonly reusePort: boolean }
 }
 
 /** Tokens and secrets that are remembered: some hundred bytes each. */
 export const credentialBytesMax = 32_000_000
 
-const nanosecondsPerMs = 1_000_000
-
-/** Milliseconds that never jump, and are the same for all threads: the clock of a thread itself begins with it. */
-export function monotonicClock(): () => number {
-  const offset = Number(process.hrtime.bigint()) / nanosecondsPerMs - performance.now()
-  return () => performance.now() + offset
-}
-
-/** Makes the parts of a thread and lets it listen. Whoever calls it has opened the database, and closes it. */
+/** Makes the parts of the service and lets it listen. Whoever calls it has opened the database, and closes it. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const { config, database, secretKeys, logger, clock, shared, first, watching, migrations } = options
-  const monotonic = monotonicClock()
+  const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
   const heads = auditHeads({ database, log: logger })
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
-  const watch = tenantWatch({ database, monotonic, log: logger, shared: shared?.versions ?? null })
+  const watch = tenantWatch({ database, monotonic, log: logger })
   const replica =
     config.databaseReplicaUrl === null
       ? null
@@ -89,33 +69,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
         })
   await replica?.look()
   const staleReads = replica ?? database
-  let countedAtDesk: Counted['desk'] = null
-  // One thread of an instance sends: it waits most of the time.
-  const events = first === null ? eventSender({ config, database, secretKeys, clock, log: logger }) : null
-  const keepDesk = (): Desk => {
-    const imports = importRunner({ database, clock, log: logger })
-    const backtests = backtestRunner({ database, staleReads, clock, log: logger })
-    countedAtDesk = {
-      imports: imports.counts,
-      backtests: backtests.counts,
-      events: events === null ? null : { counts: events.counts, queue: events.queue },
-      readiness: () => readiness({ database, clock, migrations, replica }),
-    }
-    return {
-      signInAttempts: signInAttempts(),
-      signUps: signUpLimit(config.signUpsPerHour),
-      imports,
-      backtests,
-      async lastMinute(tenant, now) {
-        const [own, others] = await Promise.all([
-          calls.lastMinute(tenant, now),
-          options.countedElsewhere(tenant, now),
-        ])
-        return { requests: own.requests + others.requests, refused: own.refused + others.refused }
-      },
-    }
-  }
-  const own = shared?.tenantLimit ?? tenantLimit()
+  const events = eventSender({ config, database, secretKeys, clock, log: logger })
+  const imports = importRunner({ database, clock, log: logger })
+  const backtests = backtestRunner({ database, staleReads, clock, log: logger })
+  const own = tenantLimit()
   const placeInDatabase: TakePlace = (tenant, given) =>
     takePlace(database, tenant, { ...tenantWindow, given })
   const redis =
@@ -137,13 +94,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
           monotonic,
           takePlace: redis?.takePlace ?? placeInDatabase,
         })
-  const desk = first ?? keepDesk()
   const memory = tenantMemory(watch, credentialBytesMax)
   const shelf = books({
     database,
     watch,
     make: () => new BrokerageBook(),
-    bytesMax: (config.memoryMegabytes * 1_000_000) / config.threads,
+    bytesMax: config.memoryMegabytes * 1_000_000,
     monotonic,
   })
   watching.lookUp({
@@ -153,7 +109,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     watch: watch.counts,
     calls: calls.counts,
     replica,
-    desk: countedAtDesk,
+    imports: imports.counts,
+    backtests: backtests.counts,
+    events: events === null ? null : { counts: events.counts, queue: events.queue },
+    readiness: () => readiness({ database, clock, migrations, replica }),
   })
   const parts: Parts = {
     config,
@@ -162,20 +121,17 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     replica,
     tokens: tokens(...secretKeys),
     secretKeys,
-    signInAttempts: desk.signInAttempts,
-    signUps: desk.signUps,
+    signInAttempts: signInAttempts(),
+    signUps: signUpLimit(config.signUpsPerHour),
     books: shelf,
     migrations,
     memory,
     tenantLimit: watching.metrics.countingTenants(limit),
-    signatureCheckLimit: watching.metrics.counting(
-      'signature-check',
-      shared?.signatureCheckLimit ?? signatureCheckLimit(),
-    ),
-    calls: { ...calls, lastMinute: desk.lastMinute },
+    signatureCheckLimit: watching.metrics.counting('signature-check', signatureCheckLimit()),
+    calls,
     refusals,
-    imports: desk.imports,
-    backtests: desk.backtests,
+    imports,
+    backtests,
     clock,
     monotonic,
     log: logger,
@@ -183,15 +139,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     traces: watching.traces,
   }
   const drain = async () => {
-    const behind = [
-      desk.backtests,
-      desk.imports,
-      ...(events === null ? [] : [events]),
-      shelf,
-      calls,
-      refusals,
-      heads,
-    ]
+    const behind = [backtests, imports, ...(events === null ? [] : [events]), shelf, calls, refusals, heads]
     await inTurn([
       ...behind.map((one) => () => one.drain()),
       () => watch.stop(),
@@ -204,11 +152,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     // All places are read before the first caller waits: half a second of parsing would hold up everybody.
     readAskedLane({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
     const app = await buildApp(parts, logger)
-    const address = await app.listen(options.listen)
+    const address = await app.listen({ port: config.port, host: config.host })
     return {
       address,
-      desk,
-      counted: calls.lastMinute,
       close: () => inTurn([() => app.leave(), () => app.close()]),
       drain,
     }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:net'
 import type pg from 'pg'
 import type { Config } from './config.ts'
 import { embeddedConnections, startEmbeddedPostgres } from './database/embedded-postgres.ts'
@@ -9,7 +8,7 @@ import { type Database, openDatabase } from './database/open-database.ts'
 import { openReplica, replicaFaults } from './database/replica.ts'
 import { watchedDatabase } from './database/transaction-watch.ts'
 import { missingWalls } from './database/walls.ts'
-import type { CallLog, Log, Parts } from './endpoints/call.ts'
+import type { Log, Parts } from './endpoints/call.ts'
 import { keyCheckPlace, keyCheckText } from './key-check.ts'
 import { joinInstances } from './presence.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
@@ -17,10 +16,7 @@ import { secretKeysOf } from './secret-key-file.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
 import { tokens } from './security/token.ts'
 import { serviceLog } from './service-log.ts'
-import { inTurn, monotonicClock, startServing } from './serving.ts'
-import { startMoreThreads } from './threads/more-threads.ts'
-import { sharedTenantMemory, sharedTenants } from './threads/shared-tenants.ts'
-import type { OtherThreads } from './watching/metrics.ts'
+import { inTurn, startServing } from './serving.ts'
 import { startWatching, type Watching } from './watching/start-watching.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
@@ -50,18 +46,16 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = Date.now, say = () => {} } = options
   const logger = serviceLog(config.logLevel)
+  const monotonic = () => performance.now()
   const undo: (() => Promise<unknown>)[] = []
   // The database is the last of them.
   const stop = () => inTurn(undo.splice(0).reverse())
   try {
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
-    // A thread among several has a part of the connections: the database has no more for more threads.
-    const connectionsMax = Math.max(connectionsPerThreadMin, Math.floor(connectionsInAll / config.threads))
     const instance = config.databaseUrl === null ? null : randomUUID()
-    const watching = await startWatching(config, { log: logger, monotonic: monotonicClock(), thread: 1 })
+    const watching = await startWatching(config, { log: logger, monotonic })
     const opened = await openDatabase({
       connection,
-      connectionsMax,
       ...(instance === null ? {} : { instance }),
       onIdleError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
     })
@@ -85,24 +79,17 @@ export async function startService(
       const presence = await joinInstances(database, instance, logger)
       undo.push(() => presence.leave())
     }
-    const memory = config.threads > 1 ? sharedTenantMemory() : null
-    if (memory !== null) await refuseTakenPort(config)
-    let countedElsewhere: CallLog['lastMinute'] = async () => ({ requests: 0, refused: 0 })
     const serving = await startServing({
       config,
       database,
       secretKeys,
       logger,
       clock,
+      monotonic,
       instance,
-      shared: memory === null ? null : sharedTenants(memory),
-      first: null,
-      countedElsewhere: (...values) => countedElsewhere(...values),
       watching,
       migrations: await migrationNames(),
-      listen: { port: config.port, host: config.host, reusePort: memory !== null },
     }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOTSUP') throw new StartRefused(threadsUnsupported)
       throw error.code === 'EADDRINUSE' ? portTaken(config) : error
     })
     const { address } = serving
@@ -110,23 +97,8 @@ export async function startService(
     // Until nobody is answered any more, whoever watches the service sees it go.
     let closeMetrics = async () => {}
     undo.push(() => closeMetrics())
-    let closing = [serving.close]
-    let otherMetrics = async (): Promise<OtherThreads> => new Map()
-    undo.push(() => Promise.all(closing.map((close) => close())))
-    if (memory !== null) {
-      const port = Number(new URL(address).port)
-      const more = await startMoreThreads(
-        { config, secretKeys, connection, connectionsMax, instance, memory, port },
-        { desk: serving.desk, log: logger },
-      )
-      countedElsewhere = more.counted
-      otherMetrics = more.metrics
-      closing = [serving.close, more.stop]
-    }
-    if (config.metrics !== null) {
-      const others = () => otherMetrics()
-      closeMetrics = await serveMetrics(config.metrics, { watching, others, log: logger })
-    }
+    undo.push(() => serving.close())
+    if (config.metrics !== null) closeMetrics = await serveMetrics(config.metrics, watching, logger)
     return { address, sample, stop }
   } catch (error) {
     await stop().catch((failed: unknown) =>
@@ -135,13 +107,6 @@ export async function startService(
     throw error
   }
 }
-
-/** Connections to the database of all threads together, and what each of them needs at least. */
-const connectionsInAll = 20
-const connectionsPerThreadMin = 5
-
-const threadsUnsupported =
-  'THREADS above 1 needs a system that hands the connections of one port to several listeners, such as Linux. Leave it out.'
 
 const portTaken = ({ port, host }: Config) =>
   new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
@@ -161,40 +126,24 @@ async function refuseUnsafeReplica(url: string, primary: Database): Promise<void
   }
 }
 
-/** Serves the numbers of all threads to who watches the service, and answers how to end that. */
+/** Serves the numbers to who watches the service, and answers how to end that. */
 async function serveMetrics(
   at: NonNullable<Config['metrics']>,
-  parts: { watching: Watching; others: () => Promise<OtherThreads>; log: Log },
+  watching: Watching,
+  log: Log,
 ): Promise<() => Promise<void>> {
-  const [{ listenForMetrics }, { gathering }] = await Promise.all([
-    import('./watching/metrics-listener.ts'),
-    import('./watching/metrics.ts'),
-  ])
-  const gather = gathering()
-  const read = async () => {
-    const [own, others] = await Promise.all([parts.watching.read(), parts.others()])
-    return gather(own, others)
-  }
-  const onError = (error: unknown) => parts.log.error({ err: error }, 'metrics could not be read')
-  const listener = await listenForMetrics(at, read, onError).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error
-    throw new StartRefused(
-      `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
-    )
-  })
-  parts.log.info({ port: listener.port, host: at.host }, 'metrics are served')
-  return listener.close
-}
-
-/** Several listeners on one port would be let in beside another service that has several, too: nobody would notice. */
-async function refuseTakenPort(config: Config): Promise<void> {
-  const probe = createServer()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  probe.once('error', (error: NodeJS.ErrnoException) =>
-    reject(error.code === 'EADDRINUSE' ? portTaken(config) : error),
+  const { listenForMetrics } = await import('./watching/metrics-listener.ts')
+  const onError = (error: unknown) => log.error({ err: error }, 'metrics could not be read')
+  const listener = await listenForMetrics(at, watching.read, onError).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error
+      throw new StartRefused(
+        `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
+      )
+    },
   )
-  probe.listen(config.port, config.host, () => probe.close(() => resolve()))
-  await promise
+  log.info({ port: listener.port, host: at.host }, 'metrics are served')
+  return listener.close
 }
 
 /** The database to serve from, migrated, and the key of the installation. */

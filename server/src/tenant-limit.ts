@@ -7,7 +7,7 @@ import { spendPatience } from './database/patience.ts'
 import type { Admission, RateLimit } from './security/rate-limit.ts'
 import type { Company, TenantWatch } from './tenant-watch.ts'
 
-/** The interface's limit of a tenant's requests: one limit, however many threads and instances answer. */
+/** The interface's limit of a tenant's requests: one limit, however many instances answer. */
 export interface TenantLimit {
   /** Admits or refuses at once where this process knows enough by itself; null where others must be asked. */
   admitNow(tenant: TenantId): Admission | null
@@ -41,7 +41,7 @@ export function quotaExceeded({ retryAfterMs }: Pick<Admission, 'retryAfterMs'>)
 /** Takes a place in the window that all instances share, or notes one that was given already. */
 export type TakePlace = (tenant: TenantId, given: boolean) => Promise<Admission>
 
-/** Of one process that has the database to itself: its own window is the tenant's. `own` may be shared by threads. */
+/** Of one process that has the database to itself: its own window is the tenant's. */
 export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
   const admitNow = (tenant: TenantId) => own.admit(tenant, monotonic())
   return {

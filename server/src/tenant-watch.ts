@@ -1,12 +1,10 @@
 import type { Database, TenantId, TenantVersions } from './database/open-database.ts'
 import { behindRequests } from './database/patience.ts'
 import type { Log } from './endpoints/call.ts'
-import type { SharedVersions } from './threads/shared-tenants.ts'
 
 /**
  * Knows whether what a process remembers of a tenant is still what the database holds. Commits of the process itself are
  * known at once; those of other processes by asking, many times a second while anybody reads, which tenants moved on.
- * Commits of other threads of the process are known at once, too: they share how far each tenant has moved.
  * When the last answer is too old nothing is taken for current, so a lost database never hides behind memory.
  */
 export interface TenantWatch {
@@ -64,22 +62,16 @@ interface Watched {
   changes: number
   /** Readings that are under way: until they end, what moves on must not be forgotten. */
   readings: number
-  /** Where the threads of the process share its versions, and the doubts that were there when it was first read. */
-  readonly place: number
-  readonly doubts: number
 }
 
 export function tenantWatch({
   database,
   monotonic,
   log,
-  shared = null,
 }: {
   database: Pick<Database, 'changedTenants' | 'onVersionsMoved'>
   monotonic: () => number
   log: Log
-  /** Where there are several threads. */
-  shared?: SharedVersions | null
 }): TenantWatch {
   const watched = new Map<TenantId, Watched>()
   /** Where the next question goes on, and when the last answered one was asked. */
@@ -98,7 +90,7 @@ export function tenantWatch({
   let looks = 0
   let failed = 0
 
-  function moved(tenant: TenantId, versions: TenantVersions | null): void {
+  function heard(tenant: TenantId, versions: TenantVersions | null): void {
     const known = watched.get(tenant)
     if (known === undefined) return
     // Nobody knows whether it was committed: what was read before counts for nothing.
@@ -111,21 +103,7 @@ export function tenantWatch({
     known.access = Math.max(known.access, versions.access)
     known.changes = ++changes
   }
-  function heard(tenant: TenantId, versions: TenantVersions | null): void {
-    moved(tenant, versions)
-    shared?.moved(tenant, versions)
-  }
   database.onVersionsMoved(heard)
-
-  /** What is watched of a tenant, with what other threads have committed. */
-  function watchedNow(tenant: TenantId): Watched | undefined {
-    const known = watched.get(tenant)
-    if (known === undefined || shared === null) return known
-    const { place, doubts } = known
-    if (shared.doubtsAt(place) !== doubts) watched.delete(tenant)
-    else moved(tenant, { facts: shared.factsAt(place), access: shared.accessAt(place) })
-    return watched.get(tenant)
-  }
 
   async function ask(): Promise<void> {
     const began = monotonic()
@@ -141,11 +119,10 @@ export function tenantWatch({
       // A replica or a backup may lack the last commits, and has given their numbers to others since.
       if (server !== null && server !== answered) {
         watched.clear()
-        shared?.reset()
         epoch++
       }
       server = answered
-      for (const [tenant, versions] of tenants) moved(tenant, versions)
+      for (const [tenant, versions] of tenants) heard(tenant, versions)
       since = next
       if (others && company?.others === false) {
         notAloneSince = Math.min(monotonic(), askedAt + lookHoldsMs)
@@ -195,7 +172,7 @@ export function tenantWatch({
       readAt = now
       if (!isFresh(now)) return false
       if (timer === null && looking === null) schedule()
-      const known = watchedNow(tenant)
+      const known = watched.get(tenant)
       return (
         known !== undefined &&
         known.access === versions.access &&
@@ -220,7 +197,7 @@ export function tenantWatch({
       }
     },
 
-    changesOf: (tenant) => watchedNow(tenant)?.changes ?? null,
+    changesOf: (tenant) => watched.get(tenant)?.changes ?? null,
 
     async look() {
       readAt = monotonic()
@@ -233,15 +210,7 @@ export function tenantWatch({
     async reading(tenant, read) {
       // Before the first look nobody would hear of a change between the reading and that look.
       if (since === null) await lookNow()
-      const place = shared?.placeOf(tenant) ?? 0
-      const known = watchedNow(tenant) ?? {
-        facts: -1,
-        access: -1,
-        changes: ++changes,
-        readings: 0,
-        place,
-        doubts: shared?.doubtsAt(place) ?? 0,
-      }
+      const known = watched.get(tenant) ?? { facts: -1, access: -1, changes: ++changes, readings: 0 }
       known.readings++
       if (since !== null) {
         watched.delete(tenant)

@@ -27,7 +27,6 @@ import { credentialBytesMax } from '#server/serving.ts'
 import { ownLimit } from '#server/tenant-limit.ts'
 import { tenantMemory } from '#server/tenant-memory.ts'
 import { tenantWatch } from '#server/tenant-watch.ts'
-import type { SharedVersions } from '#server/threads/shared-tenants.ts'
 import { noMetrics, noTraces } from '#server/watching/no-watching.ts'
 import type { Watching } from '#server/watching/start-watching.ts'
 import type { TestDatabase } from './cloned-database.ts'
@@ -72,8 +71,6 @@ export interface TestAppOptions {
   wrapCallLogDatabase?: (database: Database) => Database
   /** Changes the server before it listens: plants the faults that a test must find. */
   plant?: (server: FastifyInstance) => void
-  /** What this one and others in the process tell each other, as threads do. */
-  shared?: SharedVersions
   /** Counts and traces, where a test looks at them. */
   watching?: (log: Log) => Promise<Watching>
   /** The migrations that the service takes for its own. */
@@ -121,12 +118,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const clock = () => app.now
   const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
-  const watch = tenantWatch({
-    database,
-    monotonic: () => performance.now(),
-    log: logger,
-    shared: options.shared ?? null,
-  })
+  const watch = tenantWatch({ database, monotonic: () => performance.now(), log: logger })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? () => performance.now() : () => (stepping += 1000))
   const memory = tenantMemory(watch, credentialBytesMax)
@@ -158,12 +150,10 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     watch: watch.counts,
     calls: calls.counts,
     replica,
-    desk: {
-      imports: imports.counts,
-      backtests: backtests.counts,
-      events: events === null ? null : { counts: events.counts, queue: events.queue },
-      readiness: () => readiness({ database, clock, migrations, replica }),
-    },
+    imports: imports.counts,
+    backtests: backtests.counts,
+    events: events === null ? null : { counts: events.counts, queue: events.queue },
+    readiness: () => readiness({ database, clock, migrations, replica }),
   })
   const metrics = watching?.metrics ?? noMetrics
   const parts: Parts = {

@@ -4,7 +4,7 @@ import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import type { TenantId } from './open-database.ts'
 import { isBehindRequests, spendPatience } from './patience.ts'
 
-/** Transactions of one brokerage at once, in one thread of the service. The others of that brokerage wait in its line. */
+/** Transactions of one brokerage at once, in one process. The others of that brokerage wait in its line. */
 const perBrokerageMax = 4
 /** Requests of one brokerage that may wait for a connection. A further one is refused at once. */
 export const waitingPerBrokerageMax = 128
@@ -53,7 +53,7 @@ interface Line {
  */
 export function fairConnections(pool: pg.Pool): FairConnections {
   const { max } = pool.options
-  // A thread among several has few connections: one brokerage gets little more than half of them.
+  // Of few connections one brokerage gets little more than half.
   const perBrokerage = Math.min(perBrokerageMax, Math.floor(max / 2) + 1, max)
   const behindPerBrokerage = Math.max(1, Math.floor(perBrokerage / 2))
   const behindMax = Math.max(1, Math.floor(max / 2))

@@ -33,7 +33,7 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
-  /** The interface's limit, over all integration endpoints, threads and instances. */
+  /** The interface's limit, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit
   readonly calls: CallLog
@@ -100,7 +100,7 @@ export interface ImportRunner {
    * Sets memory apart for a file of a brokerage before it is read, and answers the number of the place to give back;
    * `busy` while another file of the same brokerage is being read, `full` while the files held leave too little memory.
    */
-  reserve(tenant: TenantId, bytes: number): Promise<number | 'busy' | 'full'>
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full'
   /** Gives a place back; once more does no harm. */
   release(place: number): void
   /** Imports a file, held as it was sent, in pieces. */

@@ -135,7 +135,7 @@ const placeForFile: BeforeBody<typeof createImport> = async (
   await database
     .inTenant(tenant, (transaction) => refuseWhileBusy(transaction, tenant, new Date(now)))
     .catch(conflict)
-  const place = await runner.reserve(tenant, bytes)
+  const place = runner.reserve(tenant, bytes)
   if (place === 'busy') {
     throw problem(
       'state-conflict',

@@ -125,7 +125,7 @@ async function attempt<T>(
   work: (attempt: SignInAttempt) => Promise<T>,
 ): Promise<T> {
   const { account, network, now } = from
-  const begun = await parts.signInAttempts.begin(account, network, now)
+  const begun = parts.signInAttempts.begin(account, network, now)
   const { waitMs } = begun
   if (waitMs > 0) {
     if (from.isSignIn === true) parts.refusals.backedOff(account, from)
@@ -169,7 +169,7 @@ export const signInEndpoints: ServedEndpoint[] = [
       throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
     const account = people.foldedEmail(body.email)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
-    const place = await parts.signUps.admit(network, now)
+    const place = parts.signUps.admit(network, now)
     if (!place.admitted) throw tooManyAttempts('sign-ups', place.retryAfterMs)
     return attempt(parts, { account, network, requestId, now }, async (begun) => {
       const passwordHash = await hashPassword(body.password)

@@ -10,18 +10,18 @@ test('files have a place while memory for them is left, one of a brokerage, and 
   const log = pino({ level: 'silent' })
   const runner = importRunner({ database, clock: Date.now, log }, { bytesHeldMax: 1_000 })
   const [ours, theirs, others] = [tenantId(7), tenantId(8), tenantId(9)] as const
-  const place = (await runner.reserve(ours, 400)) as number
-  expect([await runner.reserve(ours, 1), await runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])
-  const second = (await runner.reserve(theirs, 600)) as number
-  expect(await runner.reserve(others, 1)).toBe('full')
+  const place = runner.reserve(ours, 400) as number
+  expect([runner.reserve(ours, 1), runner.reserve(theirs, 601)]).toEqual(['busy', 'full'])
+  const second = runner.reserve(theirs, 600) as number
+  expect(runner.reserve(others, 1)).toBe('full')
   runner.release(second)
   runner.release(second)
   runner.start(ours, 1, [Buffer.alloc(200), Buffer.alloc(300)], { map: undefined, dryRun: false })
   runner.release(place)
   expect(runner.counts().bytesHeld).toBe(500)
-  expect(await runner.reserve(others, 501)).toBe('full')
+  expect(runner.reserve(others, 501)).toBe('full')
   await runner.drain()
-  expect(await runner.reserve(ours, 1_000)).toEqual(expect.any(Number))
+  expect(runner.reserve(ours, 1_000)).toEqual(expect.any(Number))
   await database.close()
   await ownDatabase.drop()
 })

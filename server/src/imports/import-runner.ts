@@ -148,7 +148,7 @@ export function importRunner(
 
   return {
     startUndo,
-    async reserve(tenant, bytes) {
+    reserve(tenant, bytes) {
       if ([...places.values()].some((one) => one.tenant === tenant)) return 'busy'
       if (bytesHeldNow() + bytes > limits.bytesHeldMax) return 'full'
       places.set(++lastPlace, { tenant, bytes })

@@ -28,38 +28,10 @@ export interface Admission {
 }
 
 /** The times of the last admitted calls, and at which of them the oldest stands. */
-export interface Ring {
+interface Ring {
   readonly times: Float64Array
-  /** One number, in a list so that it may lie in memory that threads share. */
-  readonly oldest: Int32Array
+  oldest: number
 }
-
-/** Takes a place in a ring whose times are not ahead of `now`, if there is one. */
-export function admitTo(ring: Ring, windowMs: number, now: number): Admission {
-  const { times, oldest } = ring
-  const age = now - (times[oldest[0] ?? 0] ?? Number.NEGATIVE_INFINITY)
-  if (age < windowMs) return { admitted: false, remaining: 0, retryAfterMs: windowMs - age }
-  noteIn(ring, now)
-  return { admitted: true, remaining: placesLeft(times, windowMs, now), retryAfterMs: 0 }
-}
-
-/** Puts a time, none of the ring's is ahead of, in the place of the oldest. */
-export function noteIn({ times, oldest }: Ring, now: number): void {
-  const place = oldest[0] ?? 0
-  times[place] = now
-  oldest[0] = (place + 1) % times.length
-}
-
-export function placesLeft(times: Float64Array, windowMs: number, now: number): number {
-  let free = 0
-  for (const time of times) if (now - time >= windowMs) free++
-  return free
-}
-
-export const emptyRing = (max: number): Ring => ({
-  times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY),
-  oldest: new Int32Array(1),
-})
 
 /** Past this many keys the idle ones are swept, so that memory follows the callers of the moment. */
 const keysBeforeSweep = 10_000
@@ -77,7 +49,7 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
     let ring = rings.get(key)
     if (ring === undefined) {
       if (rings.size >= sweepAt) sweep(now)
-      ring = emptyRing(max)
+      ring = { times: new Float64Array(max).fill(Number.NEGATIVE_INFINITY), oldest: 0 }
       rings.set(key, ring)
     }
     comeBack(ring.times, now)
@@ -88,6 +60,18 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
     for (let at = 0; at < times.length; at++) if ((times[at] ?? 0) > now) times[at] = now
   }
 
+  /** Puts a time, none of the ring's is ahead of, in the place of the oldest. */
+  function noteIn(ring: Ring, now: number) {
+    ring.times[ring.oldest] = now
+    ring.oldest = (ring.oldest + 1) % max
+  }
+
+  function placesLeft({ times }: Ring, now: number): number {
+    let free = 0
+    for (const time of times) if (now - time >= windowMs) free++
+    return free
+  }
+
   function sweep(now: number) {
     for (const [key, { times }] of rings) {
       if (times.every((time) => now - time >= windowMs)) rings.delete(key)
@@ -96,13 +80,19 @@ export function slidingWindow(max: number, windowMs: number): RateLimit {
   }
 
   return {
-    admit: (key, now) => admitTo(ringOf(key, now), windowMs, now),
+    admit: (key, now) => {
+      const ring = ringOf(key, now)
+      const age = now - (ring.times[ring.oldest] ?? Number.NEGATIVE_INFINITY)
+      if (age < windowMs) return { admitted: false, remaining: 0, retryAfterMs: windowMs - age }
+      noteIn(ring, now)
+      return { admitted: true, remaining: placesLeft(ring, now), retryAfterMs: 0 }
+    },
     note: (key, now) => noteIn(ringOf(key, now), now),
     remaining: (key, now) => {
       const ring = rings.get(key)
       if (ring === undefined) return max
       comeBack(ring.times, now)
-      return placesLeft(ring.times, windowMs, now)
+      return placesLeft(ring, now)
     },
   }
 }

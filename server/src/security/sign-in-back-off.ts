@@ -30,15 +30,15 @@ export interface SignInAttempt {
   end(): void
 }
 
-/** Where attempts begin: in the one thread of a process that counts them. */
+/** Where attempts begin. */
 export interface SignInAttempts {
-  begin(account: string, network: string, now: number): Promise<SignInAttempt>
+  begin(account: string, network: string, now: number): SignInAttempt
 }
 
 export function signInAttempts(backOff: SignInBackOff = signInBackOff()): SignInAttempts {
   return {
     // Looking and beginning are one step: what comes in between would not be counted.
-    async begin(account, network, now) {
+    begin(account, network, now) {
       const waitMs = backOff.waitMs(account, network, now)
       return {
         waitMs,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { contentType, type ThreadMetrics, text } from './metrics.ts'
+import { contentType } from './metrics.ts'
 
 export interface MetricsListener {
   readonly port: number
@@ -11,17 +11,15 @@ export interface MetricsListener {
 /** Serves `/metrics`, on a port of its own, and nothing else: the port of the service never shows it. */
 export async function listenForMetrics(
   { port, host }: { port: number; host: string },
-  read: () => Promise<readonly ThreadMetrics[]>,
+  read: () => Promise<string>,
   onError: (error: unknown) => void,
 ): Promise<MetricsListener> {
   /** Who asks while the numbers are being read gets the same ones. */
   let reading: Promise<string> | null = null
   const readOnce = () => {
-    reading ??= read()
-      .then(text)
-      .finally(() => {
-        reading = null
-      })
+    reading ??= read().finally(() => {
+      reading = null
+    })
     return reading
   }
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {

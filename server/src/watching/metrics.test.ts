@@ -6,61 +6,22 @@ import { laneInsight } from '#contract/lane-insight.ts'
 import { tenantId } from '../database/open-database.ts'
 import { slidingWindow } from '../security/rate-limit.ts'
 import { ownLimit } from '../tenant-limit.ts'
-import { gathering, serviceMetrics, text } from './metrics.ts'
+import { serviceMetrics } from './metrics.ts'
 import { listenForMetrics } from './metrics-listener.ts'
 
 const answer = { endpoint: 'markup', method: 'GET', status: 200, seconds: 0.02 }
 const numberOf = (scrape: string, sample: string) =>
   Number(new RegExp(`^${sample.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(scrape)?.[1])
-const requests = 'lanewise_http_requests_total{endpoint="markup",method="GET",status="200"}'
-const withinMs25 = 'lanewise_http_request_duration_seconds_bucket{le="0.025",endpoint="markup"}'
-const withinMs10 = 'lanewise_http_request_duration_seconds_bucket{le="0.01",endpoint="markup"}'
-
-describe('the numbers of several threads', () => {
-  test('are added up, and what the process has once is told once', async () => {
-    const first = serviceMetrics({ isFirst: true })
-    const second = serviceMetrics({ isFirst: false })
-    for (let times = 0; times < 3; times++) first.answered(answer)
-    for (let times = 0; times < 4; times++) second.answered(answer)
-    const scrape = await text(await gathering()(await first.read(), new Map([[1, await second.read()]])))
-    expect(numberOf(scrape, requests)).toBe(7)
-    expect([numberOf(scrape, withinMs10), numberOf(scrape, withinMs25)]).toEqual([0, 7])
-    expect(numberOf(scrape, 'lanewise_threads')).toBe(2)
-    const own = (await second.read()).map(({ name }) => name)
-    expect(own.filter((name) => /^process_|build_info/.test(name))).toEqual([])
-    expect(own).toContain('nodejs_eventloop_lag_p99_seconds')
-  })
-
-  test('never go back: a busy thread keeps its last ones, one that has ended keeps what it counted', async () => {
-    const first = serviceMetrics({ isFirst: true })
-    const second = serviceMetrics({ isFirst: false })
-    const gather = gathering()
-    const scraped = async (others: Parameters<typeof gather>[1]) =>
-      text(await gather(await first.read(), others))
-    second.answered(answer)
-    const early = await scraped(new Map([[1, await second.read()]]))
-    expect([numberOf(early, requests), numberOf(early, 'lanewise_threads')]).toEqual([1, 2])
-    const busy = await scraped(new Map([[1, null]]))
-    expect([numberOf(busy, requests), numberOf(busy, 'lanewise_threads')]).toEqual([1, 2])
-    const replacing = serviceMetrics({ isFirst: false })
-    replacing.answered(answer)
-    for (let times = 0; times < 2; times++) {
-      const later = await scraped(new Map([[2, await replacing.read()]]))
-      expect([numberOf(later, requests), numberOf(later, withinMs25)]).toEqual([2, 2])
-      expect(numberOf(later, 'lanewise_threads')).toBe(2)
-    }
-  })
-})
 
 test('answers from memory are requests like all others, and are told apart', async () => {
-  const metrics = serviceMetrics({ isFirst: true })
+  const metrics = serviceMetrics()
   const count = metrics.fromMemory(laneInsight)
   const { name } = laneInsight
   metrics.answered({ ...answer, endpoint: name })
   count(0.00004)
   count(0.00004)
   for (let times = 0; times < 2; times++) {
-    const scrape = await text([await metrics.read()])
+    const scrape = await metrics.read()
     expect(
       numberOf(scrape, `lanewise_http_requests_total{endpoint="${name}",method="GET",status="200"}`),
     ).toBe(3)
@@ -73,7 +34,7 @@ test('answers from memory are requests like all others, and are told apart', asy
 })
 
 test('a limit that is counted is the same limit', async () => {
-  const metrics = serviceMetrics({ isFirst: true })
+  const metrics = serviceMetrics()
   const checks = metrics.counting('signature-check', slidingWindow(2, 1_000))
   expect([1, 2, 3].map((at) => checks.admit(7, at).admitted)).toEqual([true, true, false])
   expect(checks.remaining(7, 3)).toBe(0)
@@ -84,7 +45,7 @@ test('a limit that is counted is the same limit', async () => {
   expect(limit.admitNow(seven)?.admitted).toBe(false)
   expect((await limit.admit(seven)).admitted).toBe(false)
   expect(limit.remaining(seven)).toBe(0)
-  const scrape = await text([await metrics.read()])
+  const scrape = await metrics.read()
   for (const name of ['tenant', 'signature-check'])
     expect(numberOf(scrape, `lanewise_limit_total{limit="${name}",outcome="admitted"}`)).toBe(2)
   expect(numberOf(scrape, 'lanewise_limit_total{limit="tenant",outcome="refused"}')).toBe(1)
@@ -92,7 +53,7 @@ test('a limit that is counted is the same limit', async () => {
 
 describe('the port for metrics', () => {
   test('is read once for all who ask at the same time, and says when it cannot be', async () => {
-    const metrics = serviceMetrics({ isFirst: true })
+    const metrics = serviceMetrics()
     let reads = 0
     const failures: unknown[] = []
     const listener = await listenForMetrics(
@@ -101,7 +62,7 @@ describe('the port for metrics', () => {
         reads++
         if (reads > 1) throw new Error('broken')
         await new Promise((resume) => setTimeout(resume, 100))
-        return [await metrics.read()]
+        return metrics.read()
       },
       (error) => failures.push(error),
     )
@@ -121,7 +82,7 @@ describe('the port for metrics', () => {
     await expect(
       listenForMetrics(
         { port, host: '127.0.0.1' },
-        async () => [],
+        async () => '',
         () => {},
       ),
     ).rejects.toThrow('EADDRINUSE')

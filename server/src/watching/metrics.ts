@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { BacktestCounts } from '../backtests/backtest-runner.ts'
 import type { BookCounts } from '../book/books.ts'
 import type { CallLogCounts } from '../call-log.ts'
@@ -15,9 +15,6 @@ import type { Admission } from '../security/rate-limit.ts'
 import type { MemoryCounts } from '../tenant-memory.ts'
 import type { WatchCounts } from '../tenant-watch.ts'
 
-/** The numbers of one thread, in a form that can be sent to another. */
-export type ThreadMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
-
 /** What is counted where it happens, and looked up when somebody asks for the numbers. */
 export interface Counted {
   readonly connections: () => Connections
@@ -27,20 +24,18 @@ export interface Counted {
   readonly calls: () => CallLogCounts
   /** Null where there is none. */
   readonly replica: Pick<Replica, 'counts' | 'state'> | null
-  /** Null in a thread that does not keep it. */
-  readonly desk: {
-    readonly imports: () => ImportCounts
-    readonly backtests: () => BacktestCounts
-    /** Null where events are off. */
-    readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
-    readonly readiness: () => Promise<readonly Check[]>
-  } | null
+  readonly imports: () => ImportCounts
+  readonly backtests: () => BacktestCounts
+  /** Null where events are off. */
+  readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
+  readonly readiness: () => Promise<readonly Check[]>
 }
 
 export interface ServiceMetrics extends Metrics {
-  /** Has the numbers of the parts of this thread looked up, too. */
+  /** Has the numbers of the parts of the service looked up, too. */
   lookUp(counted: Counted): void
-  read(): Promise<ThreadMetrics>
+  /** All numbers, in the form that Prometheus reads. */
+  read(): Promise<string>
 }
 
 /** From an answer out of memory (some 40 us) to the longest that anybody is let wait. */
@@ -52,16 +47,11 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 type Values = readonly (readonly [labels: Record<string, string>, value: number])[]
 
-/** The metrics of one thread. What the process has once is counted by its first thread. */
-export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetrics {
+/** The metrics of a process. */
+export function serviceMetrics(): ServiceMetrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  if (!isFirst) {
-    for (const { name } of registry.getMetricsAsArray()) {
-      if (name.startsWith('process_')) registry.removeSingleMetric(name)
-    }
-  }
 
   const requests = new Counter({
     name: 'lanewise_http_requests_total',
@@ -156,15 +146,12 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
         [{ limit, outcome: 'refused' }, refused],
       ]),
   )
-  level('lanewise_threads', 'Threads that answer requests.', [], () => one(1))
-  if (isFirst) {
-    level('lanewise_build_info', 'Version of the service and of Node.', ['version', 'node'], () => [
-      [{ version, node: process.version }, 1],
-    ])
-  }
+  level('lanewise_build_info', 'Version of the service and of Node.', ['version', 'node'], () => [
+    [{ version, node: process.version }, 1],
+  ])
 
   /** What waits is asked of the database, for all instances: each of them tells the same. */
-  function watchEvents({ counts, queue }: NonNullable<NonNullable<Counted['desk']>['events']>): void {
+  function watchEvents({ counts, queue }: NonNullable<Counted['events']>): void {
     total(
       'lanewise_event_attempts_total',
       'Events sent to an address: delivered, failed and to be tried again, given up (dead).',
@@ -272,7 +259,7 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
       }
     },
 
-    lookUp({ connections, memory, books, watch, calls, replica, desk }) {
+    lookUp({ connections, memory, books, watch, calls, replica, imports, backtests, events, readiness }) {
       level(
         'lanewise_database_connections',
         'Connections to the database for requests, by whether they are in use.',
@@ -348,7 +335,6 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
         ['from'],
         () => (replica === null ? [] : each('from', replica.counts())),
       )
-      if (desk === null) return
       level(
         'lanewise_replica_up',
         'Whether the read replica was asked when it was last looked at (1), or the database in its place (0); -1: there is none.',
@@ -364,7 +350,6 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
           return one(behindMs === null ? -1 : behindMs / 1000)
         },
       )
-      const { imports, backtests, readiness, events } = desk
       level('lanewise_imports', 'Imports that run and that wait.', ['state'], () => {
         const { running, waiting } = imports()
         return each('state', { running, waiting })
@@ -404,36 +389,8 @@ export function serviceMetrics({ isFirst }: { isFirst: boolean }): ServiceMetric
         },
       })
     },
-    read: () => registry.getMetricsAsJSON(),
-  }
-}
-
-/** What was last heard of the further threads, by their birth; null of one that did not answer in time. */
-export type OtherThreads = ReadonlyMap<number, ThreadMetrics | null>
-
-const isCount = ({ type }: ThreadMetrics[number]) => ['counter', 'histogram'].includes(String(type))
-
-/**
- * Puts the numbers of threads together so that what is counted never goes back: of a thread that does not answer the last
- * known numbers stand, and what one has counted that has ended stays counted.
- */
-export function gathering(): (own: ThreadMetrics, others: OtherThreads) => Promise<readonly ThreadMetrics[]> {
-  const known = new Map<number, ThreadMetrics>()
-  let ended: ThreadMetrics = []
-  return async (own, others) => {
-    for (const [birth, numbers] of known) {
-      if (others.has(birth)) continue
-      known.delete(birth)
-      ended = await AggregatorRegistry.aggregate([ended, numbers.filter(isCount)]).getMetricsAsJSON()
-    }
-    for (const [birth, numbers] of others) if (numbers !== null) known.set(birth, numbers)
-    return [own, ...known.values(), ended]
+    read: () => registry.metrics(),
   }
 }
 
 export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
-
-/** The numbers of all threads added up, in the form that Prometheus reads. */
-export function text(threads: readonly ThreadMetrics[]): Promise<string> {
-  return AggregatorRegistry.aggregate([...threads]).metrics()
-}

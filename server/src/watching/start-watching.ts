@@ -1,28 +1,27 @@
 import type { Config } from '../config.ts'
 import type { TransactionWatch } from '../database/transaction-watch.ts'
 import type { Log, Metrics, Traces } from '../endpoints/call.ts'
-import type { Counted, ThreadMetrics } from './metrics.ts'
+import type { Counted } from './metrics.ts'
 import { noMetrics, noTraces } from './no-watching.ts'
 
-/** How a thread is watched: its counts and its traces, where somebody asks for them. */
+/** How the service is watched: its counts and its traces, where somebody asks for them. */
 export interface Watching {
   readonly metrics: Metrics
   readonly traces: Traces
   /** Tells both of every transaction; null where nobody asks. */
   readonly transaction: TransactionWatch | null
   lookUp(counted: Counted): void
-  /** The numbers of this thread. */
-  read(): Promise<ThreadMetrics>
+  /** All numbers, in the form that Prometheus reads. */
+  read(): Promise<string>
   stop(): Promise<void>
 }
 
 /** Starts what the configuration asks for. What it does not ask for is not even loaded. */
 export async function startWatching(
   { metrics, traces }: Pick<Config, 'metrics' | 'traces'>,
-  parts: { readonly log: Log; readonly monotonic: () => number; readonly thread: number },
+  parts: { readonly log: Log; readonly monotonic: () => number },
 ): Promise<Watching> {
-  const counting =
-    metrics === null ? null : (await import('./metrics.ts')).serviceMetrics({ isFirst: parts.thread === 1 })
+  const counting = metrics === null ? null : (await import('./metrics.ts')).serviceMetrics()
   const tracing = traces === null ? null : (await import('./traces.ts')).serviceTraces(traces, parts)
   const watches = [counting, tracing].flatMap((one) => (one === null ? [] : [one.transaction]))
   return {
@@ -38,7 +37,7 @@ export async function startWatching(
             }
           },
     lookUp: (counted) => counting?.lookUp(counted),
-    read: async () => (counting === null ? [] : counting.read()),
+    read: async () => (counting === null ? '' : counting.read()),
     stop: async () => tracing?.stop(),
   }
 }

@@ -45,7 +45,7 @@ const saidEveryMs = 60_000
  */
 export function serviceTraces(
   variables: Readonly<Record<string, string>>,
-  { log, monotonic, thread }: { log: Log; monotonic: () => number; thread: number },
+  { log, monotonic }: { log: Log; monotonic: () => number },
 ): ServiceTraces {
   let saidAt = Number.NEGATIVE_INFINITY
   setGlobalErrorHandler((error) => {
@@ -72,7 +72,7 @@ export function serviceTraces(
         resourceFromAttributes({
           'service.name': 'lanewise',
           'service.version': version,
-          'service.instance.id': `${hostname()}-${process.pid}-${thread}`,
+          'service.instance.id': `${hostname()}-${process.pid}`,
         }),
       )
       .merge(detectResources({ detectors: [envDetector] })),

@@ -18,7 +18,6 @@ import { head, sendRaw } from '#testing/raw-http.ts'
 import { readScrape, type Scrape } from '#testing/samples.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { type TraceCollector, traceCollector } from '#testing/trace-collector.ts'
-import { text } from './metrics.ts'
 import { startWatching, type Watching } from './start-watching.ts'
 
 const lanePath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
@@ -42,7 +41,7 @@ beforeAll(async () => {
     watching: async (log) => {
       watching = await startWatching(
         { metrics: { port: 0, host: '127.0.0.1' }, traces: { OTEL_BSP_SCHEDULE_DELAY: '50' } },
-        { log, monotonic: () => performance.now(), thread: 1 },
+        { log, monotonic: () => performance.now() },
       )
       return watching
     },
@@ -53,7 +52,7 @@ afterAll(async () => {
   await app.close()
 })
 
-const scrape = async (): Promise<Scrape> => readScrape(await text([await watching.read()]))
+const scrape = async (): Promise<Scrape> => readScrape(await watching.read())
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
 /** What a request has left behind: the span of its answer and those of its transactions. */
@@ -372,7 +371,7 @@ test('no secret is in a line of the log, a metric or a span, whatever is asked w
 
   const places = {
     log: app.logLines.join(''),
-    metrics: await text([await watching.read()]),
+    metrics: await watching.read(),
     spans: collector.bodies.join('\n'),
   }
   expect(places.log.length).toBeGreaterThan(50_000)
