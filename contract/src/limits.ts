@@ -145,7 +145,7 @@ export const signUpsPerNetworkPerHour = 5
 export const signUpNetworksPerHour = 20
 
 /**
- * Password hashes that wait for their turn in one thread; two are computed at once, in about 30 ms each. Whoever would be
+ * Password hashes that wait for their turn in one process; two are computed at once, in about 30 ms each. Whoever would be
  * the next in line is asked to come back: they would wait for longer than a second and a half.
  */
 export const passwordHashesWaitingMax = 100
