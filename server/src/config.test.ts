@@ -11,6 +11,15 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
+test('THREADS, a setting of the past, is refused where it would change anything', () => {
+  for (const same of ['', '1']) expect(problemsOf({ THREADS: same })).toEqual([])
+  for (const more of ['2', 'auto']) {
+    expect(problemsOf({ THREADS: more })).toEqual([
+      expect.stringMatching(/^THREADS is gone: start one process per core .*docs\/scaling\.md/),
+    ])
+  }
+})
+
 describe('metrics', () => {
   test('are served nowhere unless a port is named, and then to this machine alone', () => {
     expect(readConfig({}).metrics).toBeNull()
