@@ -8,6 +8,7 @@ import * as changes from '#server/database/lane-changes.ts'
 import * as lists from '#server/database/lane-lists.ts'
 import * as record from '#server/database/lane-record.ts'
 import * as lanes from '#server/database/lanes.ts'
+import * as packed from '#server/database/packed-quotes.ts'
 import * as people from '#server/database/people.ts'
 import * as performance from '#server/database/performance.ts'
 import * as updates from '#server/database/shipment-updates.ts'
@@ -123,8 +124,39 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': finds(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
-  'tenant-quotes.readTenantQuotes': finds(({ transaction, tenant }) =>
-    tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
+  'histories.readTenantStanding': finds(({ transaction, tenant }) =>
+    histories.readTenantStanding(transaction, tenant),
+  ),
+  'histories.readTotals': finds(({ transaction, tenant }) => histories.readTotals(transaction, tenant)),
+  'histories.readRateCounts': finds(({ transaction, tenant }) =>
+    histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
+    histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
+  ),
+  'histories.readHaulQuotes': finds(({ transaction, tenant, now }) =>
+    histories.readHaulQuotes(transaction, tenant, Math.floor(now.getTime() / 86_400_000)),
+  ),
+  'histories.readMilesCounts': finds(({ transaction, tenant }) =>
+    histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'histories.countDecidedLanes': finds(({ transaction, tenant }) =>
+    histories.countDecidedLanes(transaction, tenant, { corridor: dallasToAtlanta }),
+  ),
+  'packed-quotes.readBookStanding': finds(({ transaction, tenant }) =>
+    packed.readBookStanding(transaction, tenant, 0),
+  ),
+  'packed-quotes.readQuotesBefore': finds(({ transaction, tenant }) =>
+    packed.readQuotesBefore(transaction, tenant, packed.beforeAnyQuote, 10),
+  ),
+  'packed-quotes.readQuotesOf': finds(({ transaction, tenant, of }) =>
+    packed.readQuotesOf(transaction, tenant, [of.lane]),
+  ),
+  'packed-quotes.readChangedLanes': finds(({ transaction, tenant }) =>
+    packed.readChangedLanes(transaction, tenant, 0, 1),
+  ),
+  'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
+    histories.readTenantQuotes(transaction, tenant, null, 100),
   ),
   'instances.takePlace': {
     ...finds(({ database, tenant }) =>

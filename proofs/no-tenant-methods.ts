@@ -42,6 +42,8 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'patience.spendPatience': 'a time limit',
   'patience.isBehindRequests': 'a time limit',
   'fair-connections.fairConnections': 'lends the connections of the pool',
+  'packed-quotes.int8At': 'arithmetic',
+  'packed-quotes.viewOf': 'arithmetic',
   'people.foldedEmail': 'arithmetic',
   'people.newTenantId': 'a random number',
   'instances.seeInstance': 'of the installation',

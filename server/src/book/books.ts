@@ -1,9 +1,10 @@
 import { problem } from '#contract/errors.ts'
 import { DatabaseUnavailable } from '../database/database-failures.ts'
 import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
+import type { BookSettings } from '../database/packed-quotes.ts'
 import { Patience, spendPatience, withPatience } from '../database/patience.ts'
 import type { TenantWatch } from '../tenant-watch.ts'
-import { type BookSettings, followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
+import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */
 export interface Book extends QuoteSink {

@@ -4,6 +4,8 @@ import { finished } from '#engine/steps.ts'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { DatabaseUnavailable } from '../database/database-failures.ts'
+import { readTenantQuotes } from '../database/histories.ts'
 import { type TenantId, tenantId } from '../database/open-database.ts'
 import { updateTenant } from '../database/people.ts'
 import { readTenantQuotes } from '../database/tenant-quotes.ts'
@@ -149,6 +151,26 @@ describe('opening', () => {
       settings: read.settings,
       versions: read.versions,
     })
+  })
+
+  test('reads fewer quotes at a time where the database is too slow, and gives up where it still is', async () => {
+    const own = await brokerage(4)
+    const slow = Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+    /** The first transaction reads the versions; so many after it take too long. */
+    const slowFor = (portions: number) => {
+      let transactions = 0
+      return {
+        inTenant: async <T>(...args: Parameters<typeof app.database.inTenant<T>>) => {
+          transactions++
+          if (transactions > 1 && transactions <= 1 + portions) throw new DatabaseUnavailable(slow)
+          return app.database.inTenant(...args)
+        },
+      }
+    }
+    const book = mapBook()
+    expect(await openQuotes(slowFor(3), own, book)).toMatchObject({ put: 5 })
+    expect(new Map(book.rows)).toEqual((await opened(own)).rows)
+    await expect(openQuotes(slowFor(4), own, mapBook())).rejects.toThrow(DatabaseUnavailable)
   })
 
   test('whatever is written between two portions comes with the next follow', async () => {
