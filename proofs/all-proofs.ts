@@ -3,7 +3,7 @@ import { appOn } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { clockJumps } from './clock-jumps.ts'
-import { concurrencyWalk } from './concurrency-walk.ts'
+import { concurrencyWalk, forTheWholeConnection } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
@@ -22,10 +22,6 @@ import { type CallerName, callerNames } from './route-expectations.ts'
 import { endlessThread, type Walked, walkAlone, walkForeignIds, walkRoutes } from './route-walk.ts'
 import { canaryOf, seededTenants } from './seeded-tenants.ts'
 import { simulation } from './simulation.ts'
-
-/** The setting of a transaction's tenant becomes one of the whole connection. */
-const forTheWholeConnection = (statement: string) =>
-  statement.replace(/^(begin; select set_config\('app\.tenant_id', '\d+'), true\)$/, '$1, false)')
 
 const concurrency: Proof = {
   name: 'concurrency',

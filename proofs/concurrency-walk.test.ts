@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
-import { concurrencyWalk } from './concurrency-walk.ts'
-
-/** What opens a transaction of a tenant; see open-database. */
-const opening = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
-/** The same for the whole session. */
-const forGood = (statement: string) =>
-  statement.replace(opening, "begin; select set_config('app.tenant_id', '$1', false)")
+import { concurrencyWalk, forTheWholeConnection, opening } from './concurrency-walk.ts'
 
 test('fifty brokerages over two connections each get their own, whoever hangs up and whatever is cut', async () => {
   const result = await concurrencyWalk({ requests: 600, seed: 20_261_121, makeDatabase: testDatabase })
@@ -26,7 +20,7 @@ test('a setting for the whole session in the place of the transaction’s is fou
     rewrite(statement) {
       if (!opening.test(statement)) return statement
       planted += 1
-      return forGood(statement)
+      return forTheWholeConnection(statement)
     },
   })
   expect(planted).toBeGreaterThan(100)
@@ -43,7 +37,7 @@ test('a connection that keeps the tenant of its first user is found', async () =
       if (!opening.test(statement)) return statement
       if (opened.has(connection)) return 'begin'
       opened.add(connection)
-      return forGood(statement)
+      return forTheWholeConnection(statement)
     },
   })
   expect(faults.some((fault) => /was answered (401|404)/.test(fault))).toBe(true)

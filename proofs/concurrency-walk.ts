@@ -323,3 +323,11 @@ async function holdOwnRows(
     if (rows.length === 0 && table === 'lanes') fault(`${canary} has lost its lanes`)
   }
 }
+
+/** What opens a transaction of a tenant; see connection.ts. */
+export const opening = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
+
+/** The planted fault: the tenant of a transaction becomes that of the whole connection. */
+export function forTheWholeConnection(statement: string): string {
+  return statement.replace(opening, "begin; select set_config('app.tenant_id', '$1', false)")
+}
