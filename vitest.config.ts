@@ -38,6 +38,8 @@ class LongestFirst extends BaseSequencer {
 
 /** Tests end within seconds. On a machine that others fill as well, a program that one starts may take half a minute. */
 const testTimeout = 60_000
+/** What is looked at again and again until it is so. */
+const expectation = { poll: { timeout: 15_000 } }
 
 export default defineConfig({
   test: {
@@ -56,6 +58,7 @@ export default defineConfig({
           name: 'pure',
           include: tests.filter((file) => isOrdinary(file) && !asksForDatabase(file)),
           testTimeout,
+          expect: expectation,
         },
       },
       {
@@ -65,6 +68,7 @@ export default defineConfig({
           // One PostgreSQL serves the whole run; each file clones its own database from a migrated template.
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout,
+          expect: expectation,
           hookTimeout: 120_000,
         },
       },
@@ -75,6 +79,7 @@ export default defineConfig({
           isolate: true,
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout,
+          expect: expectation,
           hookTimeout: 120_000,
         },
       },
@@ -84,6 +89,7 @@ export default defineConfig({
           include: tests.filter(isLongProof),
           globalSetup: ['server/testing/database-cluster.ts'],
           testTimeout: 120_000,
+          expect: expectation,
           hookTimeout: 120_000,
           // Kills, restarts and slow callers wait most of the time: so many at a time are enough for two cores.
           maxConcurrency: 5,
@@ -97,6 +103,7 @@ export default defineConfig({
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           // The longest walks through a page take 50 s while everything else runs.
           testTimeout: 120_000,
+          expect: expectation,
           hookTimeout: 120_000,
           // Four files at a time share two cores already.
           maxConcurrency: 2,
@@ -108,6 +115,7 @@ export default defineConfig({
           include: tests.filter(isForProve),
           globalSetup: ['server/testing/database-cluster.ts', 'dashboard/testing/prepare-browser.ts'],
           testTimeout: 120_000,
+          expect: expectation,
           hookTimeout: 120_000,
         },
       },

@@ -74,7 +74,7 @@ export async function openWindow(
   const { width = 1280, height = 900, colorScheme = 'light' } = options
   const page = (options.alone === true ? null : idleWindow(browser, url)) ?? (await newWindow(browser, url))
   const context = page.context()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
   if (options.kept !== true) endWithTest(browser, url, page, options.alone === true)

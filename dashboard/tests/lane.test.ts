@@ -89,7 +89,6 @@ afterAll(async () => {
 
 async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<typeof openWindow>[2] = {}) {
   const window = await openWindow(browser, app.url, { person: tenant, ...options })
-  window.page.setDefaultTimeout(8_000)
   const asked: string[] = []
   window.page.on('request', (request) => asked.push(request.url()))
   await window.page.goto(path)
