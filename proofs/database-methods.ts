@@ -124,25 +124,6 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': finds(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
-  'histories.readTenantStanding': finds(({ transaction, tenant }) =>
-    histories.readTenantStanding(transaction, tenant),
-  ),
-  'histories.readTotals': finds(({ transaction, tenant }) => histories.readTotals(transaction, tenant)),
-  'histories.readRateCounts': finds(({ transaction, tenant }) =>
-    histories.readRateCounts(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'histories.readHistoryCounts': finds(({ transaction, tenant, now }) =>
-    histories.readHistoryCounts(transaction, tenant, { corridor: dallasToAtlanta }, now.getTime()),
-  ),
-  'histories.readHaulQuotes': finds(({ transaction, tenant, now }) =>
-    histories.readHaulQuotes(transaction, tenant, Math.floor(now.getTime() / 86_400_000)),
-  ),
-  'histories.readMilesCounts': finds(({ transaction, tenant }) =>
-    histories.readMilesCounts(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
-  'histories.countDecidedLanes': finds(({ transaction, tenant }) =>
-    histories.countDecidedLanes(transaction, tenant, { corridor: dallasToAtlanta }),
-  ),
   'packed-quotes.readBookStanding': finds(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
@@ -155,8 +136,8 @@ export const methods: Readonly<Record<string, Method>> = {
   'packed-quotes.readChangedLanes': finds(({ transaction, tenant }) =>
     packed.readChangedLanes(transaction, tenant, 0, 1),
   ),
-  'histories.readTenantQuotes': finds(({ transaction, tenant }) =>
-    histories.readTenantQuotes(transaction, tenant, null, 100),
+  'tenant-quotes.readTenantQuotes': finds(({ transaction, tenant }) =>
+    tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
   ),
   'instances.takePlace': {
     ...finds(({ database, tenant }) =>

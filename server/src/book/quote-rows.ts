@@ -1,4 +1,4 @@
-import { QUOTES_PER_STEP, type Steps } from '#engine/steps.ts'
+import type { Steps } from '#engine/steps.ts'
 import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
 import {
   type BookSettings,
@@ -77,6 +77,9 @@ const changedMax = 100_000
 const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** The largest distance from 1970 that a Date can have, in milliseconds. */
 const dateMsMax = 8.64e15
+/** Quotes that are put in one step: each may have its lane folded, some 20 us. */
+const quotesPerStep = 50
+
 /** Puts packed quotes into a sink. `seen` is told the id of each. The numbers of lanes are kept for the next portion. */
 export function* putInSteps(
   { records, places: texts }: PackedQuotes,
