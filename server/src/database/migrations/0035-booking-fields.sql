@@ -18,12 +18,20 @@ create function define_change_lane() returns void
       equipment_code, quoted_customer_name, quoted_rate_cents, estimated_cost_cents, market_rate_cents, miles, pickup_date,
       expected_cost_cents, expected_cost_low_cents, expected_cost_high_cents, created_by, created_at, updated_at, import_id,
       import_fingerprint, import_said}';
+    -- PostgreSQL makes search_text anew where a statement sets one of these, even to the same value.
+    searched constant text[] := '{customer_name, carrier_name}';
     assignments text;
+    besides_searched text;
   begin
-    select string_agg(
-      format('%1$I = case when held ? %1$L then next.%1$I else known.%1$I end', attname), ', ' order by attnum
-    ) into strict assignments
+    select string_agg(assignment, ', ' order by attnum),
+      string_agg(assignment, ', ' order by attnum) filter (where attname <> all (searched))
+    into strict assignments, besides_searched
     from pg_catalog.pg_attribute
+    cross join lateral format(
+      '%1$I = case when held ? %1$L then ' || case when atttypid = 'jsonb'::regtype
+        then 'nullif(held -> %1$L, ''null'')' else '(held ->> %1$L)::%2$s' end || ' else known.%1$I end',
+      attname, format_type(atttypid, atttypmod)
+    ) as assignment
     where attrelid = 'public.lanes'::regclass and attnum > 0 and not attisdropped and attgenerated = ''
       and attname <> all (other);
     execute format($create$
@@ -32,7 +40,6 @@ create function define_change_lane() returns void
         language plpgsql volatile set enable_seqscan = off
         as $body$
         declare
-          next constant public.lanes := jsonb_populate_record(null::public.lanes, held);
           changed public.lanes;
           last integer;
           number integer;
@@ -40,9 +47,15 @@ create function define_change_lane() returns void
           kind text;
           at constant timestamptz := (change ->> 'changed_at')::timestamptz;
         begin
-          update public.lanes as known set %s, updated_at = coalesce(at, known.updated_at)
-          where tenant_id = tenant and lane_id = lane and (seen is null or xmin = seen::xid)
-          returning * into changed;
+          if held ?| %L then
+            update public.lanes as known set %s, updated_at = coalesce(at, known.updated_at)
+            where tenant_id = tenant and lane_id = lane and (seen is null or xmin = seen::xid)
+            returning * into changed;
+          else
+            update public.lanes as known set %s, updated_at = coalesce(at, known.updated_at)
+            where tenant_id = tenant and lane_id = lane and (seen is null or xmin = seen::xid)
+            returning * into changed;
+          end if;
           if not found then
             return null;
           end if;
@@ -66,7 +79,7 @@ create function define_change_lane() returns void
           end if;
           return changed;
         end $body$
-    $create$, assignments);
+    $create$, searched, assignments, besides_searched);
   end $define$;
 
 -- The events of a change that a process of the version before made. It knows these fields and does not name the events.
