@@ -55,12 +55,3 @@ export function isEnough(scope: LaneScope, counts: ScopeCounts): boolean {
     counts.lanes >= minimum.lanes
   )
 }
-
-/**
- * Whether a scope is believed only from a number of lanes on, so that its lanes must be counted.
- *
- * @example lanesMatter('market') // true: one other lane is no market
- */
-export function lanesMatter(scope: LaneScope): boolean {
-  return SCOPES.some((level) => level.scope === scope && level.minimum.lanes > 0)
-}

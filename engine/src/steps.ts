@@ -32,19 +32,6 @@ export function* mapInSteps<From, To>(
   return changed
 }
 
-/** As Array.filter, in steps. */
-export function* filterInSteps<One>(
-  list: readonly One[],
-  keep: (one: One, index: number) => boolean,
-): Steps<One[]> {
-  const kept: One[] = []
-  for (const [index, one] of list.entries()) {
-    if (keep(one, index)) kept.push(one)
-    if ((index + 1) % QUOTES_PER_STEP === 0) yield
-  }
-  return kept
-}
-
 /** Entries that are merged in one step of a sort. */
 const MERGED_PER_STEP = 20_000
 

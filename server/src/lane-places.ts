@@ -115,11 +115,6 @@ function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boole
   return read
 }
 
-/** One text for each lane that can be asked about. @example 'dallas|TX > atlanta|GA V' */
-export function laneName({ origin, destination, equipmentCode }: AskedLane): string {
-  return `${origin.key} > ${destination.key} ${equipmentCode ?? ''}`
-}
-
 type LanePlaces = Pick<
   NewLane,
   | 'origin'

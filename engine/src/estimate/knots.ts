@@ -34,15 +34,3 @@ export function addQuote(knots: Knots, quote: { x: number; won: boolean; weight:
   side[left] = (side[left] as number) + quote.weight * (1 - share)
   side[left + 1] = (side[left + 1] as number) + quote.weight * share
 }
-
-/** Whether two sets of knots are equal to the last digit. */
-export function sameKnots(one: Knots, other: Knots): boolean {
-  for (let k = 0; k < KNOT_COUNT; k++) {
-    if (
-      (one.wins[k] as number) !== (other.wins[k] as number) ||
-      (one.losses[k] as number) !== (other.losses[k] as number)
-    )
-      return false
-  }
-  return true
-}
