@@ -206,7 +206,9 @@ export class QuoteBook implements QuotedLanes {
     for (const area of corridor.areas) area.corridors.push(corridor)
     this.#corridors.set(corridorKey(places.originKey, places.destinationKey), corridor)
     for (const key of new Set([places.originKey, places.destinationKey])) {
-      this.#places.set(key, [...(this.#places.get(key) ?? []), corridor])
+      const corridors = this.#places.get(key)
+      if (corridors === undefined) this.#places.set(key, [corridor])
+      else corridors.push(corridor)
     }
     return corridor
   }

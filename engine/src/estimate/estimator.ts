@@ -19,6 +19,7 @@ import { type LaneQuote, type QuotedLanes, quotedLanes } from './quoted-lanes.ts
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from './rate-by-miles.ts'
 import { referenceOf } from './reference-rate.ts'
 import {
+  addMessageUp,
   LANE_SPREADS,
   laneKinship,
   logEvidence,
@@ -26,6 +27,7 @@ import {
   messageUp,
   rootBelief,
   SCOPE_KINSHIP,
+  scaledLikelihood,
 } from './tree.ts'
 import { addInto, difference } from './vector.ts'
 
@@ -227,9 +229,9 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
     const fold = yield* foldLaneInSteps(model, lane)
     model.sent[lane] = 1
     if (fold.decided > 0) {
-      const likelihood = bankLogLikelihood(fold.knots)
+      const likelihood = scaledLikelihood(bankLogLikelihood(fold.knots))
       for (const [spread, total] of scope.totals.entries()) {
-        addInto(total, messageUp(likelihood, laneKinship(fold.decided, spread)))
+        addMessageUp(total, likelihood, laneKinship(fold.decided, spread))
       }
       for (let above: ScopeModel | null = scope; above; above = above.parent) {
         above.decided += fold.decided

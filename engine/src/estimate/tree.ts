@@ -115,16 +115,22 @@ export function rootBelief(): Float64Array {
 const SMALLEST = 1e-300
 
 /**
- * Weighs the levels of one steepness with the bell around each level: `out[m] = sum_i bell[|i - m|] levels[i]`. Four
+ * Weighs the levels of one steepness (from `from` on in the list) with the bell around each: `out[m] = sum_i bell[|i - m|] levels[i]`. Four
  * levels at a time: their sums do not wait for each other, which takes a third of the time.
  */
-function blur(levels: Float64Array, bell: Float64Array, j: number, out: Float64Array): void {
+function blur(
+  levels: Float64Array,
+  from: number,
+  bell: Float64Array,
+  j: number,
+  out: Float64Array,
+): void {
   let m = 0
   for (; m + 3 < LEVELS; m += 4) {
     const near = bellIndex(-m, j)
     let [a, b, c, d] = [0, 0, 0, 0]
     for (let i = 0; i < LEVELS; i++) {
-      const level = levels[i] as number
+      const level = levels[from + i] as number
       const at = near + i
       a += (bell[at] as number) * level
       b += (bell[at - 1] as number) * level
@@ -139,9 +145,29 @@ function blur(levels: Float64Array, bell: Float64Array, j: number, out: Float64A
   for (; m < LEVELS; m++) {
     const near = bellIndex(-m, j)
     let sum = 0
-    for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (levels[i] as number)
+    for (let i = 0; i < LEVELS; i++) sum += (bell[near + i] as number) * (levels[from + i] as number)
     out[m] = sum
   }
+}
+
+/** The likelihoods of a bank, those of each steepness scaled so that their largest is 1: `tops` are the logs of the scales. */
+export interface ScaledLikelihood {
+  readonly likelihoods: Float64Array
+  readonly tops: Float64Array
+}
+
+/** The likelihoods behind a log likelihood over the bank: the same for every kinship of a child. */
+export function scaledLikelihood(child: Float64Array): ScaledLikelihood {
+  const likelihoods = new Float64Array(BANK_SIZE)
+  const tops = new Float64Array(STEEPNESS_COUNT)
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const from = bankIndex(0, j)
+    let top = -Infinity
+    for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
+    for (let i = 0; i < LEVELS; i++) likelihoods[from + i] = Math.exp((child[from + i] as number) - top)
+    tops[j] = top
+  }
+  return { likelihoods, tops }
 }
 
 /**
@@ -150,22 +176,29 @@ function blur(levels: Float64Array, bell: Float64Array, j: number, out: Float64A
  */
 export function messageUp(child: Float64Array, kin: Kinship): Float64Array {
   const out = new Float64Array(BANK_SIZE)
-  const { bell } = kin
-  const likelihood = new Float64Array(LEVELS)
-  const averages = new Float64Array(LEVELS)
-  for (let j = 0; j < STEEPNESS_COUNT; j++) {
-    const from = bankIndex(0, j)
-    let top = -Infinity
-    for (let i = 0; i < LEVELS; i++) top = Math.max(top, child[from + i] as number)
-    for (let i = 0; i < LEVELS; i++) likelihood[i] = Math.exp((child[from + i] as number) - top)
-    blur(likelihood, bell, j, averages)
-    for (let m = 0; m < LEVELS; m++) {
-      const average = (averages[m] as number) / (kin.total[from + m] as number)
-      out[from + m] = Math.log(Math.max(average, SMALLEST)) + top
-    }
-  }
+  addMessageUp(out, scaledLikelihood(child), kin)
   return out
 }
+
+/** Adds what a child says to the sum of what a parent is told: `messageUp` without a list of its own for each child. */
+export function addMessageUp(
+  sum: Float64Array,
+  { likelihoods, tops }: ScaledLikelihood,
+  { bell, total }: Kinship,
+): void {
+  for (let j = 0; j < STEEPNESS_COUNT; j++) {
+    const from = bankIndex(0, j)
+    const top = tops[j] as number
+    blur(likelihoods, from, bell, j, averages)
+    for (let m = from; m < from + LEVELS; m++) {
+      const average = (averages[m - from] as number) / (total[m] as number)
+      sum[m] = (sum[m] as number) + (Math.log(average > SMALLEST ? average : SMALLEST) + top)
+    }
+  }
+}
+
+/** What the levels of one steepness add up to: written and read within one call. */
+const averages = new Float64Array(LEVELS)
 
 /**
  * What a parent's belief says about a child nothing is known of yet:
@@ -183,7 +216,7 @@ export function messageDown(parent: Float64Array, kin: Kinship): Float64Array {
     for (let m = 0; m < LEVELS; m++) {
       weight[m] = Math.exp((parent[from + m] as number) - top) / (kin.total[from + m] as number)
     }
-    blur(weight, bell, j, sums)
+    blur(weight, 0, bell, j, sums)
     spread.set(sums, from)
   }
   const out = new Float64Array(BANK_SIZE)

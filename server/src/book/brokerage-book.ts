@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
 import { type Area, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
 import { dayOf } from '#engine/estimate/day.ts'
@@ -17,6 +18,9 @@ interface Prepared extends PreparedAdvice {
 
 /** With no more quotes a preparation is waited for (some 30 ms): what every lane says counts in the next answer. */
 const quickQuotesMax = 1_000
+/** After a preparation there is none for three times as long as it took: where quotes change all the time, it takes a quarter of a core. */
+const restShare = 3
+const restMsMax = 30_000
 /** The oldest preparation that is answered from while a newer one is on its way. */
 const staleMaxMs = 60_000
 
@@ -31,6 +35,7 @@ export class BrokerageBook implements QuoteSink {
   readonly #kept = new KeptResults()
   #prepared: Prepared | null = null
   #preparing: Promise<void> | null = null
+  #restMs = 0
 
   /** The memory it takes, in bytes: its quotes, and the sums of each scope (two lists of 615 numbers). */
   bytes(): number {
@@ -113,6 +118,8 @@ export class BrokerageBook implements QuoteSink {
   }
 
   async #prepare(now: number): Promise<void> {
+    if (this.#prepared !== null && this.#mayAnswer(this.#prepared, now)) await delay(this.#restMs)
+    const began = performance.now()
     const { quotes } = this
     const { revision } = quotes
     const rows = await inTurns(quotes.columns.orderedRows())
@@ -129,6 +136,7 @@ export class BrokerageBook implements QuoteSink {
       this.#unlisten()
       this.#unlisten = unlisten
       const readyAt = performance.now()
+      this.#restMs = Math.min(restMsMax, restShare * (readyAt - began))
       this.#prepared = { estimator, costs, revision, day: estimator.day, readyAt }
     } catch (error) {
       unlisten()
