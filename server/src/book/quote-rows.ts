@@ -177,29 +177,45 @@ export async function openQuotes(
     const lanes = new Map<string, number>()
     let put = 0
     let skipped = 0
-    // Through the index of lists: quotes of one time lie together, so that a portion is read from few pages.
-    let limit = perPortion
-    for (let before: QuotePlace | null = beforeAnyQuote; before !== null; ) {
-      const from: QuotePlace = before
-      const portion = await database
-        .inTenant(tenant, (transaction) => readQuotesBefore(transaction, tenant, from, limit))
-        .catch((error: unknown) => {
-          if (databaseFailure(error) !== 'too-slow' || limit <= quotesPerPortionMin) throw error
-          return null
-        })
-      if (portion === null) {
-        limit = Math.max(quotesPerPortionMin, Math.floor(limit / 4))
-        continue
-      }
-      const { end, packed } = portion
-      const done = await inTurns(putInSteps(packed, sink, lanes))
-      put += done.put
-      skipped += done.skipped
+    const portions = portionsOf(database, tenant, perPortion)
+    // The database reads a portion while the one before is put.
+    let coming = portions.next()
+    for (;;) {
+      const { value: packed, done } = await coming
+      if (done === true) break
+      coming = portions.next()
+      coming.catch(() => {})
+      const portion = await inTurns(putInSteps(packed, sink, lanes))
+      put += portion.put
+      skipped += portion.skipped
       onPortion(put)
-      before = end
     }
     return { versions, settings, put, removed: 0, skipped }
   })
+}
+
+/** All quotes of a brokerage, newest first: quotes of one time lie together, so that a portion is read from few pages. */
+async function* portionsOf(
+  database: Pick<Database, 'inTenant'>,
+  tenant: TenantId,
+  perPortion: number,
+): AsyncGenerator<PackedQuotes, void> {
+  let limit = perPortion
+  for (let before: QuotePlace | null = beforeAnyQuote; before !== null; ) {
+    const from: QuotePlace = before
+    const portion = await database
+      .inTenant(tenant, (transaction) => readQuotesBefore(transaction, tenant, from, limit))
+      .catch((error: unknown) => {
+        if (databaseFailure(error) !== 'too-slow' || limit <= quotesPerPortionMin) throw error
+        return null
+      })
+    if (portion === null) {
+      limit = Math.max(quotesPerPortionMin, Math.floor(limit / 4))
+      continue
+    }
+    yield portion.packed
+    before = portion.end
+  }
 }
 
 /**

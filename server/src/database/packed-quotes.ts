@@ -29,14 +29,14 @@ export interface PackedQuotes {
   readonly places: string | null
 }
 
+/** @param lanes what to read from: `lanes` with its condition, or rows of it */
 async function packedQuotes(
   transaction: TenantTransaction,
-  tenant: TenantId,
-  which: RawBuilder<boolean>,
+  lanes: RawBuilder<unknown>,
 ): Promise<PackedQuotes> {
   const { rows } = await sql<PackedQuotes>`
     select string_agg(${record}, ''::bytea) as records, string_agg(${places}, ${recordSeparator}) as places
-    from lanes where tenant_id = ${tenant} and ${which}
+    from ${lanes}
   `.execute(transaction)
   return rows[0] ?? { records: null, places: null }
 }
@@ -104,38 +104,60 @@ export async function readBookStanding(
   }
 }
 
-/** Where a quote stands in the order of lists: when it was made, as PostgreSQL writes it, and its id. */
+/** Where a quote stands in the order of lists: when it was made, in microseconds since 2000 (see `foreverUs`), and its id. */
 export interface QuotePlace {
-  readonly at: string
+  readonly us: bigint
   readonly laneId: number
 }
 
-/** The newest quote of all is older than this. */
-export const beforeAnyQuote: QuotePlace = { at: 'infinity', laneId: Number.MAX_SAFE_INTEGER }
+/** As PostgreSQL writes the time `infinity`; `-infinity` is one less than its opposite. */
+const foreverUs = 2n ** 63n - 1n
 
-/** The quotes before a moment, newest first, and the last of them; null where there are no more. */
+/** The newest quote of all is older than this. */
+export const beforeAnyQuote: QuotePlace = { us: foreverUs, laneId: Number.MAX_SAFE_INTEGER }
+
+/** Exactly the moment: a Date has no microseconds, which rows that another program wrote may have. */
+function moment(us: bigint): RawBuilder<Date> {
+  if (us === foreverUs) return sql`'infinity'::timestamptz`
+  if (us === -foreverUs - 1n) return sql`'-infinity'::timestamptz`
+  const [seconds, rest] = [String(us / 1_000_000n), String(us % 1_000_000n)]
+  return sql`'2000-01-01 00:00:00Z'::timestamptz + ${seconds}::bigint * interval '1 second'
+    + ${rest}::bigint * interval '1 microsecond'`
+}
+
+/** The newest quotes before a moment, at most `max`, and the oldest of them; null where there are no more. */
 export async function readQuotesBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
   before: QuotePlace,
-  perPortion: number,
+  max: number,
 ): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
-  // Whatever the planner believes of a table that has just grown: each portion is found through the index.
+  // Whatever the planner believes of a table that has just grown: each portion is found through the index of lists.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
     transaction,
   )
-  const older = sql<boolean>`(created_at, lane_id) < (${before.at}::timestamptz, ${before.laneId}::bigint)`
-  // As text: a Date has no microseconds, which rows that another program wrote may have.
-  const { rows } = await sql<{ at: string; laneId: number }>`
-    select created_at::text as at, lane_id as "laneId" from lanes where tenant_id = ${tenant} and ${older}
-    order by created_at desc, lane_id desc offset ${perPortion - 1} limit 1
-  `.execute(transaction)
-  const [end = null] = rows
-  const which =
-    end === null
-      ? older
-      : sql<boolean>`${older} and (created_at, lane_id) >= (${end.at}::timestamptz, ${end.laneId}::bigint)`
-  return { end, packed: await packedQuotes(transaction, tenant, which) }
+  const older = sql<boolean>`(created_at, lane_id) < (${moment(before.us)}, ${before.laneId}::bigint)`
+  const packed = await packedQuotes(
+    transaction,
+    sql`(
+      select * from lanes where tenant_id = ${tenant} and ${older}
+      order by created_at desc, lane_id desc limit ${max}
+    ) as page`,
+  )
+  const count = (packed.records?.length ?? 0) / recordBytes
+  return { end: count < max ? null : oldestOf(packed), packed }
+}
+
+/** The oldest of packed quotes. */
+function oldestOf({ records }: PackedQuotes): QuotePlace {
+  const numbers = viewOf(records ?? Buffer.alloc(0))
+  let oldest = beforeAnyQuote
+  for (let at = 0; at < numbers.byteLength; at += recordBytes) {
+    const us = numbers.getBigInt64(at + 8)
+    const laneId = int8At(numbers, at)
+    if (us < oldest.us || (us === oldest.us && laneId < oldest.laneId)) oldest = { us, laneId }
+  }
+  return oldest
 }
 
 /** The lanes that the log names between two versions, each once. */
@@ -162,5 +184,8 @@ export async function readQuotesOf(
   tenant: TenantId,
   lanes: readonly number[],
 ): Promise<PackedQuotes> {
-  return packedQuotes(transaction, tenant, sql<boolean>`lane_id = any(${[...lanes]}::bigint[])`)
+  return packedQuotes(
+    transaction,
+    sql`lanes where tenant_id = ${tenant} and lane_id = any(${[...lanes]}::bigint[])`,
+  )
 }
