@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { quotesChanged, tenantId } from './database/open-database.ts'
 
 const failure = failingDatabase()
 let app: TestApp
@@ -69,11 +70,19 @@ const calls: readonly [string, () => Promise<Answer>][] = [
   ['shipments', () => call(app, 'GET', '/api/shipments', owner())],
   ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
   ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
-  ['outcome', () => decide('lost')],
+  [
+    'outcome',
+    () =>
+      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+        ...owner(),
+        body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
+      }),
+  ],
 ]
 
-const decide = (outcome: 'won' | 'lost') =>
-  call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, { ...owner(), body: { outcome } })
+/** Says that quotes of the brokerage have changed: its book has to be brought up to date before it is answered from. */
+const moveOn = () =>
+  failure.real().inTenant(tenantId(acme.tenant.id), async (transaction) => quotesChanged(transaction, [1]))
 
 /** Lets each use of the database fail in turn, until a call goes through without meeting the failure. */
 async function failEachUse(
@@ -82,9 +91,7 @@ async function failEachUse(
   look: (answer: Answer, nth: number) => void,
 ): Promise<number> {
   for (let nth = 1; nth < 60; nth++) {
-    // A book that is current is answered from without the database: after a change it has to be brought up to date.
-    await decide('lost')
-    await decide('won')
+    await moveOn()
     failure.failAt(nth, error)
     const answer = await ask()
     const fired = failure.hasFired()

@@ -4,6 +4,8 @@ import type { Database, TenantTransaction } from '#server/database/open-database
 /** Real transactions on the real database, but for the one use that is told to fail. */
 export interface FailingDatabase {
   readonly wrapDatabase: (database: Database) => Database
+  /** The database behind it, where nothing fails. */
+  real(): Database
   /** The nth use from now on fails; a use is a transaction that opens, a statement in one, or a function that is called. */
   failAt(nth: number, error: () => Error): void
   /** Whether it came to that. From here on nothing fails. */
@@ -12,6 +14,7 @@ export interface FailingDatabase {
 
 export function failingDatabase(): FailingDatabase {
   const failure = { in: 0, fired: false, error: () => new Error() }
+  let behind: Database | undefined
 
   function use(): void {
     if (failure.in === 0 || --failure.in > 0) return
@@ -33,16 +36,23 @@ export function failingDatabase(): FailingDatabase {
       return work(transaction.withPlugin(failing))
     }
   return {
-    wrapDatabase: (database) => ({
-      ...database,
-      inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
-      async callInTenant(tenant, name, values) {
-        // The error comes from within, so that it is told as any other of the database.
-        await database.inTenant(tenant, async () => use())
-        return database.callInTenant(tenant, name, values)
-      },
-      outsideTenants: (work) => database.outsideTenants(watched(work)),
-    }),
+    wrapDatabase(database) {
+      behind = database
+      return {
+        ...database,
+        inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
+        async callInTenant(tenant, name, values) {
+          // The error comes from within, so that it is told as any other of the database.
+          await database.inTenant(tenant, async () => use())
+          return database.callInTenant(tenant, name, values)
+        },
+        outsideTenants: (work) => database.outsideTenants(watched(work)),
+      }
+    },
+    real() {
+      if (behind === undefined) throw new Error('No database was wrapped.')
+      return behind
+    },
     failAt: (nth, error) => Object.assign(failure, { in: nth, fired: false, error }),
     hasFired: () => {
       failure.in = 0
