@@ -124,6 +124,7 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readVersions': finds(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
+  'packed-quotes.countQuotes': finds(({ transaction, tenant }) => packed.countQuotes(transaction, tenant)),
   'packed-quotes.readBookStanding': finds(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),

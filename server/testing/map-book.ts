@@ -24,6 +24,7 @@ export function mapBook(): MapBook {
     remove(laneId) {
       rows.delete(laneId)
     },
+    reserve() {},
     bytes: () => rows.size * 100,
     get size() {
       return rows.size

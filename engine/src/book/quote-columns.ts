@@ -55,6 +55,7 @@ export class QuoteColumns {
   /** Makes room for quotes that are about to come: columns that grow step by step are copied each time. */
   reserve(quotes: number): void {
     if (quotes > this.lane.length) this.#resize(quotes)
+    if (quotes * 3 >= this.#table.length * 2) this.#fillTable(slotsFor(quotes))
   }
 
   /** Adds a quote, or replaces the one with the same laneId. */
@@ -199,9 +200,7 @@ export class QuoteColumns {
   }
 
   #rehash(): void {
-    let slots = 16
-    while (slots < (this.size + 1) * 2) slots *= 2
-    this.#fillTable(slots)
+    this.#fillTable(slotsFor(this.size + 1))
   }
 
   #fillTable(slots: number): void {
@@ -226,4 +225,11 @@ export class QuoteColumns {
     this.outcome = grown(this.outcome, new Uint8Array(rows))
     this.#next = grown(this.#next, new Int32Array(rows))
   }
+}
+
+/** Slots of a table for so many quotes: a power of two, half of them free. */
+function slotsFor(quotes: number): number {
+  let slots = 16
+  while (slots < quotes * 1.5) slots *= 2
+  return slots
 }

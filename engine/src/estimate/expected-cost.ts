@@ -95,15 +95,20 @@ function weightOf(day: number, on: number): number {
 
 const OLDEST_DAYS = 20_000
 
-/** The shrunk residual of a chain of scopes whose weights are `scale` times those that are kept. */
+/**
+ * The shrunk residual of a chain of scopes whose weights are `scale` times those that are kept: as chainResidual, without a
+ * list for each of a million loads.
+ */
 function chainOf(chain: readonly (Residual | undefined)[], scale: number): number {
-  return chainResidual(
-    chain.map((residual) =>
-      residual === undefined || residual.loads === 0
-        ? null
-        : { weight: residual.weight * scale, mean: residual.sum / residual.weight },
-    ),
-  )
+  let wider = 0
+  for (let i = 0; i < chain.length; i++) {
+    const residual = chain[i]
+    if (residual === undefined || residual.loads === 0) continue
+    const prior = CHAIN_WEIGHTS[i] ?? 1
+    const weight = residual.weight * scale
+    wider = (weight * (residual.sum / residual.weight) + prior * wider) / (weight + prior)
+  }
+  return wider
 }
 
 function spreadRow(ownLoads: number): number {
@@ -119,9 +124,13 @@ function isUsable(
   )
 }
 
+/** A load on a numbered lane. */
+type LaneLoad = Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }
+
 /** Loads in the order of time, and the keys of the lane that each was on. */
 interface CostLoads {
-  readonly loads: Iterable<Pick<CostSeen, 'costCents' | 'miles' | 'at'> & { readonly lane: number }>
+  readonly count: number
+  readonly load: (nth: number) => LaneLoad
   readonly keysOf: (lane: number) => readonly string[]
 }
 
@@ -136,7 +145,8 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
   return finished(
     costsInSteps(
       {
-        loads: ordered.map(({ costCents, miles, at }, lane) => ({ costCents, miles, at, lane })),
+        count: ordered.length,
+        load: (nth) => ({ ...(ordered[nth] as CostSeen), lane: nth }),
         keysOf: (lane) => ordered[lane]?.costKeys ?? [],
       },
       dayOf(now),
@@ -151,40 +161,39 @@ export function prepareCosts(loads: readonly CostSeen[], now: number): CostModel
  */
 export function* prepareCostsInSteps(quoted: QuotedLanes, now: number, rows: Int32Array): Steps<CostModel> {
   const { columns } = quoted
-  function* loads() {
-    for (const row of rows) {
-      yield {
-        costCents: columns.costCents[row] as number,
-        miles: columns.miles[row] as number,
-        at: columns.quotedAt[row] as number,
-        lane: columns.lane[row] as number,
-      }
+  const load = (nth: number) => {
+    const row = rows[nth] as number
+    return {
+      costCents: columns.costCents[row] as number,
+      miles: columns.miles[row] as number,
+      at: columns.quotedAt[row] as number,
+      lane: columns.lane[row] as number,
     }
   }
   const keysOf = (lane: number) => (lane < 0 ? [] : quoted.identity(lane).costKeys)
-  return yield* costsInSteps({ loads: { [Symbol.iterator]: loads }, keysOf }, dayOf(now))
+  return yield* costsInSteps({ count: rows.length, load, keysOf }, dayOf(now))
 }
 
-function* costsInSteps({ loads, keysOf }: CostLoads, day: number): Steps<CostModel> {
+function* costsInSteps({ count, load: loadOf, keysOf }: CostLoads, day: number): Steps<CostModel> {
   const newest: { logDollars: number; miles: number; ageDays: number }[] = []
-  let looked = 0
-  for (const load of loads) {
-    if (++looked % (5 * QUOTES_PER_STEP) === 0) yield
+  for (let nth = count - 1; nth >= 0 && newest.length < CURVE_LOADS_MAX; nth--) {
+    if (nth % (5 * QUOTES_PER_STEP) === 0) yield
+    const load = loadOf(nth)
     if (!isUsable(load, day)) continue
     newest.push({
       logDollars: Math.log(load.costCents / 100),
       miles: load.miles,
       ageDays: day - dayOf(load.at),
     })
-    if (newest.length >= 2 * CURVE_LOADS_MAX) newest.splice(0, newest.length - CURVE_LOADS_MAX)
   }
-  const { curve, own } = yield* fitHaulCurveInSteps(newest.slice(-CURVE_LOADS_MAX))
+  const { curve, own } = yield* fitHaulCurveInSteps(newest.reverse())
   const model = { day, curve, ownCurve: own, loads: 0, residuals: new Map<string, Residual>() }
   const errors = SPREADS.map(() => ({ sum: 0, loads: 0 }))
   const chains = new Map<number, Residual[]>()
-  for (const load of loads) {
-    // Seven scopes a load: ten times the work of one that only looks.
-    if (++looked % (QUOTES_PER_STEP / 2) === 0) yield
+  for (let nth = 0; nth < count; nth++) {
+    // Seven scopes a load: several times the work of one that only looks.
+    if (nth % QUOTES_PER_STEP === 0) yield
+    const load = loadOf(nth)
     if (!isUsable(load, day)) continue
     let chain = chains.get(load.lane)
     if (chain === undefined) {

@@ -118,13 +118,7 @@ const SMALLEST = 1e-300
  * Weighs the levels of one steepness (from `from` on in the list) with the bell around each: `out[m] = sum_i bell[|i - m|] levels[i]`. Four
  * levels at a time: their sums do not wait for each other, which takes a third of the time.
  */
-function blur(
-  levels: Float64Array,
-  from: number,
-  bell: Float64Array,
-  j: number,
-  out: Float64Array,
-): void {
+function blur(levels: Float64Array, from: number, bell: Float64Array, j: number, out: Float64Array): void {
   let m = 0
   for (; m + 3 < LEVELS; m += 4) {
     const near = bellIndex(-m, j)

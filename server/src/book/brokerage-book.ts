@@ -63,6 +63,10 @@ export class BrokerageBook implements QuoteSink {
     this.quotes.put(lane, { laneId, quotedAt, rateCents, costCents: cost, outcome, miles })
   }
 
+  reserve(quotes: number): void {
+    this.quotes.reserve(quotes)
+  }
+
   remove(laneId: number): void {
     this.quotes.remove(laneId)
   }

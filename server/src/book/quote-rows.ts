@@ -3,6 +3,7 @@ import type { Database, TenantId, TenantVersions } from '../database/open-databa
 import {
   type BookSettings,
   beforeAnyQuote,
+  countQuotes,
   int8At,
   type PackedQuotes,
   type QuotePlace,
@@ -53,6 +54,8 @@ export interface QuoteSink {
   ): void
   /** Forgets a quote. It may be unknown. */
   remove(laneId: number): void
+  /** Makes room for about so many quotes. */
+  reserve(quotes: number): void
 }
 
 /** What was read: the versions at which the sink stands at least, and the settings of the same moment. */
@@ -70,6 +73,8 @@ export interface QuotesRead {
 export const quotesPerPortion = 20_000
 /** Where even that takes too long (a cold disk, a busy machine) a portion has fewer, but never fewer than these. */
 const quotesPerPortionMin = 1_000
+/** Room is made for no more at once: whether a larger brokerage fits at all is found out portion by portion. */
+const reservedMax = 4_000_000
 /** Changed quotes from which on reading all of them anew is quicker, and holds up nobody. */
 const changedMax = 100_000
 
@@ -124,6 +129,8 @@ export function* putInSteps(
 }
 
 function placesIn(text: string): QuotePlaces {
+  // A part of a text keeps the whole in memory: the places of a whole portion.
+  const own = Buffer.from(text).toString()
   const [
     originKey,
     destinationKey,
@@ -133,7 +140,7 @@ function placesIn(text: string): QuotePlaces {
     destinationMarket,
     equipmentCode,
     ...more
-  ] = text.split(unitSeparator)
+  ] = own.split(unitSeparator)
   if (
     originKey === undefined ||
     destinationKey === undefined ||
@@ -171,9 +178,12 @@ export async function openQuotes(
 ): Promise<QuotesRead> {
   return behindRequests(async () => {
     // The versions first: whatever is committed after it is in the log of changes above them.
-    const { versions, settings } = await database.inTenant(tenant, (transaction) =>
-      readBookStanding(transaction, tenant, null),
-    )
+    const { versions, settings, quotes } = await database.inTenant(tenant, async (transaction) => ({
+      ...(await readBookStanding(transaction, tenant, null)),
+      quotes: await countQuotes(transaction, tenant),
+    }))
+    // Columns that have no room left are copied, which would hold up everybody: a tenth more is room for a while.
+    sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.1)))
     const lanes = new Map<string, number>()
     let put = 0
     let skipped = 0

@@ -104,6 +104,16 @@ export async function readBookStanding(
   }
 }
 
+/** How many quotes a brokerage has. */
+export async function countQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
+  const { count } = await transaction
+    .selectFrom('lanes')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
 /** Where a quote stands in the order of lists: when it was made, in microseconds since 2000 (see `foreverUs`), and its id. */
 export interface QuotePlace {
   readonly us: bigint
