@@ -98,6 +98,9 @@ export class QuoteColumns {
     // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
     let at = rows.length
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row] as number) rows[--at] = row
+    // A book is opened from its newest quote on: then it is the other way round.
+    if (rows.length > 1 && this.compare(rows[0] as number, rows[rows.length - 1] as number) > 0)
+      rows.reverse()
     for (let i = 1; i < rows.length; i++) {
       if (this.compare(rows[i - 1] as number, rows[i] as number) > 0)
         return rows.sort((one, other) => this.compare(one, other))

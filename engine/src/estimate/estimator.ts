@@ -344,8 +344,8 @@ export function beforeChange(model: Estimator, lane: number): void {
   model.changing.add(lane)
 }
 
-/** Quotes of a lane that are folded without a pause: about two milliseconds. */
-const FOLDED_AT_ONCE_MAX = 10_000
+/** Quotes of a lane that are folded without a pause: about a millisecond. */
+const FOLDED_AT_ONCE_MAX = 2_000
 
 /** What a lane has said to the others: its decided quotes as they were when the tree was prepared. */
 export function saidBy(model: Estimator, key: string): LaneOutcomes | null {

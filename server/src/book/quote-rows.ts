@@ -82,8 +82,8 @@ const changedMax = 100_000
 const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** The largest distance from 1970 that a Date can have, in milliseconds. */
 const dateMsMax = 8.64e15
-/** Quotes that are put in one step: each may have its lane folded, some 20 us. */
-const quotesPerStep = 50
+/** Quotes that are put in one step: each may have its lane folded, from 20 us to a millisecond. */
+const quotesPerStep = 10
 
 /** Puts packed quotes into a sink. `seen` is told the id of each. The numbers of lanes are kept for the next portion. */
 export function* putInSteps(
@@ -182,8 +182,8 @@ export async function openQuotes(
       ...(await readBookStanding(transaction, tenant, null)),
       quotes: await countQuotes(transaction, tenant),
     }))
-    // Columns that have no room left are copied, which would hold up everybody: a tenth more is room for a while.
-    sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.1)))
+    // Columns that have no room left are copied, which would hold up everybody: a twentieth more is room for weeks.
+    sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.05)))
     const lanes = new Map<string, number>()
     let put = 0
     let skipped = 0
