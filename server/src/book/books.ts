@@ -3,6 +3,7 @@ import { DatabaseUnavailable } from '../database/database-failures.ts'
 import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
 import type { BookSettings } from '../database/packed-quotes.ts'
 import { Patience, spendPatience, withPatience } from '../database/patience.ts'
+import { turns } from '../security/turns.ts'
 import type { TenantWatch } from '../tenant-watch.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
@@ -119,23 +120,6 @@ async function within<T>(going: Promise<T>, ms: number, late: string): Promise<T
   }
 }
 
-/** Lets so many through at once; the others wait in line. */
-function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async (work) => {
-    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
-  }
-}
-
 /** What books take together, and which goes first when that is too much: the one that was asked for longest ago. */
 function shelf<Quotes extends Book>(bytesMax: number) {
   /** Open books, the one asked for last at the end. */
@@ -194,7 +178,7 @@ export function books<Quotes extends Book>({
   const { entries, close, forget, touch, grown, counts } = shelf<Quotes>(bytesMax)
   const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
   const refusals = new Map<TenantId, Refusal>()
-  const inTurn = turns(openingsAtOnce)
+  const inTurn = turns<'opening'>(openingsAtOnce)
   let opened = 0
   let followed = 0
   let stopped = false
@@ -257,7 +241,7 @@ export function books<Quotes extends Book>({
     const refusal = refusals.get(tenant)
     if (refusal !== undefined && monotonic() < refusal.until) throw doesNotFit(refusal)
     if (stopped) throw stopping()
-    const entry = inTurn(() => openNow(tenant, epoch)).finally(() => {
+    const entry = inTurn('opening', () => openNow(tenant, epoch)).finally(() => {
       if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
     })
     openings.set(tenant, { epoch, entry })

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { KeptResults, type Result } from '#engine/book/kept-results.ts'
-import { type Area, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
+import { type Area, type LanePlaces, type PreparedAdvice, QuoteBook } from '#engine/book/quote-book.ts'
+import type { QuoteRow } from '#engine/book/quote-columns.ts'
 import { dayOf } from '#engine/estimate/day.ts'
 import { prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import type { Steps } from '#engine/steps.ts'
 import { inTurns } from '../in-turns.ts'
-import type { OutcomeCode, QuotePlaces, QuoteSink } from './quote-rows.ts'
+import type { QuoteSink } from './quote-rows.ts'
 
 /** What was prepared, of which quotes, for which day, and when it was ready (monotonic milliseconds). */
 interface Prepared extends PreparedAdvice {
@@ -16,7 +17,7 @@ interface Prepared extends PreparedAdvice {
   readonly readyAt: number
 }
 
-/** With no more quotes a preparation is waited for (some 30 ms): what every lane says counts in the next answer. */
+/** A brokerage with at most this many quotes waits for its preparation (some 30 ms), so every lane counts in the next answer. */
 const quickQuotesMax = 1_000
 /** After a preparation there is none for three times as long as it took: where quotes change all the time, it takes a quarter of a core. */
 const restShare = 3
@@ -28,7 +29,7 @@ const staleMaxMs = 60_000
  * A brokerage's book in this process: its quotes, results computed from them, and what is prepared of them for estimates.
  *
  * A lane's own quotes count in the next answer. What other lanes say is prepared behind the answers, within `staleMaxMs`:
- * a preparation takes about half a second for 100,000 quotes. A small brokerage's is waited for.
+ * a preparation takes about a second and a half for 100,000 quotes. A small brokerage waits for its preparation.
  */
 export class BrokerageBook implements QuoteSink {
   readonly quotes = new QuoteBook()
@@ -46,21 +47,12 @@ export class BrokerageBook implements QuoteSink {
     return this.quotes.size
   }
 
-  lane(places: QuotePlaces): number {
+  lane(places: LanePlaces): number {
     return this.quotes.lane(places)
   }
 
-  put(
-    lane: number,
-    laneId: number,
-    quotedAt: number,
-    rateCents: number,
-    costCents: number,
-    outcome: OutcomeCode,
-    miles: number,
-  ): void {
-    const cost = costCents < 0 ? Number.NaN : costCents
-    this.quotes.put(lane, { laneId, quotedAt, rateCents, costCents: cost, outcome, miles })
+  put(lane: number, quote: QuoteRow): void {
+    this.quotes.put(lane, quote)
   }
 
   reserve(quotes: number): void {
@@ -101,13 +93,13 @@ export class BrokerageBook implements QuoteSink {
         this.#preparing = null
       })
       if (prepared !== null && this.#mayAnswer(prepared, now)) {
-        // Whoever waits for the next one hears what it fails of.
+        // A reader that waits for the next preparation gets its error.
         this.#preparing.catch(() => {})
         return prepared
       }
       await this.#preparing
       const made = this.#prepared
-      // With changes every moment one that is newer than the question is good enough.
+      // When quotes change all the time, a preparation that ended after the question is new enough.
       if (made !== null && made.day === dayOf(now) && !this.#isQuick()) return made
     }
   }

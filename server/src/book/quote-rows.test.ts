@@ -64,15 +64,14 @@ async function plainRows(own: TenantId): Promise<Map<number, string>> {
     const isFirst = originState === 'TX'
     const originMarket = isFirst ? 'Dallas, TX' : null
     const places = { originKey, destinationKey, originState, destinationState }
-    book.put(
-      book.lane({ ...places, originMarket, destinationMarket: 'Atlanta, GA', equipmentCode }),
-      quote.laneId,
-      quote.quotedAt,
-      quote.rateCents,
-      quote.costCents ?? -1,
-      quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
-      quote.miles ?? Number.NaN,
-    )
+    book.put(book.lane({ ...places, originMarket, destinationMarket: 'Atlanta, GA', equipmentCode }), {
+      laneId: quote.laneId,
+      quotedAt: quote.quotedAt,
+      rateCents: quote.rateCents,
+      costCents: quote.costCents ?? Number.NaN,
+      outcome: quote.outcome === 'won' ? 1 : quote.outcome === 'lost' ? 2 : 0,
+      miles: quote.miles ?? Number.NaN,
+    })
   }
   return new Map(book.rows)
 }
@@ -251,7 +250,7 @@ describe('following', () => {
     expect(await followQuotes(app.database, own, 0, mapBook())).toBe('gone')
     await asOwner(own, `update quote_changes set lanes = array(select generate_series(1, 25000))`)
     const book = mapBook()
-    book.put(0, 7, 0, 0, 0, 0, 0)
+    book.put(0, { laneId: 7, quotedAt: 0, rateCents: 0, costCents: 0, outcome: 0, miles: 0 })
     expect(await followed(app.database, own, 0, book)).toMatchObject({ put: 0, removed: 25_000 })
     expect(book.rows.size).toBe(0)
   })

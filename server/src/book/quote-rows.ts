@@ -1,3 +1,5 @@
+import type { LanePlaces } from '#engine/book/quote-book.ts'
+import type { QuoteRow } from '#engine/book/quote-columns.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
 import {
@@ -20,41 +22,15 @@ import { behindRequests } from '../database/patience.ts'
 import { databaseFailure } from '../database/transaction-watch.ts'
 import { inTurns } from '../in-turns.ts'
 
-/** Where a quote goes, and with what: quotes of one lane share it. */
-export interface QuotePlaces {
-  readonly originKey: string
-  readonly destinationKey: string
-  readonly originState: string
-  readonly destinationState: string
-  readonly originMarket: string | null
-  readonly destinationMarket: string | null
-  readonly equipmentCode: string
-}
-
-/** An outcome in one byte. */
-export const outcomeCodes = { pending: 0, won: 1, lost: 2 } as const
-export type OutcomeCode = (typeof outcomeCodes)[keyof typeof outcomeCodes]
-
 /** Takes the quotes of one brokerage, in no particular order, and the ids of those that are no more. */
 export interface QuoteSink {
   /** The number of a lane, the same for the same places and equipment. */
-  lane(places: QuotePlaces): number
-  /**
-   * Takes a quote, or what has become of it: `lane` as `lane()` gave it, the time in whole epoch milliseconds, the rate and
-   * the cost that count in cents (-1 where there is no cost), the miles (NaN where unknown).
-   */
-  put(
-    lane: number,
-    laneId: number,
-    quotedAt: number,
-    rateCents: number,
-    costCents: number,
-    outcome: OutcomeCode,
-    miles: number,
-  ): void
+  lane(places: LanePlaces): number
+  /** Takes a quote, or what has become of it: `lane` as `lane()` gave it. */
+  put(lane: number, quote: QuoteRow): void
   /** Forgets a quote. It may be unknown. */
   remove(laneId: number): void
-  /** Makes room for about so many quotes. */
+  /** Makes room for about this many quotes. */
   reserve(quotes: number): void
 }
 
@@ -115,20 +91,20 @@ export function* putInSteps(
       lane = sink.lane(placesIn(text))
       lanes.set(text, lane)
     }
-    sink.put(
-      lane,
+    const costCents = numbers.getInt32(at + 28)
+    sink.put(lane, {
       laneId,
       quotedAt,
-      numbers.getInt32(at + 24),
-      numbers.getInt32(at + 28),
-      numbers.getUint8(at + 32) as OutcomeCode,
-      numbers.getFloat64(at + 16),
-    )
+      rateCents: numbers.getInt32(at + 24),
+      costCents: costCents < 0 ? Number.NaN : costCents,
+      outcome: numbers.getUint8(at + 32),
+      miles: numbers.getFloat64(at + 16),
+    })
   }
   return { put: lists.length - skipped, skipped }
 }
 
-function placesIn(text: string): QuotePlaces {
+function placesIn(text: string): LanePlaces {
   // A part of a text keeps the whole in memory: the places of a whole portion.
   const own = Buffer.from(text).toString()
   const [

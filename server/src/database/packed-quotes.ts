@@ -11,7 +11,8 @@ export interface BookSettings {
 
 /*
  * A quote as the database packs it, and one text for its places. A row for each quote would take the driver thirty times as
- * long: it would parse and name each value. Nobody can write a control character into a place.
+ * long: it would parse and name each value. Nobody can write a control character into a place. The byte of the outcome is its
+ * index in the engine's `OUTCOMES`.
  */
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
   || int4send(coalesce(customer_rate_cents, quoted_rate_cents))
