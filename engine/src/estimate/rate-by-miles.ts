@@ -36,7 +36,10 @@ export function haulQuotes<Quote extends MeasuredQuote>(
 /** Rows that are looked at in one step. */
 const ROWS_PER_STEP = 50_000
 
-/** As haulQuotes, from columns. The newest rows are looked at first, so that few others have to be kept. */
+/**
+ * As haulQuotes, from columns. It starts at the end that holds the newer rows, so that it keeps and sorts few others: a
+ * book is opened with its newest quote first. The order does not change the result.
+ */
 export function* haulQuotesInSteps(
   columns: QuoteColumns,
   day: number,
@@ -44,8 +47,11 @@ export function* haulQuotesInSteps(
   let earlier: MeasuredQuote[] = []
   let today: MeasuredQuote[] = []
   let from = Number.NEGATIVE_INFINITY
-  for (let row = columns.rows - 1; row >= 0; row--) {
-    if (row % ROWS_PER_STEP === 0) yield
+  const { rows } = columns
+  const isNewestFirst = (columns.quotedAt[0] ?? 0) > (columns.quotedAt[rows >> 1] ?? 0)
+  for (let at = 0; at < rows; at++) {
+    if (at % ROWS_PER_STEP === 0) yield
+    const row = isNewestFirst ? at : rows - 1 - at
     const quotedAt = columns.quotedAt[row] as number
     const quoteDay = dayOf(quotedAt)
     if (quotedAt < from || quoteDay > day || (columns.lane[row] as number) < 0) continue
