@@ -6,9 +6,9 @@ import {
   databaseName,
   embeddedConnections,
   startEmbeddedPostgres,
-} from '#server/database/embedded-postgres.ts'
-import { migrate } from '#server/database/migrate.ts'
-import { secretKeysOf } from '#server/secret-key-file.ts'
+} from '#server/embedded-postgres/embedded-postgres.ts'
+import { migrate } from '#server/database/schema/migrate.ts'
+import { secretKeysOf } from '#server/configuration/secret-key-file.ts'
 import { derivedKey } from '#server/security/sealed-secret.ts'
 import { readAccess, type ScaleAccess } from './scale/access-file.ts'
 import { generate } from './scale/generate.ts'

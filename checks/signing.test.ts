@@ -7,7 +7,7 @@ import {
   signatureToleranceSeconds,
 } from '#contract/limits.ts'
 import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
-import { readSignatureHeaders, signatureOf, verifySignature } from '#server/security/signature.ts'
+import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/signature.ts'
 import { newSigningSecret } from '#server/security/signing-secret.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'

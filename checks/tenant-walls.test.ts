@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tablesWithoutTenant } from '#server/database/distribution.ts'
-import { openDatabase } from '#server/database/open-database.ts'
-import { openWalls } from '#server/database/open-walls.ts'
+import { tablesWithoutTenant } from '#server/database/schema/distribution.ts'
+import { openDatabase } from '#server/database/session/open-database.ts'
+import { openWalls } from '#server/database/session/row-level-security-gaps.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 let database: TestDatabase

@@ -102,9 +102,9 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
       'cli/src/',
       'client/src/',
       'contract/src/limits.ts',
-      'server/src/csv-lines.ts',
-      'server/src/imports/import-fields.ts',
-      'server/src/security/explain-signature.ts',
+      'server/src/csv/csv-lines.ts',
+      'server/src/csv/import-fields.ts',
+      'server/src/signing/explain-signature.ts',
       'cli-progress',
       'commander',
       'papaparse',
@@ -175,7 +175,7 @@ describe('who may import whom', () => {
       expect.arrayContaining([
         'engine/src/markup.ts',
         'contract/src/markup.ts',
-        'server/src/database/lanes.ts',
+        'server/src/database/queries/lanes.ts',
       ]),
     )
   })

@@ -1,6 +1,6 @@
-import * as undos from '#server/database/import-undo.ts'
-import * as imported from '#server/database/imported-lanes.ts'
-import * as imports from '#server/database/imports.ts'
+import * as undos from '#server/database/queries/import-undo.ts'
+import * as imported from '#server/database/queries/imported-lanes.ts'
+import * as imports from '#server/database/queries/imports.ts'
 import { alters, finds, type Method, shows } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
 

@@ -1,6 +1,6 @@
-import type * as lanes from '#server/database/lanes.ts'
-import type { Database, TenantId, TenantTransaction } from '#server/database/open-database.ts'
-import type * as people from '#server/database/people.ts'
+import type * as lanes from '#server/database/queries/lanes.ts'
+import type { Database, TenantId, TenantTransaction } from '#server/database/session/open-database.ts'
+import type * as people from '#server/database/queries/people.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
 /** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */

@@ -1,4 +1,4 @@
-import type * as lanes from '#server/database/lanes.ts'
+import type * as lanes from '#server/database/queries/lanes.ts'
 
 export const noCosts = {
   expected_cost_cents: null,

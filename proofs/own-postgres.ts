@@ -2,14 +2,14 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { findPlace } from '#server/database/embedded/place.ts'
-import { clusterIsGone, clusterProcesses, signal } from '#server/database/embedded/postmaster.ts'
+import { findPlace } from '#server/embedded-postgres/cluster-location.ts'
+import { clusterIsGone, clusterProcesses, signal } from '#server/embedded-postgres/postmaster.ts'
 import {
   databaseName,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
-} from '#server/database/embedded-postgres.ts'
+} from '#server/embedded-postgres/embedded-postgres.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { secretPlace } from '#server/callers.ts'
+import { secretPlace } from '#server/access/callers.ts'
 import { type SecretKey, seal } from '#server/security/sealed-secret.ts'
 import type { Tokens } from '#server/security/token.ts'
 

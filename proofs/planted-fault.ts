@@ -15,13 +15,13 @@ interface Fault {
 export const faults = {
   /** An idle connection that dies ends the process. */
   'pool without a listener': {
-    file: '/server/src/database/open-database.ts',
+    file: '/server/src/database/session/open-database.ts',
     text: "pool.on('error', (error) => options.onIdleError?.(error))",
     instead: '',
   },
   /** The same request twice is two requests. */
   'every request is new': {
-    file: '/server/src/serve-endpoint.ts',
+    file: '/server/src/http/serve-endpoint.ts',
     text: '.update(bodyBytes).digest(),',
     instead: '.update(String(Math.random())).digest(),',
   },
@@ -33,19 +33,19 @@ export const faults = {
   },
   /** An error of the class "insufficient resources" is answered 500. */
   'a full disk is a bug': {
-    file: '/server/src/database/database-failures.ts',
+    file: '/server/src/database/session/database-failures.ts',
     text: "new Set(['08', '53', '57', '58', 'XX'])",
     instead: "new Set(['08', '57', '58', 'XX'])",
   },
   /** Ten a second are counted, and nobody is refused. */
   'no limit for a brokerage': {
-    file: '/server/src/admission.ts',
+    file: '/server/src/http/admission.ts',
     text: 'if (!place.admitted) throw quotaExceeded(place)',
     instead: 'if (false) throw quotaExceeded(place)',
   },
   /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
   'one line for all brokerages': {
-    file: '/server/src/database/fair-connections.ts',
+    file: '/server/src/database/session/fair-connections.ts',
     text: 'lend: (whose) =>',
     instead: 'lend: (_, whose = null) =>',
   },
@@ -58,13 +58,13 @@ export const faults = {
   },
   /** Two instances let in twice as many. */
   'each instance counts for itself': {
-    file: '/server/src/tenant-limit.ts',
+    file: '/server/src/limits/tenant-limit.ts',
     text: 'const isAlone = company',
     instead: 'const isAlone = true || company',
   },
   /** Node's own way, where nobody sets it otherwise. */
   'headers may take for ever': {
-    file: '/server/src/app.ts',
+    file: '/server/src/http/app.ts',
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
   },

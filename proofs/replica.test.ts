@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '#server/database/migrate.ts'
-import { type Database, openDatabase, tenantId } from '#server/database/open-database.ts'
+import { migrate } from '#server/database/schema/migrate.ts'
+import { type Database, openDatabase, tenantId } from '#server/database/session/open-database.ts'
 import {
   openReplica,
   type Replica,
   replicaBehindMaxMs,
   replicaFaults,
   replicaReads,
-} from '#server/database/replica.ts'
+} from '#server/database/session/replica.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { testDatabase } from '#testing/test-database.ts'

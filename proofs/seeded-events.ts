@@ -1,4 +1,4 @@
-import { eventSecretPlace } from '#server/event-secrets.ts'
+import { eventSecretPlace } from '#server/access/event-secrets.ts'
 import { type SecretKey, seal } from '#server/security/sealed-secret.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { stopAbandonedPostgres } from '#server/database/embedded-postgres.ts'
+import { stopAbandonedPostgres } from '#server/embedded-postgres/embedded-postgres.ts'
 import { hashPassword } from '#server/security/password.ts'
 import type { Bench } from '../bench-row.ts'
 import type { TenantAccess } from '../scale/access-file.ts'

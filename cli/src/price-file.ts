@@ -1,6 +1,6 @@
 import Papa from 'papaparse'
-import { formula } from '#server/csv-lines.ts'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader } from '#server/imports/import-fields.ts'
+import { formula } from '#server/csv/csv-lines.ts'
+import { ambiguousHeaders, fieldOfHeader, foldedHeader } from '#server/csv/import-fields.ts'
 import { decimal } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'

@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, signedHeaders } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
-import { findPlace } from './database/embedded/place.ts'
-import { clusterProcesses } from './database/embedded/postmaster.ts'
-import { stopAbandonedPostgres } from './database/embedded-postgres.ts'
+import { findPlace } from './embedded-postgres/cluster-location.ts'
+import { clusterProcesses } from './embedded-postgres/postmaster.ts'
+import { stopAbandonedPostgres } from './embedded-postgres/embedded-postgres.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-main-'))

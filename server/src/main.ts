@@ -1,5 +1,5 @@
-import { ConfigError, readConfig } from './config.ts'
-import { DataFolderInUse } from './database/data-folder.ts'
+import { ConfigError, readConfig } from './configuration/config.ts'
+import { DataFolderInUse } from './embedded-postgres/data-folder.ts'
 import type { SampleAccess } from './sample/insert-sample.ts'
 import { StartRefused, startService } from './start.ts'
 

@@ -1,28 +1,28 @@
 import type { Logger } from 'pino'
-import { buildApp } from './app.ts'
-import { auditHeads } from './audit-heads.ts'
+import { buildApp } from './http/app.ts'
+import { auditHeads } from './audit/audit-heads.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
 import { books } from './book/books.ts'
 import { BrokerageBook } from './book/brokerage-book.ts'
-import { callLog } from './call-log.ts'
-import type { Config } from './config.ts'
-import { takePlace } from './database/instances.ts'
-import type { Database } from './database/open-database.ts'
-import { replicaReads } from './database/replica.ts'
-import type { Parts } from './endpoints/call.ts'
+import { callLog } from './audit/call-log.ts'
+import type { Config } from './configuration/config.ts'
+import { takePlace } from './database/queries/instances.ts'
+import type { Database } from './database/session/open-database.ts'
+import { replicaReads } from './database/session/replica.ts'
+import type { Parts } from './endpoints/parts.ts'
 import { eventSender } from './events/event-sender.ts'
 import { importRunner } from './imports/import-runner.ts'
-import { readAskedLane } from './lane-places.ts'
-import { readiness } from './readiness.ts'
-import { refusals as refusalsOf } from './refusals.ts'
+import { readAskedLane } from './lanes/lane-places.ts'
+import { readiness } from './watching/readiness.ts'
+import { refusals as refusalsOf } from './audit/refusals.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
 import { signInAttempts } from './security/sign-in-back-off.ts'
 import { signUpLimit } from './security/sign-up-limit.ts'
 import { tokens } from './security/token.ts'
-import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './tenant-limit.ts'
-import { tenantMemory } from './tenant-memory.ts'
-import { tenantWatch } from './tenant-watch.ts'
+import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './limits/tenant-limit.ts'
+import { tenantMemory } from './cache/tenant-memory.ts'
+import { tenantWatch } from './cache/tenant-watch.ts'
 import type { Watching } from './watching/start-watching.ts'
 
 /** The service while it answers requests. */
@@ -78,7 +78,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const redis =
     config.redisUrl === null
       ? null
-      : await (await import('./redis.ts')).sharedRedis(config.redisUrl, {
+      : await (await import('./limits/shared-redis.ts')).sharedRedis(config.redisUrl, {
           otherwise: placeInDatabase,
           heard: watch.heard,
           monotonic,

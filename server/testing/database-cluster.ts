@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { lockDataFolder } from '#server/database/data-folder.ts'
+import { lockDataFolder } from '#server/embedded-postgres/data-folder.ts'
 import {
   type DatabaseRole,
   makeDatabase,
@@ -12,8 +12,8 @@ import {
   roleNames,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
-} from '#server/database/embedded-postgres.ts'
-import { migrate } from '#server/database/migrate.ts'
+} from '#server/embedded-postgres/embedded-postgres.ts'
+import { migrate } from '#server/database/schema/migrate.ts'
 
 /** The PostgreSQL of a test run. The addresses name no database that tests may use: they clone the template. */
 export type DatabaseCluster = {

@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely'
-import type { Database, TenantTransaction } from '#server/database/open-database.ts'
+import type { Database, TenantTransaction } from '#server/database/session/open-database.ts'
 
 /** Real transactions on the real database, but for the one use that is told to fail. */
 export interface FailingDatabase {

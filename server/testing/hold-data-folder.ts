@@ -1,8 +1,8 @@
 // A process for tests to kill: takes the data folder of its first argument, with PostgreSQL or without, says so in
 // one line of JSON, and stays until it is killed or its input ends.
 import { once } from 'node:events'
-import { lockDataFolder } from '#server/database/data-folder.ts'
-import { startEmbeddedPostgres } from '#server/database/embedded-postgres.ts'
+import { lockDataFolder } from '#server/embedded-postgres/data-folder.ts'
+import { startEmbeddedPostgres } from '#server/embedded-postgres/embedded-postgres.ts'
 
 const [directory = '', what = 'lock'] = process.argv.slice(2)
 

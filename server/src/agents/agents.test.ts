@@ -46,7 +46,7 @@ const overHttp = ({ token }: Pick<Integration, 'token'>) =>
 const overStdio = ({ token }: Pick<Integration, 'token'>) =>
   new StdioClientTransport({
     command: process.execPath,
-    args: ['server/src/mcp-main.ts'],
+    args: ['server/src/operations/mcp-main.ts'],
     env: { LANEWISE_URL: app.url, LANEWISE_TOKEN: token },
   })
 

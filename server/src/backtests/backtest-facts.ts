@@ -1,8 +1,8 @@
 import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { findTenant } from '../database/people.ts'
-import { readTenantQuotes } from '../database/tenant-quotes.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import { findTenant } from '../database/queries/people.ts'
+import { readTenantQuotes } from '../database/queries/tenant-quotes.ts'
 import { floorsOf, reachDays } from '../endpoints/markup-estimate.ts'
 
 /** What a backtest is made from: plain values, so that they can be handed to a thread. */

@@ -1,10 +1,10 @@
 import { problem } from '#contract/errors.ts'
-import { DatabaseUnavailable } from '../database/database-failures.ts'
-import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
-import type { BookSettings } from '../database/packed-quotes.ts'
-import { Patience, spendPatience, withPatience } from '../database/patience.ts'
-import { turns } from '../security/turns.ts'
-import type { TenantWatch } from '../tenant-watch.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import type { Database, TenantId, TenantVersions } from '../database/session/open-database.ts'
+import type { BookSettings } from '../database/queries/packed-quotes.ts'
+import { Patience, spendPatience, withPatience } from '../database/session/request-deadline.ts'
+import { turns } from '../runtime/concurrency-limit.ts'
+import type { TenantWatch } from '../cache/tenant-watch.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */

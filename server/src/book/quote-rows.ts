@@ -1,7 +1,7 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import type { QuoteRow } from '#engine/book/quote-columns.ts'
 import type { Steps } from '#engine/steps.ts'
-import type { Database, TenantId, TenantVersions } from '../database/open-database.ts'
+import type { Database, TenantId, TenantVersions } from '../database/session/open-database.ts'
 import {
   type BookSettings,
   beforeAnyQuote,
@@ -17,10 +17,10 @@ import {
   recordSeparator,
   unitSeparator,
   viewOf,
-} from '../database/packed-quotes.ts'
-import { behindRequests } from '../database/patience.ts'
-import { databaseFailure } from '../database/transaction-watch.ts'
-import { inTurns } from '../in-turns.ts'
+} from '../database/queries/packed-quotes.ts'
+import { behindRequests } from '../database/session/request-deadline.ts'
+import { databaseFailure } from '../database/session/transaction-watch.ts'
+import { inTurns } from '../runtime/yield-between-steps.ts'
 
 /** Takes the quotes of one brokerage, in no particular order, and the ids of those that are no more. */
 export interface QuoteSink {

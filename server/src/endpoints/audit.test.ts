@@ -5,12 +5,12 @@ import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract/audit-kinds.ts'
-import { tenantId } from '#server/database/open-database.ts'
-import { eraseTenantRows } from '#server/database/operators.ts'
-import { exportTenant } from '#server/export-tenant.ts'
-import { importTenant } from '#server/import-tenant.ts'
-import { resetPassword } from '#server/reset-password.ts'
-import { changeTenantStatus } from '#server/tenant-status.ts'
+import { tenantId } from '#server/database/session/open-database.ts'
+import { eraseTenantRows } from '#server/database/queries/operators.ts'
+import { exportTenant } from '#server/operations/export-tenant.ts'
+import { importTenant } from '#server/operations/import-tenant.ts'
+import { resetPassword } from '#server/operations/reset-password.ts'
+import { changeTenantStatus } from '#server/operations/tenant-status.ts'
 import {
   call,
   type MadeTenant,

@@ -15,11 +15,11 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
-import * as credentials from '../database/credentials.ts'
-import type { TenantTransaction } from '../database/open-database.ts'
-import { issueServiceToken, issueSigningSecret } from '../issue-credentials.ts'
-import { recordEvent } from '../security-events.ts'
-import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './call.ts'
+import * as credentials from '../database/queries/credentials.ts'
+import type { TenantTransaction } from '../database/session/open-database.ts'
+import { issueServiceToken, issueSigningSecret } from '../access/issue-credentials.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './parts.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
 

@@ -9,14 +9,14 @@ import {
   replayedEventsMax,
   secretOverlapHoursDefault,
 } from '#contract/limits.ts'
-import type { Config } from '../config.ts'
-import * as endpoints from '../database/event-endpoints.ts'
-import * as events from '../database/events.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { issueEventSecret } from '../event-secrets.ts'
+import type { Config } from '../configuration/config.ts'
+import * as endpoints from '../database/queries/event-endpoints.ts'
+import * as events from '../database/queries/events.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import { issueEventSecret } from '../access/event-secrets.ts'
 import { allowedPrivate, outboundTarget } from '../security/outbound-address.ts'
-import { recordEvent } from '../security-events.ts'
-import { type ServedEndpoint, serve } from './call.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import { type ServedEndpoint, serve } from './parts.ts'
 
 const warning = 'This secret is shown once. Store it now; it cannot be shown again.'
 const hourMs = 3_600_000

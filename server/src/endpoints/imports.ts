@@ -11,11 +11,11 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
-import * as imports from '../database/imports.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
+import * as imports from '../database/queries/imports.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
 import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
-import { importFieldNames, importFields } from '../imports/import-fields.ts'
+import { importFieldNames, importFields } from '../csv/import-fields.ts'
 import { openImport } from '../imports/import-file.ts'
 import {
   beginImport,
@@ -24,8 +24,8 @@ import {
   refuseWhileBusy,
   undoRowsTotal,
 } from '../imports/one-at-a-time.ts'
-import { turns } from '../security/turns.ts'
-import { type BeforeBody, type ServedEndpoint, serve } from './call.ts'
+import { turns } from '../runtime/concurrency-limit.ts'
+import { type BeforeBody, type ServedEndpoint, serve } from './parts.ts'
 
 /** An import as the API shows it. */
 function importAnswer(row: imports.ImportRow): Static<typeof Import> {

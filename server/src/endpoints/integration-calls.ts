@@ -6,8 +6,8 @@ import {
   tenantRequestsPerWindowMax,
   tenantWindowSeconds,
 } from '#contract/limits.ts'
-import * as calls from '../database/integration-calls.ts'
-import { type ServedEndpoint, serve } from './call.ts'
+import * as calls from '../database/queries/integration-calls.ts'
+import { type ServedEndpoint, serve } from './parts.ts'
 
 const dayMs = 86_400_000
 

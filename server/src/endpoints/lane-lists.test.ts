@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
-import { insertImport } from '#server/database/imports.ts'
-import { insertQuoteRequests, type NewLane } from '#server/database/lanes.ts'
-import { tenantId } from '#server/database/open-database.ts'
-import { lanePlaces } from '#server/lane-places.ts'
+import { insertImport } from '#server/database/queries/imports.ts'
+import { insertQuoteRequests, type NewLane } from '#server/database/queries/lanes.ts'
+import { tenantId } from '#server/database/session/open-database.ts'
+import { lanePlaces } from '#server/lanes/lane-places.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -5,9 +5,9 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
-import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/lane-record.ts'
-import { lanePlaces, readAskedLane } from '../lane-places.ts'
-import { serve } from './call.ts'
+import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/queries/lane-record.ts'
+import { lanePlaces, readAskedLane } from '../lanes/lane-places.ts'
+import { serve } from './parts.ts'
 
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>
 type RecordAnswer = AnswerOf<typeof laneRecord>

@@ -11,9 +11,9 @@ import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
-import type { TenantRow } from '../database/people.ts'
-import { inTurns } from '../in-turns.ts'
-import { type AskedLane, knownOrFolded, lanePlaces } from '../lane-places.ts'
+import type { TenantRow } from '../database/queries/people.ts'
+import { inTurns } from '../runtime/yield-between-steps.ts'
+import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/lane-places.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250

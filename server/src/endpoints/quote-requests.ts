@@ -12,14 +12,14 @@ import {
   setOutcome,
 } from '#contract/quote-requests.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import * as changes from '../database/lane-changes.ts'
-import * as lanes from '../database/lanes.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { costExpected, costsOf } from '../expected-costs.ts'
-import { readEquipment, readLanePlaces } from '../lane-places.ts'
-import { recordEvent } from '../security-events.ts'
-import { type ServedEndpoint, serve } from './call.ts'
-import { laneAnswer, laneAnswers } from './lane-answer.ts'
+import * as changes from '../database/queries/lane-changes.ts'
+import * as lanes from '../database/queries/lanes.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import { costExpected, costsOf } from '../book/expected-costs.ts'
+import { readEquipment, readLanePlaces } from '../lanes/lane-places.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import { type ServedEndpoint, serve } from './parts.ts'
+import { laneAnswer, laneAnswers } from '../lanes/lane-answer.ts'
 
 /**
  * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the

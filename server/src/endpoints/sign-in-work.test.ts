@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
-import type { Database } from '#server/database/open-database.ts'
+import type { Database } from '#server/database/session/open-database.ts'
 import { isPassword } from '#server/security/password.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'

@@ -20,14 +20,14 @@ import {
   updateTenant,
 } from '#contract/sign-in.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { sessionCookie } from '../callers.ts'
-import { expiringTokens, revokeTokensOf } from '../database/credentials.ts'
-import { type TenantId, type TenantTransaction, tenantId } from '../database/open-database.ts'
-import * as people from '../database/people.ts'
+import { sessionCookie } from '../access/callers.ts'
+import { expiringTokens, revokeTokensOf } from '../database/queries/credentials.ts'
+import { type TenantId, type TenantTransaction, tenantId } from '../database/session/open-database.ts'
+import * as people from '../database/queries/people.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
 import type { SignInAttempt } from '../security/sign-in-back-off.ts'
-import { recordEvent } from '../security-events.ts'
-import { type CameFrom, type Parts, Reply, type ServedEndpoint, serve } from './call.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import { type CameFrom, type Parts, Reply, type ServedEndpoint, serve } from './parts.ts'
 
 /** A person as the API shows them. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {

@@ -1,11 +1,11 @@
 import { problem } from '#contract/errors.ts'
 import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import { checkSignature } from '#contract/signature-check.ts'
-import { secretPlace } from '../callers.ts'
-import { listSigningSecrets, type SigningSecretRow } from '../database/credentials.ts'
-import { explainSignature, type KnownSecret } from '../security/explain-signature.ts'
+import { secretPlace } from '../access/callers.ts'
+import { listSigningSecrets, type SigningSecretRow } from '../database/queries/credentials.ts'
+import { explainSignature, type KnownSecret } from '../signing/explain-signature.ts'
 import { unsealWithAny } from '../security/sealed-secret.ts'
-import { serve } from './call.ts'
+import { serve } from './parts.ts'
 
 /** Since when a secret is not accepted any more; null while it is. */
 function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {

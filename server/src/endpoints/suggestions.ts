@@ -3,8 +3,8 @@ import { suggestCustomers, suggestPlaces } from '#contract/suggestions.ts'
 import { locate } from '#geography/locate.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import * as geography from '#geography/suggest-places.ts'
-import { customersCalled, placeUses } from '../database/suggestions.ts'
-import { type ServedEndpoint, serve } from './call.ts'
+import { customersCalled, placeUses } from '../database/queries/suggestions.ts'
+import { type ServedEndpoint, serve } from './parts.ts'
 
 function knownPlaceNamed(text: string): string | null {
   const read = readAnyPlace(text)

@@ -2,9 +2,9 @@ import { testEventType } from '#contract/event-types.ts'
 import type { bookedFields, EventBody } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
-import { laneOfJson } from '../database/booking-columns.ts'
-import type { ClaimedEvent, EventFacts, LaneColumns, LaneThen } from '../database/events.ts'
-import { shownLane } from '../endpoints/lane-answer.ts'
+import { laneOfJson } from '../database/queries/booking-columns.ts'
+import type { ClaimedEvent, EventFacts, LaneColumns, LaneThen } from '../database/queries/events.ts'
+import { shownLane } from '../lanes/lane-answer.ts'
 
 type BookedName = (typeof bookedFields)[number]
 

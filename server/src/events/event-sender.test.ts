@@ -14,10 +14,10 @@ import {
 } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { writeEventsOn } from '../database/installation.ts'
-import { changeLane } from '../database/lane-changes.ts'
-import { lockLane } from '../database/lanes.ts'
-import { tenantId } from '../database/open-database.ts'
+import { writeEventsOn } from '../database/queries/installation.ts'
+import { changeLane } from '../database/queries/lane-changes.ts'
+import { lockLane } from '../database/queries/lanes.ts'
+import { tenantId } from '../database/session/open-database.ts'
 import { settlementOf } from './event-sender.ts'
 
 const onLoopback = { events: { allowPrivate: ['loopback'] } }

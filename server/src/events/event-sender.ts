@@ -6,7 +6,7 @@ import {
   eventsKeptDaysMax,
   failingEndpointsAtOnceMax,
 } from '#contract/limits.ts'
-import { disableEventEndpoint } from '../database/event-endpoints.ts'
+import { disableEventEndpoint } from '../database/queries/event-endpoints.ts'
 import {
   type ClaimedDeliveries,
   type ClaimedEvent,
@@ -18,15 +18,15 @@ import {
   pruneEvents,
   type Settlement,
   settleDelivery,
-} from '../database/events.ts'
-import { behindRequests } from '../database/patience.ts'
-import type { Parts } from '../endpoints/call.ts'
-import { version } from '../endpoints/operations.ts'
-import { eventSecretPlace } from '../event-secrets.ts'
+} from '../database/queries/events.ts'
+import { behindRequests } from '../database/session/request-deadline.ts'
+import type { Parts } from '../endpoints/parts.ts'
+import { version } from '../http/service-routes.ts'
+import { eventSecretPlace } from '../access/event-secrets.ts'
 import { allowedPrivate } from '../security/outbound-address.ts'
 import { unsealWithAny } from '../security/sealed-secret.ts'
 import { webhookSignature } from '../security/webhook-signature.ts'
-import { recordEvent } from '../security-events.ts'
+import { recordEvent } from '../audit/security-events.ts'
 import { eventBody } from './event-body.ts'
 import { type Posted, postEvent } from './post-event.ts'
 

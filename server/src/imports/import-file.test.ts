@@ -8,14 +8,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { DatabaseUnavailable } from '../database/database-failures.ts'
-import { findImport, insertImport, requestStop, touchImport } from '../database/imports.ts'
-import { changeLane, listChanges } from '../database/lane-changes.ts'
-import { listLanes } from '../database/lane-lists.ts'
-import type { LaneRow } from '../database/lanes.ts'
-import { type Database, openDatabase, type TenantId, tenantId } from '../database/open-database.ts'
-import type { RowError } from '../database/tables.ts'
-import { byOperator } from '../security-events.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import { findImport, insertImport, requestStop, touchImport } from '../database/queries/imports.ts'
+import { changeLane, listChanges } from '../database/queries/lane-changes.ts'
+import { listLanes } from '../database/queries/lane-lists.ts'
+import type { LaneRow } from '../database/queries/lanes.ts'
+import { type Database, openDatabase, type TenantId, tenantId } from '../database/session/open-database.ts'
+import type { RowError } from '../database/schema/tables.ts'
+import { byOperator } from '../audit/security-events.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
 import { beginUndo } from './one-at-a-time.ts'
 import { undoImport } from './undo-import.ts'
@@ -526,7 +526,7 @@ describe('undoing an import', () => {
 })
 
 describe('the command', () => {
-  const program = fileURLToPath(new URL('../import-main.ts', import.meta.url))
+  const program = fileURLToPath(new URL('../operations/import-main.ts', import.meta.url))
 
   function command(words: string[]) {
     const child = spawn(process.execPath, [program, ...words], {

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { DatabaseUnavailable, LockTimeout } from '../database/database-failures.ts'
+import { DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
 import {
   finishImport,
   type ImportLists,
   type ImportProgress,
   rowsReadOf,
   saveProgress,
-} from '../database/imports.ts'
-import type { Database, TenantId } from '../database/open-database.ts'
-import type { KeptValue, RowChange, RowError } from '../database/tables.ts'
+} from '../database/queries/imports.ts'
+import type { Database, TenantId } from '../database/session/open-database.ts'
+import type { KeptValue, RowChange, RowError } from '../database/schema/tables.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'

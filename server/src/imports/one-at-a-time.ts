@@ -1,4 +1,4 @@
-import { setUndoing } from '../database/import-undo.ts'
+import { setUndoing } from '../database/queries/import-undo.ts'
 import {
   findBusyImport,
   findImport,
@@ -6,9 +6,9 @@ import {
   insertImport,
   lockImports,
   type NewImportRow,
-} from '../database/imports.ts'
-import type { TenantId, TenantTransaction } from '../database/open-database.ts'
-import { type Doing, recordEvent } from '../security-events.ts'
+} from '../database/queries/imports.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import { type Doing, recordEvent } from '../audit/security-events.ts'
 
 /** An import or undo cannot begin. The message gives the reason and what to do, for the person who asked. */
 export class ImportConflict extends Error {}

@@ -8,7 +8,7 @@ import { readState } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import { type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from './import-fields.ts'
+import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from '../csv/import-fields.ts'
 
 type Field = (typeof pastedFields)[number]
 type Pasted = AnswerOf<typeof readPastedLanes>

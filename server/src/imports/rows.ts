@@ -10,9 +10,9 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import { bookedColumns, columnValue } from '../database/booking-columns.ts'
-import type { NewImportedLane } from '../database/imported-lanes.ts'
-import { lanePlaces } from '../lane-places.ts'
+import { bookedColumns, columnValue } from '../database/queries/booking-columns.ts'
+import type { NewImportedLane } from '../database/queries/imported-lanes.ts'
+import { lanePlaces } from '../lanes/lane-places.ts'
 import {
   type Cell,
   cellText,
@@ -28,7 +28,7 @@ import {
   readText,
 } from './cells.ts'
 import { type Columns, dateFields } from './columns.ts'
-import type { ImportFieldName } from './import-fields.ts'
+import type { ImportFieldName } from '../csv/import-fields.ts'
 import type { KnownCells } from './known-cells.ts'
 
 /** What was wrong with one cell: the column as the file names it, and what would be right. */

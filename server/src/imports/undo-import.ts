@@ -1,6 +1,6 @@
-import { noteUndoFailure, releaseUndo, undoBatch } from '../database/import-undo.ts'
-import type { NewImportRow } from '../database/imports.ts'
-import type { Database, TenantId } from '../database/open-database.ts'
+import { noteUndoFailure, releaseUndo, undoBatch } from '../database/queries/import-undo.ts'
+import type { NewImportRow } from '../database/queries/imports.ts'
+import type { Database, TenantId } from '../database/session/open-database.ts'
 import { persist } from './persist.ts'
 
 export interface UndoJob {

@@ -1,4 +1,4 @@
-import type { Metrics, Traces } from '../endpoints/call.ts'
+import type { Metrics, Traces } from '../endpoints/parts.ts'
 
 /** Nobody asked for metrics. */
 export const noMetrics: Metrics = {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import type { TenantId } from '../database/open-database.ts'
-import type { Parts, RequestSpan } from '../endpoints/call.ts'
+import type { TenantId } from '../database/session/open-database.ts'
+import type { Parts, RequestSpan } from '../endpoints/parts.ts'
 import { callerNetwork } from '../security/caller-network.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
-import type { TransactionWatch } from '../database/transaction-watch.ts'
-import type { Log, Metrics, Traces } from '../endpoints/call.ts'
+import type { Config } from '../configuration/config.ts'
+import type { TransactionWatch } from '../database/session/transaction-watch.ts'
+import type { Log, Metrics, Traces } from '../endpoints/parts.ts'
 import type { Counted } from './metrics.ts'
 import { noMetrics, noTraces } from './no-watching.ts'
 

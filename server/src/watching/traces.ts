@@ -19,9 +19,9 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { samplers } from '../config.ts'
-import type { Log, RequestSpan, Traces } from '../endpoints/call.ts'
-import { version } from '../endpoints/operations.ts'
+import type { samplers } from '../configuration/config.ts'
+import type { Log, RequestSpan, Traces } from '../endpoints/parts.ts'
+import { version } from '../http/service-routes.ts'
 
 export interface ServiceTraces extends Traces {
   /** Sends what is not sent yet, unless nobody takes it. */

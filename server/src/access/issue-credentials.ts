@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { serviceTokenLifetimeDays } from '#contract/limits.ts'
+import { integrationsScope } from '#contract/service-token.ts'
+import { secretPlace } from './callers.ts'
+import { insertServiceToken, insertSigningSecret } from '../database/queries/credentials.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import { type SecretKeys, seal } from '../security/sealed-secret.ts'
+import { newSigningSecret } from '../security/signing-secret.ts'
+import type { Tokens } from '../security/token.ts'
+
+interface Issued {
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly name: string
+  /** Epoch milliseconds. */
+  readonly now: number
+}
+
+/** Makes a service token of a year. The plaintext is in this answer and nowhere else: the database keeps its jti. */
+export async function issueServiceToken(
+  transaction: TenantTransaction,
+  issued: Issued & { role: string },
+  tokens: Tokens,
+) {
+  const jti = randomUUID()
+  const issuedAt = Math.floor(issued.now / 1000)
+  const exp = issuedAt + serviceTokenLifetimeDays * 86_400
+  const row = await insertServiceToken(transaction, issued.tenant, {
+    jti,
+    name: issued.name,
+    scope: integrationsScope,
+    userId: issued.userId,
+    now: new Date(issued.now),
+    expiresAt: new Date(exp * 1000),
+    signedWith: tokens.signsWith,
+  })
+  const token = tokens.sign('service', {
+    tenant_id: issued.tenant,
+    user_id: issued.userId,
+    role: issued.role,
+    scope: integrationsScope,
+    jti,
+    iat: issuedAt,
+    exp,
+  })
+  return { row, token }
+}
+
+/** Makes a signing secret, sealed for its own row. The plaintext is in this answer and nowhere else. */
+export async function issueSigningSecret(
+  transaction: TenantTransaction,
+  issued: Issued,
+  [secretKey]: SecretKeys,
+) {
+  const plaintext = newSigningSecret()
+  const row = await insertSigningSecret(transaction, issued.tenant, {
+    name: issued.name,
+    userId: issued.userId,
+    now: new Date(issued.now),
+    sealedFor: (secretId) => seal(secretKey, secretPlace(issued.tenant, secretId), plaintext),
+  })
+  return { row, plaintext }
+}

@@ -1,0 +1,263 @@
+import { get } from 'node:http'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { problem } from '#contract/errors.ts'
+import { laneInsight } from '#contract/lane-insight.ts'
+import { call, type Integration, makeIntegration } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { callLog } from './call-log.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import { type Database, type TenantId, tenantId } from '../database/session/open-database.ts'
+import type { CallLog } from '../endpoints/parts.ts'
+
+const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
+
+const failure: { error: Error | null; tries: number } = { error: null, tries: 0 }
+const failing = (database: Database): Database => ({
+  ...database,
+  inTenant(tenant, work) {
+    failure.tries++
+    return failure.error === null ? database.inTenant(tenant, work) : Promise.reject(failure.error)
+  },
+  callInTenant(...call) {
+    failure.tries++
+    return failure.error === null ? database.callInTenant(...call) : Promise.reject(failure.error)
+  },
+})
+
+let app: TestApp
+let acme: Integration
+let tenant: TenantId
+
+beforeAll(async () => {
+  app = await testApp({ wrapCallLogDatabase: failing })
+  acme = await makeIntegration(app)
+  tenant = tenantId(acme.tenant.id)
+})
+afterAll(() => app.close())
+beforeEach(() => Object.assign(failure, { error: null, tries: 0 }))
+
+const rows = async (of = tenant) =>
+  app.database.inTenant(of, (transaction) =>
+    transaction.selectFrom('integration_calls').selectAll().orderBy('call_id').execute(),
+  )
+
+describe('a database that cannot take the log', () => {
+  test('changes no answer and costs one line of warning; calls after it are kept again', async () => {
+    await vi.waitFor(async () => expect((await rows()).length).toBe(2))
+    const warnings = () => app.logLines.filter((line) => line.includes('log of calls'))
+    failure.error = new DatabaseUnavailable(new Error('away'))
+    for (let index = 0; index < 8; index++) {
+      expect((await call(app, 'GET', readPath, { token: acme.token })).status).toBe(200)
+    }
+    const dropped = () =>
+      warnings().reduce((sum, line) => sum + (JSON.parse(line) as { calls: number }).calls, 0)
+    await vi.waitFor(() => expect(dropped()).toBe(8), { timeout: 5_000 })
+    failure.error = null
+    const { headers } = await call(app, 'GET', readPath, { token: acme.token })
+    await vi.waitFor(
+      async () => {
+        const kept = (await rows()).map(({ request_id }) => request_id)
+        expect(kept).toContain(headers.get('Request-Id'))
+        expect(kept).toHaveLength(3)
+      },
+      { timeout: 5_000 },
+    )
+  })
+})
+
+describe('the log by itself', () => {
+  let log: CallLog
+  let now: number
+  const lines: string[] = []
+
+  beforeEach(() => {
+    now = app.now
+    lines.length = 0
+    const note = (_fields: object, message: string) => lines.push(message)
+    log = callLog({
+      database: failing(app.database),
+      clock: () => now,
+      log: { info: note, warn: note, error: note },
+    })
+  })
+
+  const refusal = problem('quota-exceeded', 'Your brokerage has made 10 requests within a second.')
+  function answered(of: TenantId, count: number, why: 'refused' | 'ok' = 'ok'): void {
+    for (let index = 0; index < count; index++) {
+      const request = {}
+      log.begin(request, {
+        tenant: of,
+        jti: '00000000-0000-4000-8000-000000000000',
+        endpoint: laneInsight,
+        method: 'GET',
+        url: readPath,
+        requestId: '5f0c1c7e-8f0f-4c39-9a2e-6f3d1b1f8c11',
+        network: '192.0.2.7',
+        at: now,
+      })
+      if (why === 'refused') log.refuse(request, refusal)
+      log.end(request, { status: why === 'refused' ? 429 : 200, ms: 1, answered: true })
+    }
+  }
+
+  test('of a flood forty are kept and the others counted beside them; what was let in is kept whole', async () => {
+    const { tenant: own } = await makeIntegration(app)
+    const flooded = tenantId(own.id)
+    await vi.waitFor(async () => expect((await rows(flooded)).length).toBe(2), { timeout: 5_000 })
+    answered(flooded, 3)
+    answered(flooded, 5_000, 'refused')
+    answered(flooded, 7)
+    await log.drain()
+    const kept = (await rows(flooded)).slice(2)
+    expect(kept.filter(({ status }) => status === 200)).toHaveLength(10)
+    expect(kept.filter(({ status }) => status === 429)).toHaveLength(40)
+    expect(kept.reduce((sum, { not_kept }) => sum + not_kept, 0)).toBe(4_960)
+    expect(kept.find(({ not_kept }) => not_kept > 0)?.problem).toBe('quota-exceeded')
+    expect(await log.lastMinute(flooded, now)).toEqual({ requests: 5_010, refused: 5_000 })
+  })
+
+  test('a tenant keeps its last 5,000 calls, give or take a clean-up', async () => {
+    const { tenant: own } = await makeIntegration(app)
+    const busy = tenantId(own.id)
+    for (let batch = 0; batch < 130; batch++) {
+      answered(busy, 50)
+      await log.flush()
+    }
+    const kept = await rows(busy)
+    expect(kept.length).toBeGreaterThanOrEqual(5_000)
+    expect(kept.length).toBeLessThanOrEqual(5_500)
+    expect(kept.at(-1)?.call_id).toBeGreaterThanOrEqual(6_500)
+    await log.drain()
+  })
+
+  test('calls of more than seven days ago go with the next ones', async () => {
+    const { tenant: own } = await makeIntegration(app)
+    const quiet = tenantId(own.id)
+    answered(quiet, 5)
+    await log.flush()
+    now += 8 * 86_400_000
+    answered(quiet, 1)
+    await log.drain()
+    expect((await rows(quiet)).map(({ called_at }) => called_at.getTime())).toContain(now)
+    expect((await rows(quiet)).filter(({ called_at }) => called_at.getTime() < now - 7 * 86_400_000)).toEqual(
+      [],
+    )
+  })
+
+  test('one tenant’s failing write costs no other its entries; an outage is not asked again for each', async () => {
+    const others = await Promise.all([makeIntegration(app), makeIntegration(app), makeIntegration(app)])
+    const tenants = others.map((one) => tenantId(one.tenant.id))
+    await vi.waitFor(
+      async () => {
+        for (const one of tenants) expect(await rows(one)).toHaveLength(2)
+      },
+      { timeout: 5_000 },
+    )
+    const [first = tenant, ...rest] = tenants
+    answered(tenantId(2_000_000), 1)
+    for (const one of tenants) answered(one, 1)
+    await log.flush()
+    expect(await rows(first)).toHaveLength(3)
+    expect(lines).toEqual(['calls could not be written to the log of calls'])
+    Object.assign(failure, { error: new DatabaseUnavailable(new Error('away')), tries: 0 })
+    for (const one of [first, ...rest]) answered(one, 1)
+    for (let one = 0; one < 100; one++) answered(tenantId(2_000_001 + one), 1)
+    await log.drain()
+    // Those that go together; nobody after them.
+    expect(failure.tries).toBeLessThanOrEqual(32)
+    expect(lines).toHaveLength(2)
+  })
+
+  test('a call that cannot be noted harms nothing but its own entry', async () => {
+    const request = {}
+    log.begin(request, { tenant, url: null } as never)
+    expect(() => log.end(request, { status: 200, ms: 1, answered: true })).not.toThrow()
+    await log.flush()
+    expect(lines).toEqual(['a call could not be noted in the log of calls'])
+    await log.drain()
+  })
+
+  test('what a slow database has no time for stays bounded in memory', async () => {
+    let release = () => {}
+    const gate = new Promise<void>((resume) => {
+      release = resume
+    })
+    const slow = callLog({
+      database: {
+        ...app.database,
+        inTenant: async (of, work) => {
+          await gate
+          return app.database.inTenant(of, work)
+        },
+      },
+      clock: () => now,
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+    })
+    const { tenant: own } = await makeIntegration(app)
+    const busy = tenantId(own.id)
+    await vi.waitFor(async () => expect((await rows(busy)).length).toBe(2), { timeout: 5_000 })
+    log = slow
+    answered(busy, 1)
+    const flushing = slow.flush()
+    answered(busy, 100_000)
+    release()
+    await flushing
+    await slow.drain()
+    const kept = (await rows(busy)).slice(2)
+    expect(kept).toHaveLength(51)
+    expect(kept.at(-1)?.not_kept).toBe(99_950)
+  })
+})
+
+test('the service may write and clear the log, and change nothing in it', async () => {
+  await expect(
+    app.database.inTenant(tenant, (transaction) =>
+      sql`update integration_calls set status = 200`.execute(transaction),
+    ),
+  ).rejects.toThrow('permission denied')
+})
+
+test('a caller who does not wait for the answer is listed as gone', async () => {
+  let gate: Promise<void> | null = null
+  let open = () => {}
+  const slow = await testApp({
+    wrapDatabase: (database) => ({
+      ...database,
+      async inTenant(of, work) {
+        await gate
+        return database.inTenant(of, work)
+      },
+    }),
+  })
+  try {
+    const ours = await makeIntegration(slow)
+    gate = new Promise((resume) => {
+      open = resume
+    })
+    const request = get(`${slow.url}${readPath}`, {
+      agent: false,
+      headers: { Authorization: `Bearer ${ours.token}` },
+    })
+    request.on('error', () => {})
+    await new Promise((resume) => setTimeout(resume, 300))
+    request.destroy()
+    await new Promise((resume) => setTimeout(resume, 200))
+    gate = null
+    open()
+    await vi.waitFor(
+      async () => {
+        const { body } = await call(slow, 'GET', '/api/integration-calls?operation=lane-insight', {
+          token: ours.tenant.owner,
+        })
+        expect(body.calls).toMatchObject([
+          { status: 499, problem: null, detail: 'The caller closed the connection before the answer.' },
+        ])
+      },
+      { timeout: 5_000 },
+    )
+  } finally {
+    open()
+    await slow.close()
+  }
+})

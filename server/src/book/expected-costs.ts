@@ -1,0 +1,54 @@
+import { Problem } from '#contract/errors.ts'
+import { identityOf } from '#engine/book/quote-book.ts'
+import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
+import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import type { Books } from './books.ts'
+import type { BrokerageBook } from './brokerage-book.ts'
+import type { NewLane } from '../database/queries/lanes.ts'
+import type { TenantId } from '../database/session/open-database.ts'
+
+type CostExpected = Pick<
+  NewLane,
+  'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'
+>
+
+/** What the truck of a lane is expected to cost, from the tenant's AP history, as the lane keeps it. */
+export function costExpected(
+  costs: CostModel | null,
+  lane: Pick<
+    NewLane,
+    'origin_key' | 'destination_key' | 'origin_state' | 'destination_state' | 'equipment_code' | 'miles'
+  >,
+): CostExpected {
+  const { costKeys } = identityOf({
+    originKey: lane.origin_key,
+    destinationKey: lane.destination_key,
+    originState: lane.origin_state,
+    destinationState: lane.destination_state,
+    equipmentCode: lane.equipment_code,
+  })
+  const expected = costs === null ? null : expectedCost(costs, { costKeys, miles: lane.miles ?? null })
+  if (expected === null) return {}
+  const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, Math.round(cents))
+  return {
+    expected_cost_cents: kept(expected.costCents),
+    expected_cost_low_cents: kept(expected.lowCents),
+    expected_cost_high_cents: kept(expected.highCents),
+  }
+}
+
+/**
+ * The brokerage's costs, as its book has them; null for a brokerage whose book the memory has no room for: its quotes are
+ * saved without an expected cost.
+ */
+export async function costsOf(
+  books: Books<BrokerageBook>,
+  tenant: TenantId,
+  now: number,
+): Promise<CostModel | null> {
+  const open = await books.read(tenant).catch((error: unknown) => {
+    if (error instanceof Problem) return null
+    throw error
+  })
+  return open === null ? null : (await open.quotes.advice(now)).costs
+}

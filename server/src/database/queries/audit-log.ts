@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto'
+import { type Selectable, sql } from 'kysely'
+import { auditMoved, type TenantId, type TenantTransaction } from '../session/open-database.ts'
+import { nextTenantNumber } from './people.ts'
+import type { Tables } from '../schema/tables.ts'
+
+/** Something that happened to a brokerage's keys: who did what to whom, and from where. */
+export interface AuditEvent {
+  readonly at: Date
+  readonly kind: string
+  /** Who did it; null for the operator of the service and where nobody proved who they are. */
+  readonly userId: number | null
+  /** The jti of the service token it was done with. */
+  readonly jti?: string | null
+  readonly subjectUserId: number | null
+  /** Further members, such as the id and name of a token; never a secret. */
+  readonly about: Readonly<Record<string, unknown>>
+  /** How many of its kind this one row stands for. */
+  readonly count: number
+  readonly network: string | null
+  readonly requestId: string | null
+}
+
+export type AuditRow = Selectable<Tables['audit_log']>
+
+/** What the hash of a row covers, beside the hash of the row before it. */
+type Hashed = Omit<AuditRow, 'at' | 'hash'> & { readonly atMicroseconds: number }
+
+/** The hash before the first row. */
+const noRow = Buffer.alloc(32)
+
+/**
+ * The hash of a row: SHA-256 over the hash of the row before it and this row's members as one JSON list. Whoever changes,
+ * removes or inserts a row has to make all later hashes anew, and the service has logged some of those.
+ */
+export function auditHash(before: Buffer, row: Hashed): Buffer {
+  const members = [
+    row.tenant_id,
+    row.entry_number,
+    row.atMicroseconds,
+    row.kind,
+    row.user_id,
+    row.token_id,
+    row.subject_user_id,
+    row.about,
+    row.count,
+    row.network,
+    row.request_id,
+  ]
+  return createHash('sha256').update(before).update(JSON.stringify(members)).digest()
+}
+
+/**
+ * Appends a row to the tenant's chain, as the last statements of a transaction: the counter's row is the lock, held until
+ * the commit, so that rows of one tenant follow each other.
+ */
+export async function appendAudit(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  event: AuditEvent,
+): Promise<void> {
+  const entry = await nextTenantNumber(transaction, tenant, 'audit')
+  // In a later statement than the lock: the row that was written while we waited is seen here.
+  const { rows } = await sql<{ hash: Buffer | null; token_id: number | null }>`
+    select
+      (select hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1) as hash,
+      (select token_id from service_tokens where tenant_id = ${tenant} and jti = ${event.jti ?? null}::uuid) as token_id
+  `.execute(transaction)
+  const row = {
+    tenant_id: tenant,
+    entry_number: entry,
+    kind: event.kind,
+    user_id: event.userId,
+    token_id: rows[0]?.token_id ?? null,
+    subject_user_id: event.subjectUserId,
+    about: JSON.stringify(event.about),
+    count: event.count,
+    network: event.network,
+    request_id: event.requestId,
+  }
+  const hash = auditHash(rows[0]?.hash ?? noRow, { ...row, atMicroseconds: event.at.getTime() * 1000 })
+  await transaction
+    .insertInto('audit_log')
+    .values({ ...row, at: event.at, hash })
+    .execute()
+  auditMoved(transaction, { tenant, entry, hash })
+}
+
+export interface AuditFilter {
+  /** Rows of one of these kinds. */
+  readonly kinds?: readonly string[]
+  /** Rows that this person did or that were done to them. */
+  readonly userId?: number
+  /** Rows of this time or after. */
+  readonly from?: Date
+  /** Rows before this time. */
+  readonly to?: Date
+}
+
+/** Rows newest first, from before the number `before`. Ask for one more than a page to know whether there is another. */
+export async function listAudit(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: AuditFilter,
+  page: { before: number | null; limit: number },
+) {
+  let query = transaction
+    .selectFrom('audit_log as entry')
+    .leftJoin('users as actor', (join) =>
+      join.onRef('actor.tenant_id', '=', 'entry.tenant_id').onRef('actor.user_id', '=', 'entry.user_id'),
+    )
+    .leftJoin('users as subject', (join) =>
+      join
+        .onRef('subject.tenant_id', '=', 'entry.tenant_id')
+        .onRef('subject.user_id', '=', 'entry.subject_user_id'),
+    )
+    .leftJoin('service_tokens as token', (join) =>
+      join.onRef('token.tenant_id', '=', 'entry.tenant_id').onRef('token.token_id', '=', 'entry.token_id'),
+    )
+    .selectAll('entry')
+    .select(['actor.name as user_name', 'subject.name as subject_name', 'token.name as token_name'])
+    .where('entry.tenant_id', '=', tenant)
+  const { kinds, userId, from, to } = filter
+  if (kinds !== undefined) {
+    // A list may be empty: nothing is of a kind and of another subject.
+    query = query.where('entry.kind', '=', sql<string>`any(${[...kinds]}::text[])`)
+  }
+  if (userId !== undefined) {
+    query = query.where((entry) =>
+      entry.or([entry('entry.user_id', '=', userId), entry('entry.subject_user_id', '=', userId)]),
+    )
+  }
+  if (from !== undefined) query = query.where('entry.at', '>=', from)
+  if (to !== undefined) query = query.where('entry.at', '<', to)
+  if (page.before !== null) query = query.where('entry.entry_number', '<', page.before)
+  return query.orderBy('entry.entry_number', 'desc').limit(page.limit).execute()
+}
+
+/** The newest row of the tenant's chain; null before the first. */
+export async function newestAudit(transaction: TenantTransaction, tenant: TenantId) {
+  const row = await transaction
+    .selectFrom('audit_log')
+    .select(['entry_number', 'at', 'hash'])
+    .where('tenant_id', '=', tenant)
+    .orderBy('entry_number', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+export type ListedAuditRow = Awaited<ReturnType<typeof listAudit>>[number]
+
+/** A row that is wrong, and why. */
+export interface WrongAuditRow {
+  readonly entry: number
+  readonly why: string
+}
+
+/** A hash that the service logged as the newest of a chain. */
+export interface LoggedHead {
+  readonly entry: number
+  readonly hash: string
+}
+
+const rowsPerLook = 1_000
+
+/**
+ * Walks a tenant's chain from its first row, and holds it against the heads that were logged. `look` runs one question in
+ * a transaction of the tenant. Answers how many rows there are, and the first that is wrong.
+ *
+ * @example (await verifyAudit(look, tenant, [])).wrong // { entry: 17, why: 'was changed after it was written' }
+ */
+export async function verifyAudit(
+  look: <T>(work: (transaction: TenantTransaction) => Promise<T>) => Promise<T>,
+  tenant: TenantId,
+  heads: readonly LoggedHead[],
+): Promise<{ rows: number; newest: Buffer; wrong: WrongAuditRow | null }> {
+  const logged = Map.groupBy(heads, (head) => head.entry)
+  // Asked first: what is appended during the walk is not missing.
+  const counted = await look((transaction) => countedRows(transaction, tenant))
+  let newest: Buffer = noRow
+  let rows = 0
+  for (;;) {
+    const from = rows
+    const chunk = await look((transaction) => rowsAfter(transaction, tenant, from))
+    for (const row of chunk) {
+      if (row.entry_number !== rows + 1)
+        return { rows, newest, wrong: { entry: rows + 1, why: 'is missing' } }
+      rows++
+      if (!auditHash(newest, row).equals(row.hash)) {
+        return { rows, newest, wrong: { entry: rows, why: 'was changed after it was written' } }
+      }
+      const hash = row.hash.toString('hex')
+      if (logged.get(rows)?.some((head) => head.hash !== hash) === true) {
+        return { rows, newest, wrong: { entry: rows, why: 'is not the one that the service logged' } }
+      }
+      newest = row.hash
+    }
+    if (chunk.length < rowsPerLook) break
+  }
+  const last = Math.max(counted, ...logged.keys())
+  return {
+    rows,
+    newest,
+    wrong: last > rows ? { entry: rows + 1, why: `is missing, and all up to ${last}` } : null,
+  }
+}
+
+async function rowsAfter(transaction: TenantTransaction, tenant: TenantId, after: number) {
+  return (
+    transaction
+      .selectFrom('audit_log')
+      .selectAll()
+      // The clock of the database counts microseconds; a Date would round some of them off.
+      .select(sql<number>`(extract(epoch from at) * 1000000)::bigint`.as('atMicroseconds'))
+      .where('tenant_id', '=', tenant)
+      .where('entry_number', '>', after)
+      .orderBy('entry_number')
+      .limit(rowsPerLook)
+      .execute()
+  )
+}
+
+async function countedRows(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
+  const row = await transaction
+    .selectFrom('tenant_counters')
+    .select('last_number')
+    .where('tenant_id', '=', tenant)
+    .where('counter', '=', 'audit')
+    .executeTakeFirst()
+  return row?.last_number ?? 0
+}

@@ -1,0 +1,67 @@
+import {
+  type Booking,
+  type BookingField,
+  type BookingName,
+  bookingFields,
+  bookingTable,
+  ofEachBookingField,
+} from '#engine/booking-fields.ts'
+import type { LaneRow } from './lanes.ts'
+import type { JsonRow } from '../schema/tables.ts'
+
+export type BookingColumn = BookingName<'column'>
+export type BookedColumns = Pick<LaneRow, BookingColumn>
+
+/** The column that holds each field of a booking. */
+export const bookingColumns = ofEachBookingField(
+  bookingFields,
+  (field) => bookingTable[field].column,
+) as unknown as { readonly [F in BookingField]: BookingName<'column', F> }
+
+/** The columns of a lane that hold times and can change. */
+const momentColumns: ReadonlySet<string> = new Set([
+  ...bookingFields
+    .filter((field) => bookingTable[field].unit === 'time')
+    .map((field) => bookingColumns[field]),
+  'decided_at',
+  'created_at',
+  'updated_at',
+])
+
+/** The columns of a booking, each with what `value` gives for its field. */
+export function bookedColumns(value: (field: BookingField) => string | number | Date | null): BookedColumns {
+  return Object.fromEntries(
+    bookingFields.map((field) => [bookingColumns[field], value(field)]),
+  ) as unknown as BookedColumns
+}
+
+/** What is booked on a lane, as the engine has it. */
+export function bookingOf(lane: BookedColumns): Booking {
+  const values = ofEachBookingField(bookingFields, (field) => {
+    const value = lane[bookingColumns[field]]
+    return value instanceof Date ? value.getTime() : value
+  })
+  return values as Booking
+}
+
+/** A value of the engine as its column holds it: a time as a Date. */
+export function columnValue(
+  field: BookingField,
+  value: string | number | null,
+): string | number | Date | null {
+  return bookingTable[field].unit === 'time' && value !== null ? new Date(value) : value
+}
+
+/** What is booked, in the columns of a lane. */
+export function columnsOf(booking: Booking): BookedColumns {
+  return bookedColumns((field) => columnValue(field, booking[field]))
+}
+
+/** A lane that the database answered as JSON, or some columns of it, with its times. */
+export function laneOfJson<Columns extends object>(lane: JsonRow<Columns>): Columns {
+  const read = Object.entries(lane).map(([column, value]) => [
+    column,
+    momentColumns.has(column) && typeof value === 'string' ? new Date(value) : value,
+  ])
+  return Object.fromEntries(read) as Columns
+}

@@ -1,0 +1,284 @@
+import { type Selectable, sql } from 'kysely'
+import type { OutcomeRule } from '#engine/shipment-update.ts'
+import { type Database, type TenantId, type TenantTransaction, tenantId } from '../session/open-database.ts'
+import type { JsonRow, LanesTable, UnshownLaneColumn } from '../schema/tables.ts'
+
+/** A lane as it was when an event of it was written down, in the form that JSON has. */
+export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
+export type LaneThen = JsonRow<LaneColumns> & {
+  readonly reference: string | null
+  readonly quoted_by_name: string | null
+}
+
+/** What is kept of an event: the lane as it then was, and what of it changed. A test tells of no lane. */
+export interface EventFacts {
+  readonly lane?: LaneThen
+  readonly change_number?: number
+  readonly source?: 'dashboard' | 'tms' | 'import'
+  readonly rule?: OutcomeRule | null
+  readonly before?: Readonly<Record<string, unknown>>
+  readonly after?: Readonly<Record<string, unknown>>
+}
+
+/** One event, taken to be sent to one address. */
+export interface ClaimedEvent {
+  readonly number: number
+  /** 1 the first time. */
+  readonly attempt: number
+  readonly id: string
+  readonly type: string
+  readonly occurredAt: Date
+  readonly about: EventFacts
+}
+
+export interface ClaimedDeliveries {
+  readonly url: string
+  /** What they are signed with, newest first. */
+  readonly secrets: readonly { readonly secretId: number; readonly sealed: Buffer }[]
+  readonly events: readonly ClaimedEvent[]
+}
+
+/** What became of an attempt. */
+export interface Settlement {
+  readonly state: 'delivered' | 'due' | 'dead'
+  /** When it is tried again, where it is. */
+  readonly retrySeconds: number | null
+  readonly status: number | null
+  /** The first bytes of the answer. */
+  readonly text: string | null
+  readonly failure: string | null
+  readonly ms: number
+}
+
+/** An address with something to send. */
+export interface DueEndpoint {
+  readonly tenant: TenantId
+  readonly endpointId: number
+}
+
+/** The addresses, of all brokerages, that something is due to be sent to, longest due first. */
+export async function dueEndpoints(transaction: TenantTransaction, most: number): Promise<DueEndpoint[]> {
+  const { rows } = await sql<{ tenant_id: number; endpoint_id: number }>`
+    select * from due_endpoints(${most})
+  `.execute(transaction)
+  return rows.map((row) => ({ tenant: tenantId(row.tenant_id), endpointId: row.endpoint_id }))
+}
+
+/** How much waits to be sent, over all brokerages, and who has what is older than is kept. */
+export interface EventQueue {
+  readonly waiting: number
+  /** How long ago the oldest event that waits was written down, and by how much what is longest due is late. */
+  readonly oldestSeconds: number
+  readonly overdueSeconds: number
+  readonly tenantsWithOld: readonly TenantId[]
+}
+
+export async function eventQueue(transaction: TenantTransaction, keptSince: Date): Promise<EventQueue> {
+  const { rows } = await sql<{
+    waiting: number
+    oldest_seconds: number
+    overdue_seconds: number
+    tenants_with_old: number[]
+  }>`select * from event_queue(${keptSince})`.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('The queue of events did not answer.')
+  return {
+    waiting: row.waiting,
+    oldestSeconds: row.oldest_seconds,
+    overdueSeconds: row.overdue_seconds,
+    tenantsWithOld: row.tenants_with_old.map(tenantId),
+  }
+}
+
+/**
+ * Takes deliveries of one address that are due, at most `most`, for `leaseSeconds`: by then they are to be settled, or
+ * come due again. Whoever else asks meanwhile gets others. Null where nothing may be sent.
+ */
+export async function claimDeliveries(
+  database: Pick<Database, 'callInTenant'>,
+  tenant: TenantId,
+  endpointId: number,
+  { most, leaseSeconds }: { readonly most: number; readonly leaseSeconds: number },
+): Promise<ClaimedDeliveries | null> {
+  const claimed = await database.callInTenant<{
+    url: string
+    secrets: { id: number; sealed: string }[]
+    events: {
+      number: number
+      attempt: number
+      id: string
+      type: string
+      occurred_at: string
+      about: EventFacts
+    }[]
+  } | null>(tenant, 'claim_deliveries', [endpointId, most, leaseSeconds])
+  return (
+    claimed && {
+      url: claimed.url,
+      secrets: claimed.secrets.map(({ id, sealed }) => ({
+        secretId: id,
+        sealed: Buffer.from(sealed, 'hex'),
+      })),
+      events: claimed.events.map(({ occurred_at, ...event }) => ({
+        ...event,
+        occurredAt: new Date(occurred_at),
+      })),
+    }
+  )
+}
+
+/** Writes down what became of an attempt; false when it was not the last one any more, and nothing is written. */
+export function settleDelivery(
+  database: Pick<Database, 'callInTenant'>,
+  tenant: TenantId,
+  endpointId: number,
+  { number, attempt }: Pick<ClaimedEvent, 'number' | 'attempt'>,
+  { retrySeconds, ...settlement }: Settlement,
+): Promise<boolean> {
+  return database.callInTenant(tenant, 'settle_delivery', [
+    endpointId,
+    number,
+    attempt,
+    JSON.stringify({ ...settlement, ...(retrySeconds === null ? {} : { retry_seconds: retrySeconds }) }),
+  ])
+}
+
+/** Rows that are deleted in one transaction: well under the statement time-out. */
+const rowsPerPruning = 5_000
+
+/** Deletes some of what is older than is kept; false when that was the last of it. */
+export async function pruneEvents(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  keptSince: Date,
+): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from event_deliveries
+    where tenant_id = ${tenant} and (endpoint_id, event_number) in (
+      select endpoint_id, event_number from event_deliveries
+      where tenant_id = ${tenant} and created_at < ${keptSince} order by created_at limit ${rowsPerPruning}
+    )
+  `.execute(transaction)
+  await sql`
+    delete from events
+    where tenant_id = ${tenant} and event_number in (
+      select event_number from events
+      where tenant_id = ${tenant} and occurred_at < ${keptSince}
+        and not exists (
+          select from event_deliveries as delivery
+          where delivery.tenant_id = ${tenant} and delivery.event_number = events.event_number
+        )
+      order by event_number limit ${rowsPerPruning}
+    )
+  `.execute(transaction)
+  await sql`
+    delete from event_endpoints
+    where tenant_id = ${tenant} and state = 'removed' and not exists (
+      select from event_deliveries as delivery
+      where delivery.tenant_id = ${tenant} and delivery.endpoint_id = event_endpoints.endpoint_id
+    )
+  `.execute(transaction)
+  return numAffectedRows === BigInt(rowsPerPruning)
+}
+
+export interface DeliveryFilter {
+  readonly endpointId?: number
+  readonly state?: 'due' | 'delivered' | 'dead'
+}
+
+/** Deliveries newest first, from before the event `before`. Ask for one more than a page to know whether there is another. */
+export async function listDeliveries(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: DeliveryFilter,
+  page: { readonly before: DeliveryPlace | null; readonly limit: number },
+) {
+  let query = transaction
+    .selectFrom('event_deliveries as delivery')
+    .innerJoin('events as event', (join) =>
+      join
+        .onRef('event.tenant_id', '=', 'delivery.tenant_id')
+        .onRef('event.event_number', '=', 'delivery.event_number'),
+    )
+    .selectAll('delivery')
+    .select(['event.event_id', 'event.type', 'event.occurred_at', 'event.about'])
+    .where('delivery.tenant_id', '=', tenant)
+  if (filter.endpointId !== undefined) query = query.where('delivery.endpoint_id', '=', filter.endpointId)
+  if (filter.state !== undefined) query = query.where('delivery.state', '=', filter.state)
+  if (page.before !== null) {
+    const { eventNumber, endpointId } = page.before
+    query = query.where(
+      sql<boolean>`(delivery.event_number, delivery.endpoint_id) < (${eventNumber}, ${endpointId})`,
+    )
+  }
+  return query
+    .orderBy('delivery.event_number', 'desc')
+    .orderBy('delivery.endpoint_id', 'desc')
+    .limit(page.limit)
+    .execute()
+}
+
+/** Where a page of deliveries ended. */
+export interface DeliveryPlace {
+  readonly eventNumber: number
+  readonly endpointId: number
+}
+
+export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number]
+
+/** Writes down a test for one address, whatever its types and whether or not events are on. Answers the event's id. */
+export async function insertTestEvent(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  endpointId: number,
+  type: string,
+): Promise<string> {
+  const { rows } = await sql<{ event_number: string; event_id: string }>`
+    insert into events values
+      (${tenant}, nextval('event_number'), gen_random_uuid(), ${type}, null, clock_timestamp(), '{}')
+    returning event_number, event_id
+  `.execute(transaction)
+  const { event_number: number = null, event_id: eventId = '' } = rows[0] ?? {}
+  await sql`
+    insert into event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
+    values (${tenant}, ${endpointId}, ${number}, null, clock_timestamp(), clock_timestamp())
+  `.execute(transaction)
+  return eventId
+}
+
+/** Which deliveries of an address are to be sent again: one event, or those from a time on. */
+export interface Replayed {
+  readonly eventId?: string
+  readonly since?: Date
+  readonly onlyDead?: boolean
+}
+
+/**
+ * Has deliveries of an address sent again, oldest first, as if they had never been tried; at most `most`. Those on their way
+ * are left alone. Answers how many.
+ */
+export async function replayDeliveries(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  endpointId: number,
+  asked: Replayed & { readonly most: number },
+): Promise<number> {
+  const event = asked.eventId === undefined ? sql`` : sql`and event_id = ${asked.eventId}::uuid`
+  const since = asked.since === undefined ? sql`` : sql`and occurred_at >= ${asked.since}`
+  const states = asked.onlyDead === true ? ['dead'] : ['dead', 'delivered']
+  const { numAffectedRows = 0n } = await sql`
+    with chosen as (
+      select delivery.event_number from event_deliveries as delivery
+      join events as event
+        on event.tenant_id = delivery.tenant_id and event.event_number = delivery.event_number
+      where delivery.tenant_id = ${tenant} and delivery.endpoint_id = ${endpointId}
+        and delivery.state = any(${states}::text[]) ${event} ${since}
+      order by delivery.event_number limit ${asked.most}
+      for no key update of delivery
+    )
+    update event_deliveries set state = 'due', attempts = 0, settled_at = null, next_at = now()
+    where tenant_id = ${tenant} and endpoint_id = ${endpointId}
+      and event_number in (select event_number from chosen)
+  `.execute(transaction)
+  return Number(numAffectedRows)
+}

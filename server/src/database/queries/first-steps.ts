@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+
+/** What a brokerage has done so far, for the guidance of those who have just signed up. */
+export interface FirstSteps {
+  readonly quotes: boolean
+  readonly outcomes: boolean
+  readonly imports: boolean
+  readonly team: boolean
+  readonly token: boolean
+  readonly secret: boolean
+  readonly first_read: boolean
+  readonly booking: boolean
+}
+
+/** Each step by the first row that shows it was taken; `userId` is who asks, and no team by themselves. */
+export async function firstSteps(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  { userId, now }: { userId: number; now: Date },
+): Promise<FirstSteps> {
+  const { rows } = await sql<FirstSteps>`
+    select
+      exists (select from lanes where tenant_id = ${tenant}) as quotes,
+      exists (select from lanes where tenant_id = ${tenant} and outcome <> 'pending') as outcomes,
+      exists (select from imports where tenant_id = ${tenant} and not dry_run and status = 'done' and rows_added > 0)
+        as imports,
+      exists (select from users where tenant_id = ${tenant} and status <> 'removed' and user_id <> ${userId}) as team,
+      exists (select from service_tokens where tenant_id = ${tenant} and revoked_at is null and expires_at > ${now})
+        as token,
+      exists (
+        select from signing_secrets
+        where tenant_id = ${tenant} and revoked_at is null and (expires_at is null or expires_at > ${now})
+      ) as secret,
+      exists (select from service_tokens where tenant_id = ${tenant} and last_used_at is not null) as first_read,
+      exists (select from shipment_updates where tenant_id = ${tenant} and updated) as booking
+  `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new Error('A select without a from gives one row.')
+  return row
+}

@@ -1,0 +1,300 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import { nextTenantNumber } from './people.ts'
+import type { KeptValue, RowChange, RowError, Tables } from '../schema/tables.ts'
+
+export type NewImportRow = Selectable<Tables['imports']>
+export type ImportRow = NewImportRow & {
+  readonly created_by_name: string | null
+  readonly undo_by_name: string | null
+}
+
+/** An import or undo without a heartbeat for this long has lost its process. */
+export const importSilenceMsMax = 30_000
+
+/** How far an import is. Each row that was read is one of: added, updated, repeated, kept, refused. */
+export interface ImportProgress {
+  readonly rowsRead: number
+  readonly rowsAdded: number
+  readonly rowsUpdated: number
+  readonly rowsRepeated: number
+  readonly rowsRefused: number
+  /** Rows of which everything new was left out, because a newer value stands. */
+  readonly rowsKept: number
+  readonly bytesRead: number
+}
+
+/** What an import lists, each from its first row on. An absent list stays as it is. */
+export interface ImportLists {
+  readonly errors?: readonly RowError[]
+  readonly changes?: readonly RowChange[]
+  readonly kept?: readonly KeptValue[]
+}
+
+export async function insertImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  given: Pick<
+    Insertable<Tables['imports']>,
+    'file_name' | 'dry_run' | 'bytes_total' | 'created_by' | 'created_at'
+  > & {
+    columns: Readonly<Record<string, string>>
+    ignoredColumns: readonly string[]
+  },
+): Promise<NewImportRow> {
+  const { columns, ignoredColumns, ...rest } = given
+  return transaction
+    .insertInto('imports')
+    .values({
+      ...rest,
+      tenant_id: tenant,
+      import_id: await nextTenantNumber(transaction, tenant, 'import'),
+      status: 'running',
+      columns: JSON.stringify(columns),
+      ignored_columns: JSON.stringify(ignoredColumns),
+      progress_at: given.created_at,
+      finished_at: null,
+      failure: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Ends the imports whose process was killed: they say `running`, but nobody has heard of them for a while. */
+async function stopAbandonedImports(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({
+      status: 'stopped',
+      finished_at: now,
+      failure: 'The program ended before the file did. Import the file again to go on where it stopped.',
+    })
+    .where('tenant_id', '=', tenant)
+    .where('status', '=', 'running')
+    .where('progress_at', '<', new Date(now.getTime() - importSilenceMsMax))
+    .execute()
+}
+
+/** The names of the people who sent the file and who undo it; null for a command. A removed person keeps their name. */
+const names = [
+  sql<string | null>`(
+    select users.name from users
+    where users.tenant_id = imports.tenant_id and users.user_id = imports.created_by
+  )`.as('created_by_name'),
+  sql<string | null>`(
+    select users.name from users
+    where users.tenant_id = imports.tenant_id and users.user_id = imports.undo_by
+  )`.as('undo_by_name'),
+]
+
+export async function findImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  now: Date,
+): Promise<ImportRow | null> {
+  await stopAbandonedImports(transaction, tenant, now)
+  return (
+    (await transaction
+      .selectFrom('imports')
+      .selectAll()
+      .select(names)
+      .where('tenant_id', '=', tenant)
+      .where('import_id', '=', importId)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+const importsListed = 200
+
+/** The last imports, newest first, without their lists of rows. */
+export async function listImports(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<ImportRow[]> {
+  await stopAbandonedImports(transaction, tenant, now)
+  const rows = await transaction
+    .selectFrom('imports')
+    .select([
+      'tenant_id',
+      'import_id',
+      'file_name',
+      'status',
+      'dry_run',
+      'columns',
+      'ignored_columns',
+      'rows_read',
+      'rows_added',
+      'rows_updated',
+      'rows_repeated',
+      'rows_refused',
+      'rows_kept',
+      'bytes_read',
+      'bytes_total',
+      'created_by',
+      'created_at',
+      'progress_at',
+      'finished_at',
+      'stop_requested',
+      'failure',
+      'undo_started_at',
+      'undo_finished_at',
+      'undo_by',
+      'undo_after',
+      'undo_rows_done',
+      'lanes_removed',
+      'lanes_restored',
+      'lanes_kept',
+      ...names,
+    ])
+    .where('tenant_id', '=', tenant)
+    .orderBy('import_id', 'desc')
+    .limit(importsListed)
+    .execute()
+  return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [] }))
+}
+
+/** The import of this tenant that is running or being undone, or null: there is one at a time. */
+export async function findBusyImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  now: Date,
+): Promise<NewImportRow | null> {
+  await stopAbandonedImports(transaction, tenant, now)
+  return (
+    (await transaction
+      .selectFrom('imports')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('status', 'in', ['running', 'undoing'])
+      .executeTakeFirst()) ?? null
+  )
+}
+
+/** Asks a running import to stop after its present batch, and does nothing to one that has ended. */
+export async function requestStop(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({ stop_requested: true })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+/** The heartbeat of an import or undo that has a process, while it has no progress to report. */
+export async function touchImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  now: Date,
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({ progress_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', 'in', ['running', 'undoing'])
+    .execute()
+}
+
+/**
+ * Writes how far an import is, in the transaction of the rows themselves, so that its counts are true. Answers what to do
+ * next; `ended` when the import was ended meanwhile.
+ */
+export async function saveProgress(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  progress: ImportProgress & ImportLists & { now: Date },
+): Promise<'go on' | 'stop' | 'ended'> {
+  const row = await transaction
+    .updateTable('imports')
+    .set({ ...progressColumns(progress), progress_at: progress.now })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .returning('stop_requested')
+    .executeTakeFirst()
+  if (row === undefined) return 'ended'
+  return row.stop_requested ? 'stop' : 'go on'
+}
+
+export async function finishImport(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+  end: ImportProgress & {
+    status: 'done' | 'stopped' | 'failed'
+    failure: string | null
+    now: Date
+  },
+): Promise<void> {
+  await transaction
+    .updateTable('imports')
+    .set({
+      ...progressColumns(end),
+      status: end.status,
+      failure: end.failure,
+      progress_at: end.now,
+      finished_at: end.now,
+    })
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .where('status', '=', 'running')
+    .execute()
+}
+
+/** The rows that an import has read, as its last commit has it. */
+export async function rowsReadOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  importId: number,
+): Promise<number | null> {
+  const row = await transaction
+    .selectFrom('imports')
+    .select('rows_read')
+    .where('tenant_id', '=', tenant)
+    .where('import_id', '=', importId)
+    .executeTakeFirst()
+  return row?.rows_read ?? null
+}
+
+function progressColumns(progress: ImportProgress & ImportLists) {
+  const list = (name: keyof ImportLists) =>
+    progress[name] === undefined ? {} : { [name]: JSON.stringify(progress[name]) }
+  return {
+    rows_read: progress.rowsRead,
+    rows_added: progress.rowsAdded,
+    rows_updated: progress.rowsUpdated,
+    rows_repeated: progress.rowsRepeated,
+    rows_refused: progress.rowsRefused,
+    rows_kept: progress.rowsKept,
+    bytes_read: progress.bytesRead,
+    ...list('errors'),
+    ...list('changes'),
+    ...list('kept'),
+  }
+}
+
+/** Any fixed number, so that these locks are of imports. */
+const importLock = 0x6c616e65
+
+/**
+ * Makes what a brokerage's imports do take turns until the end of the transaction: between looking for a row and adding
+ * it, no other import can add it, and an undo does not lock the lanes of a batch in another order.
+ */
+export async function lockImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
+  await sql`select pg_advisory_xact_lock((${importLock}::bigint << 32) + ${tenant}::bigint)`.execute(
+    transaction,
+  )
+}

@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { instanceGoneMs } from '../session/changed-tenants.ts'
+import type { Database, TenantId, TenantTransaction } from '../session/open-database.ts'
+
+/**
+ * One that left in peace counts for so long after it: until the last requests that it admitted have left the window.
+ */
+const instanceLeftMs = 2_000
+
+/**
+ * Says that an instance is here. One that was not seen for so long that the others take it for gone joins anew: they may
+ * have been alone meanwhile. Answers whether there are others.
+ */
+export async function seeInstance(
+  transaction: TenantTransaction,
+  instance: string,
+): Promise<{ others: boolean }> {
+  await sql`delete from instances where seen_at < clock_timestamp() - interval '1 hour'`.execute(transaction)
+  await sql`
+    insert into instances as known values (${instance}, clock_timestamp(), clock_timestamp())
+    on conflict (instance_id) do update set
+      joined_at = case
+        when known.seen_at < clock_timestamp() - make_interval(secs => ${instanceGoneMs / 1000}) then clock_timestamp()
+        else known.joined_at
+      end,
+      seen_at = clock_timestamp()
+  `.execute(transaction)
+  const { rows } = await sql<{ others: boolean }>`
+    select exists (
+      select from instances
+      where instance_id <> ${instance} and seen_at > clock_timestamp() - make_interval(secs => ${instanceGoneMs / 1000})
+    ) as others
+  `.execute(transaction)
+  return { others: rows[0]?.others ?? true }
+}
+
+/** Says that an instance admits nobody any more. */
+export async function leaveInstance(transaction: TenantTransaction, instance: string): Promise<void> {
+  await sql`
+    update instances set seen_at = clock_timestamp() - make_interval(secs => ${(instanceGoneMs - instanceLeftMs) / 1000})
+    where instance_id = ${instance}
+  `.execute(transaction)
+}
+
+/** Whether a place was had, how many are left, and when the next one comes free. */
+export interface TakenPlace {
+  readonly admitted: boolean
+  readonly remaining: number
+  readonly retryAfterMs: number
+}
+
+/**
+ * Takes a place in the window of a tenant that all instances share, by the database's clock. One that is `given` already
+ * is noted, whether there was room for it or not.
+ */
+export async function takePlace(
+  database: Pick<Database, 'callInTenant'>,
+  tenant: TenantId,
+  { max, windowMs, given }: { max: number; windowMs: number; given: boolean },
+): Promise<TakenPlace> {
+  const [taken = 0, remaining = 0, retryAfterMs = windowMs] = await database.callInTenant<number[]>(
+    tenant,
+    'take_place',
+    [max, windowMs, given],
+  )
+  return { admitted: taken === 1, remaining, retryAfterMs }
+}

@@ -1,0 +1,378 @@
+import { sql } from 'kysely'
+import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
+import {
+  type BookingStamps,
+  type LaneOutcome,
+  type OutcomeRule,
+  type RuledOutcome,
+  stampsAfterRollback,
+} from '#engine/shipment-update.ts'
+import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
+import type { LaneRow } from './lanes.ts'
+import { quotesChanged, type TenantId, type TenantTransaction } from '../session/open-database.ts'
+import type { JsonRow } from '../schema/tables.ts'
+
+/** Columns beside the booking whose changes are kept in the audit trail. */
+const auditedOutcome = {
+  truck_cost_source: 'truck_cost_source',
+  outcome: 'outcome',
+  outcome_reason: 'outcome_reason',
+  outcome_source: 'outcome_source',
+  decided_at: 'decided_at',
+} as const
+/** The columns of the quote itself, under the names the API gives them. Only a file that is imported again changes them. */
+const quoted = {
+  quoted_rate: 'quoted_rate_cents',
+  estimated_cost: 'estimated_cost_cents',
+  market_rate: 'market_rate_cents',
+  miles: 'miles',
+  pickup_date: 'pickup_date',
+  quoted_at: 'created_at',
+} as const
+
+const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
+/** The columns whose changes are kept in the audit trail, under the names the API gives them. */
+const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
+  ...auditedBooking.map((field) => [bookingTable[field].shown, bookingColumns[field]] as const),
+  ...(Object.entries(auditedOutcome) as [string, AuditedOutcome][]),
+  ...(Object.entries(quoted) as [string, QuotedColumn][]),
+]
+type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
+type QuotedColumn = (typeof quoted)[keyof typeof quoted]
+type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
+/** The digest of the imported row is in the trail, so that an undo restores it, but nobody is shown it. */
+type AuditedColumn = ShownColumn | 'import_said'
+const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), 'import_said']
+const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), 'import_said'])
+
+/** Columns that change with the audited ones and that the audit trail does not show. */
+const unaudited = [
+  'signed_at',
+  'outcome_before_booking',
+  ...bookingFields.filter((field) => !bookingTable[field].audited).map((field) => bookingColumns[field]),
+] as const
+
+/** The columns of a lane that can change. */
+export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
+export type QuoteValues = Pick<LaneRow, QuotedColumn | 'import_said'>
+/** New values of a lane: what is absent stays. */
+export type NextValues = Partial<HeldValues & QuoteValues>
+
+/** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
+type AuditedValue = string | number | null
+export type AuditedValues = Partial<Record<AuditedColumn, AuditedValue>>
+
+export interface ChangeOrigin {
+  readonly source: 'dashboard' | 'tms' | 'import'
+  readonly userId?: number
+  readonly tokenId?: number
+  readonly importId?: number
+  readonly rolledBackChange?: number
+  /** The rule that changed the outcome, when a rule did. */
+  readonly rule?: OutcomeRule | null
+}
+
+function audit(value: string | number | Date | null): AuditedValue {
+  return value instanceof Date ? value.toISOString() : value
+}
+
+/** The audited columns in which `next` differs from `lane`, before and after. */
+function differences(
+  lane: Partial<LaneRow>,
+  next: NextValues,
+): { before: AuditedValues; after: AuditedValues } {
+  const before: AuditedValues = {}
+  const after: AuditedValues = {}
+  for (const column of auditedColumns) {
+    const value = next[column]
+    if (value === undefined) continue
+    const [was, is] = [audit(lane[column] ?? null), audit(value)]
+    if (was !== is) {
+      before[column] = was
+      after[column] = is
+    }
+  }
+  return { before, after }
+}
+
+/** What `change_lane` takes: what changes of the lane, and the line of its audit trail, null where nothing differs. */
+interface LaneChange {
+  /** What is absent stays. */
+  readonly held: Partial<HeldValues>
+  /** What `change_quote` takes; null when the quote itself stays. */
+  readonly quote: Partial<Record<keyof QuoteValues, AuditedValue>> | null
+  readonly change: object | null
+}
+
+const columnsInEvents = bookingFields
+  .filter((field) => bookingTable[field].inEvents)
+  .map((field) => bookingColumns[field])
+
+/** The types of the events of a change, in the order in which they are sent. */
+function eventsOf(after: AuditedValues): string[] {
+  const differs = (columns: readonly AuditedColumn[]) => columns.some((column) => after[column] !== undefined)
+  return [
+    ...(differs(columnsInEvents) ? ['lane.booked'] : []),
+    ...((after.cancelled_at ?? null) === null ? [] : ['lane.booking_cancelled']),
+    ...(differs(['outcome', 'outcome_reason']) ? ['lane.outcome_changed'] : []),
+  ]
+}
+
+/** A lane with a customer rate or truck cost is not cancelled, whichever path brings the amount. */
+function uncancelledWhenBooked(lane: HeldValues, next: NextValues): NextValues {
+  const held = { ...lane, ...next }
+  const isBooked = held.customer_rate_cents !== null || held.truck_cost_cents !== null
+  return isBooked && held.cancelled_at !== null ? { ...next, cancelled_at: null, cancel_reason: null } : next
+}
+
+/** What writes `values` to a lane that is as it was read; null when there is nothing to write. */
+export function laneChange(
+  lane: HeldValues & Partial<QuoteValues>,
+  values: NextValues,
+  origin: ChangeOrigin,
+  now: Date,
+): LaneChange | null {
+  const next = uncancelledWhenBooked(lane, values)
+  const { before, after } = differences(lane, next)
+  const changed = Object.keys(after).some((column) => column !== 'import_said')
+  const parts = Object.groupBy(Object.entries(after), ([column]) =>
+    quoteColumns.has(column) ? 'quote' : 'held',
+  )
+  const besides = unaudited.filter((column) => next[column] !== undefined)
+  if (!changed && parts.quote === undefined && besides.length === 0) return null
+  const held = Object.fromEntries([
+    ...(parts.held ?? []),
+    ...besides.map((column) => [column, next[column]] as const),
+  ])
+  const change = {
+    source: origin.source,
+    user_id: origin.userId,
+    token_id: origin.tokenId,
+    import_id: origin.importId,
+    changed_at: now,
+    before,
+    after,
+    rolled_back_change: origin.rolledBackChange,
+    rule: origin.rule ?? undefined,
+    events: eventsOf(after),
+  }
+  return {
+    held: held as Partial<HeldValues>,
+    quote: parts.quote === undefined ? null : Object.fromEntries(parts.quote),
+    change: changed ? change : null,
+  }
+}
+
+/** What changes a locked lane, and why. */
+export interface ChangingLane {
+  readonly lane: LaneRow
+  readonly next: NextValues
+  readonly origin: ChangeOrigin
+}
+
+/**
+ * Changes locked lanes, each once, and records each change, or does neither where nothing differs: the one way to change
+ * a lane. Columns outside the audit trail (such as signed_at) are written either way. Answers the lanes as they then are,
+ * in the order given.
+ */
+export async function changeLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  changing: readonly ChangingLane[],
+  now: Date,
+): Promise<LaneRow[]> {
+  const writing = changing.flatMap(({ lane, next, origin }) => {
+    const written = laneChange(lane, next, origin, now)
+    return written === null ? [] : [{ lane, ...written }]
+  })
+  const quotes = writing.filter(({ quote }) => quote !== null)
+  if (quotes.length > 0) {
+    await sql`
+      select change_quote(${tenant}, lane, held)
+      from unnest(${quotes.map(({ lane }) => lane.lane_id)}::bigint[], ${quotes.map(({ quote }) => JSON.stringify(quote))}::jsonb[])
+        as sent (lane, held)
+    `.execute(transaction)
+  }
+  if (writing.length === 0) return changing.map(({ lane }) => lane)
+  const { rows } = await sql<LaneRow>`
+    select changed.*
+    from unnest(
+      ${writing.map(({ lane }) => lane.lane_id)}::bigint[],
+      ${writing.map(({ held }) => JSON.stringify(held))}::jsonb[],
+      ${writing.map(({ change }) => (change === null ? null : JSON.stringify(change)))}::jsonb[]
+    ) with ordinality as sent (lane, held, change, nth)
+    cross join lateral change_lane(${tenant}, sent.lane, null, sent.held, sent.change) as changed
+    order by nth
+  `.execute(transaction)
+  const changed = new Map(rows.map((row) => [row.lane_id, row]))
+  const ids = writing.map(({ lane }) => lane.lane_id)
+  if (!ids.every((id) => changed.has(id))) throw new Error('A lane that is locked is not there.')
+  quotesChanged(transaction, ids)
+  return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
+}
+
+/** As `changeLanes`, for one lane. */
+export async function changeLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lane: LaneRow,
+  next: NextValues,
+  origin: ChangeOrigin,
+  now: Date,
+): Promise<LaneRow> {
+  const [changed = lane] = await changeLanes(transaction, tenant, [{ lane, next, origin }], now)
+  return changed
+}
+
+/** The time of the database's clock, which all instances share. */
+export async function databaseNow(transaction: TenantTransaction): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(transaction)
+  return rows[0]?.now ?? new Date(Number.NaN)
+}
+
+/** The changes of a lane, newest first, with the name of the person where it was one. */
+export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
+  return transaction
+    .selectFrom('lane_changes')
+    .leftJoin('users', (join) =>
+      join
+        .onRef('users.tenant_id', '=', 'lane_changes.tenant_id')
+        .onRef('users.user_id', '=', 'lane_changes.user_id'),
+    )
+    .select([
+      'change_number',
+      'source',
+      'lane_changes.user_id',
+      'users.name as user_name',
+      'changed_at',
+      'before',
+      'after',
+      'rolled_back_change',
+      'rule',
+    ])
+    .where('lane_changes.tenant_id', '=', tenant)
+    .where('lane_id', '=', laneId)
+    .orderBy('change_number', 'desc')
+    .execute()
+}
+
+/** Who last set a column of a lane: a person by name, or the source alone. */
+export interface Setter {
+  readonly source: 'dashboard' | 'tms' | 'import'
+  readonly name: string | null
+}
+
+/** Who last set each of these columns of lanes, in the order given; null where the lane was made with the value. */
+export async function settersOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  asked: readonly { readonly laneId: number; readonly column: string }[],
+): Promise<(Setter | null)[]> {
+  const { rows } = await sql<{ nth: number; source: Setter['source']; name: string | null }>`
+    select nth::integer as nth, change.source, users.name
+    from tenants as one
+    cross join unnest(${asked.map(({ laneId }) => laneId)}::bigint[], ${asked.map(({ column }) => column)}::text[])
+      with ordinality as asked (lane, wanted, nth)
+    cross join lateral (
+      select source, user_id from lane_changes
+      where lane_changes.tenant_id = one.tenant_id and lane_id = asked.lane and after ? asked.wanted
+      order by change_number desc limit 1
+    ) as change
+    left join users on users.tenant_id = one.tenant_id and users.user_id = change.user_id
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const found = new Map(rows.map(({ nth, source, name }) => [nth, { source, name }]))
+  return asked.map((_, index) => found.get(index + 1) ?? null)
+}
+
+export async function findChange(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneId: number,
+  changeNumber: number,
+) {
+  return (
+    (await transaction
+      .selectFrom('lane_changes')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .where('change_number', '=', changeNumber)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+/** The values of a change under the names and in the units of the API: dollars, not cents. */
+export function auditedForApi(values: AuditedValues): Record<string, AuditedValue> {
+  const named: Record<string, AuditedValue> = {}
+  for (const [name, column] of shown) {
+    const value = values[column]
+    if (value === undefined) continue
+    named[name] = typeof value === 'number' && column.endsWith('_cents') ? value / 100 : value
+  }
+  return named
+}
+
+/** The fields in which `next` differs from a lane, before and after, as a change of it shows them. */
+export function differencesForApi(lane: LaneRow, next: NextValues) {
+  const { before, after } = differences(lane, next)
+  const [was, is] = [auditedForApi(before), auditedForApi(after)]
+  return Object.keys(is).map((field) => ({ field, before: was[field] ?? null, after: is[field] ?? null }))
+}
+
+/** The outcome of a lane as the engine has it. */
+export function outcomeOf(lane: HeldValues): LaneOutcome {
+  return {
+    outcome: lane.outcome,
+    reason: lane.outcome_reason,
+    source: lane.outcome_source,
+    decidedAt: lane.decided_at?.getTime() ?? null,
+  }
+}
+
+/** The outcome that `lane` had before its booking, as the engine has it. */
+export function outcomeBeforeBooking({ outcome_before_booking: kept }: HeldValues): LaneOutcome | null {
+  if (kept === null) return null
+  const { outcome, reason, source, decided_at } = kept
+  return { outcome, reason, source, decidedAt: decided_at === null ? null : Date.parse(decided_at) }
+}
+
+/** The columns that an outcome set by a rule changes. The change names the rule: see `ChangeOrigin`. */
+export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'rule'>) {
+  const moment = (at: number | null) => (at === null ? null : new Date(at))
+  return {
+    outcome: outcome.outcome,
+    outcome_reason: outcome.reason,
+    outcome_source: outcome.source,
+    decided_at: moment(outcome.decidedAt),
+    outcome_before_booking:
+      beforeBooking === null
+        ? null
+        : {
+            outcome: beforeBooking.outcome,
+            reason: beforeBooking.reason,
+            source: beforeBooking.source,
+            decided_at: moment(beforeBooking.decidedAt)?.toISOString() ?? null,
+          },
+  } as const satisfies Partial<HeldValues>
+}
+
+/** The values from before a change, ready to be written back. */
+export function valuesBefore(before: AuditedValues): NextValues {
+  return laneOfJson(before as JsonRow<NextValues>)
+}
+
+/**
+ * As `valuesBefore`, for a person who rolls a change back. The booking fields among them count as written at `now` of the
+ * database's clock: an update that was signed before the rollback and arrives after it does not restore the undone
+ * values. The row of a file that made the change stays known: importing it again does not restore them either.
+ */
+export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
+  const { import_said: _, ...values } = valuesBefore(before)
+  const undone = bookingFields.filter((field) => before[bookingColumns[field]] !== undefined)
+  if (undone.length === 0) return values
+  const seconds = Math.floor(now.getTime() / 1000)
+  const stamps = undone.map((field) => [field, stampsAfterRollback(lane.signed_at[field] ?? [], seconds)])
+  const signedAt: BookingStamps = { ...lane.signed_at, ...Object.fromEntries(stamps) }
+  return { ...values, signed_at: signedAt }
+}

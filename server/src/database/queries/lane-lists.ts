@@ -1,0 +1,265 @@
+import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
+import { landedMarginCents, marginComparable, marginLanded, quotedMarginCents } from './landed-margin.ts'
+import type { LaneRow } from './lanes.ts'
+import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { Tables } from '../schema/tables.ts'
+
+export interface LaneFilter {
+  readonly outcome?: LaneRow['outcome']
+  readonly reason?: NonNullable<LaneRow['outcome_reason']>
+  readonly originKey?: string
+  readonly destinationKey?: string
+  readonly equipmentCode?: string
+  readonly customer?: string
+  readonly quotedBy?: number
+  readonly words?: string
+  readonly from?: Date
+  readonly to?: Date
+  /** Only lanes that have a booking, or had one that was cancelled. */
+  readonly booked?: boolean
+}
+
+/** The conditions of a filter, for a query over lanes. */
+export function matching(filter: LaneFilter) {
+  return (lane: ExpressionBuilder<Tables, 'lanes'>) => {
+    const customer = lane.fn.coalesce('customer_name', 'quoted_customer_name')
+    return lane.and([
+      ...(filter.outcome === undefined ? [] : [lane('outcome', '=', filter.outcome)]),
+      ...(filter.reason === undefined ? [] : [lane('outcome_reason', '=', filter.reason)]),
+      ...(filter.originKey === undefined ? [] : [lane('origin_key', '=', filter.originKey)]),
+      ...(filter.destinationKey === undefined ? [] : [lane('destination_key', '=', filter.destinationKey)]),
+      ...(filter.equipmentCode === undefined ? [] : [lane('equipment_code', '=', filter.equipmentCode)]),
+      ...(filter.customer === undefined
+        ? []
+        : [lane(lane.fn('lower', [customer]), '=', lane.fn('lower', [lane.val(filter.customer)]))]),
+      ...(filter.quotedBy === undefined
+        ? []
+        : [lane('lanes.created_by', '=', filter.quotedBy), lane('lanes.import_id', 'is', null)]),
+      ...(filter.from === undefined ? [] : [lane('lanes.created_at', '>=', filter.from)]),
+      ...(filter.to === undefined ? [] : [lane('lanes.created_at', '<', filter.to)]),
+      ...(filter.words ?? '')
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .map((word) => sql<boolean>`search_text like lower(${`%${word.replace(/[\\%_]/g, '\\$&')}%`})`),
+      // The same conditions as the partial index lanes_booked_or_cancelled, so that it is used.
+      ...(filter.booked === true
+        ? [
+            lane.or([
+              lane('customer_rate_cents', 'is not', null),
+              lane('truck_cost_cents', 'is not', null),
+              lane('carrier_name', 'is not', null),
+              lane('carrier_notes', 'is not', null),
+              lane('booked_at', 'is not', null),
+              lane('cancelled_at', 'is not', null),
+            ]),
+          ]
+        : []),
+    ])
+  }
+}
+
+/** What a list is sorted by: lanes with equal keys follow each other by lane_id, lanes without a key come last. */
+interface SortKey {
+  readonly key: RawBuilder<unknown>
+  readonly kind: 'time' | 'cents' | 'text'
+  readonly direction: 'asc' | 'desc'
+  readonly hasNulls: boolean
+}
+
+const rateThatCounts = sql`coalesce(lanes.customer_rate_cents, lanes.quoted_rate_cents)`
+const customerFolded = sql`lower(coalesce(lanes.customer_name, lanes.quoted_customer_name))`
+
+const sortKeys = {
+  newest: { key: sql`lanes.created_at`, kind: 'time', direction: 'desc', hasNulls: false },
+  oldest: { key: sql`lanes.created_at`, kind: 'time', direction: 'asc', hasNulls: false },
+  updated: { key: sql`lanes.updated_at`, kind: 'time', direction: 'desc', hasNulls: false },
+  booked: { key: sql`lanes.booked_at`, kind: 'time', direction: 'desc', hasNulls: true },
+  rate_high: { key: rateThatCounts, kind: 'cents', direction: 'desc', hasNulls: false },
+  rate_low: { key: rateThatCounts, kind: 'cents', direction: 'asc', hasNulls: false },
+  margin_high: { key: landedMarginCents, kind: 'cents', direction: 'desc', hasNulls: true },
+  margin_low: { key: landedMarginCents, kind: 'cents', direction: 'asc', hasNulls: true },
+  customer: { key: customerFolded, kind: 'text', direction: 'asc', hasNulls: false },
+} as const satisfies Record<string, SortKey>
+
+export type LaneSort = keyof typeof sortKeys
+
+/** What the key of a sort is, as a cursor writes it: so that one that nobody handed out is known. */
+export function sortKeyKind(sort: LaneSort): SortKey['kind'] {
+  return sortKeys[sort].kind
+}
+
+/** Where a page ended: the sort key of its last lane, as text (null when it has none), and its id. */
+export interface LaneCursor {
+  readonly key: string | null
+  readonly laneId: number
+}
+
+/** A lane with the key it was sorted by, for the cursor of the next page. */
+export type ListedLane = LaneRow & { readonly sort_key: string | null }
+
+/** Text that gives the very same value back: times to the microsecond, in UTC. */
+function keyText({ key, kind }: SortKey): RawBuilder<string | null> {
+  return kind === 'time'
+    ? sql<string | null>`to_char(${key} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+    : sql<string | null>`${key}::text`
+}
+
+const keyTypes = { time: sql`timestamptz`, cents: sql`bigint`, text: sql`text` } as const
+
+function after({ key, kind, direction, hasNulls }: SortKey, cursor: LaneCursor): RawBuilder<boolean> {
+  const beyond = direction === 'desc' ? sql`<` : sql`>`
+  if (cursor.key === null) {
+    return sql<boolean>`(${key} is null and lanes.lane_id ${beyond} ${cursor.laneId}::bigint)`
+  }
+  const inOrder = sql<boolean>`(${key}, lanes.lane_id) ${beyond} (${cursor.key}::${keyTypes[kind]}, ${cursor.laneId}::bigint)`
+  return hasNulls ? sql<boolean>`(${inOrder} or ${key} is null)` : inOrder
+}
+
+/** Lanes in the order of `sort`, from after `cursor`. Ask for one more than a page to know whether there is another. */
+export async function listLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+  page: { sort: LaneSort; cursor: LaneCursor | null; limit: number },
+): Promise<ListedLane[]> {
+  const order: SortKey = sortKeys[page.sort]
+  const direction = (by: OrderByItemBuilder) => {
+    const directed = order.direction === 'desc' ? by.desc() : by.asc()
+    return order.hasNulls ? directed.nullsLast() : directed
+  }
+  let selection = transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(matching(filter))
+  if (page.cursor !== null) selection = selection.where(after(order, page.cursor))
+  const inOrder = selection
+    .orderBy(order.key, direction)
+    .orderBy('lane_id', order.direction)
+    .limit(page.limit)
+  // The text of the key is made for the lanes of the page only, not for all that were sorted.
+  return transaction
+    .selectFrom(inOrder.as('lanes'))
+    .selectAll()
+    .select(keyText(order).as('sort_key'))
+    .orderBy(order.key, direction)
+    .orderBy('lane_id', order.direction)
+    .execute()
+}
+
+/** How many lanes a filter leaves. */
+export async function countLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+): Promise<number> {
+  const { count } = await transaction
+    .selectFrom('lanes')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('tenant_id', '=', tenant)
+    .where(matching(filter))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Where a lane comes from: the shipper's reference of its request, and the rep who quoted it. */
+export interface QuoteOrigin {
+  readonly reference: string | null
+  readonly quotedBy: { readonly userId: number; readonly name: string } | null
+}
+
+/** Where each of some lanes comes from, by lane_id. */
+export async function quoteOrigins(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id'>[],
+): Promise<ReadonlyMap<number, QuoteOrigin>> {
+  if (lanes.length === 0) return new Map()
+  // Who imported a lane has not quoted it.
+  const repOf = (lane: (typeof lanes)[number]) => (lane.import_id === null ? lane.created_by : null)
+  const requestIds = [...new Set(lanes.map((lane) => lane.request_id))]
+  const names = await userNames(
+    transaction,
+    tenant,
+    lanes.map(repOf).filter((id) => id !== null),
+  )
+  const requests = await transaction
+    .selectFrom('quote_requests')
+    .select(['request_id', 'reference'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`request_id = any(${requestIds}::bigint[])`)
+    .execute()
+  const references = new Map(requests.map((request) => [request.request_id, request.reference]))
+  return new Map(
+    lanes.map((lane) => {
+      const userId = repOf(lane)
+      const name = userId === null ? undefined : names.get(userId)
+      const quotedBy = userId === null || name === undefined ? null : { userId, name }
+      return [lane.lane_id, { reference: references.get(lane.request_id) ?? null, quotedBy }]
+    }),
+  )
+}
+
+/** The names of people of this brokerage, removed ones included, by user id. */
+export async function userNames(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (userIds.length === 0) return new Map()
+  const users = await transaction
+    .selectFrom('users')
+    .select(['user_id', 'name'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`user_id = any(${[...new Set(userIds)]}::integer[])`)
+    .execute()
+  return new Map(users.map((user) => [user.user_id, user.name]))
+}
+
+export interface ShipmentTotals {
+  /** Lanes of the list, cancelled ones included. */
+  readonly listed: number
+  /** Cancelled bookings. They are in no other figure. */
+  readonly cancelled: number
+  readonly shipments: number
+  readonly customerRateCents: number
+  readonly truckCostCents: number
+  readonly withMargin: number
+  readonly marginCents: number
+  /** AR over the shipments whose AR and AP are both known: what margin is a share of. */
+  readonly marginBaseCents: number
+  readonly withQuotedMargin: number
+  readonly quotedMarginCents: number
+  readonly comparable: number
+  /** Margin minus quoted margin over the shipments where both are known. */
+  readonly landedVsQuotedCents: number
+}
+
+export async function shipmentTotals(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  filter: LaneFilter,
+): Promise<ShipmentTotals> {
+  const sum = (cents: RawBuilder<unknown>) => sql<number>`coalesce(sum(${cents}), 0)::bigint`
+  const standing = sql<boolean>`cancelled_at is null`
+  const count = (condition: RawBuilder<boolean>) => sql<number>`count(*) filter (where ${condition})`
+  return transaction
+    .selectFrom('lanes')
+    .select([
+      sql<number>`count(*)`.as('listed'),
+      count(sql`cancelled_at is not null`).as('cancelled'),
+      count(standing).as('shipments'),
+      sum(sql`customer_rate_cents`).as('customerRateCents'),
+      sum(sql`truck_cost_cents`).as('truckCostCents'),
+      count(marginLanded).as('withMargin'),
+      sum(landedMarginCents).as('marginCents'),
+      sum(sql`case when ${marginLanded} then customer_rate_cents end`).as('marginBaseCents'),
+      count(sql`${standing} and ${quotedMarginCents} is not null`).as('withQuotedMargin'),
+      sum(sql`case when ${standing} then ${quotedMarginCents} end`).as('quotedMarginCents'),
+      count(marginComparable).as('comparable'),
+      sum(sql`${landedMarginCents} - ${quotedMarginCents}`).as('landedVsQuotedCents'),
+    ])
+    .where('tenant_id', '=', tenant)
+    .where(matching({ ...filter, booked: true }))
+    .executeTakeFirstOrThrow()
+}

@@ -1,0 +1,371 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import { type BookingColumn, bookedColumns } from './booking-columns.ts'
+import {
+  type Database,
+  quotesChanged,
+  quotesMade,
+  type TenantId,
+  type TenantTransaction,
+} from '../session/open-database.ts'
+import type { LanesTable, Tables } from '../schema/tables.ts'
+
+export type QuoteRequestRow = Selectable<Tables['quote_requests']>
+export type LaneRow = Selectable<LanesTable>
+
+/** What is quoted on one lane, with its places and equipment already read. */
+export type NewLane = Pick<
+  Insertable<LanesTable>,
+  | 'origin'
+  | 'destination'
+  | 'origin_key'
+  | 'destination_key'
+  | 'origin_state'
+  | 'destination_state'
+  | 'origin_market'
+  | 'destination_market'
+  | 'equipment'
+  | 'equipment_code'
+  | 'quoted_rate_cents'
+  | 'estimated_cost_cents'
+  | 'market_rate_cents'
+  | 'miles'
+  | 'pickup_date'
+  | 'expected_cost_cents'
+  | 'expected_cost_low_cents'
+  | 'expected_cost_high_cents'
+> &
+  Partial<
+    Pick<
+      Insertable<LanesTable>,
+      | 'outcome'
+      | 'outcome_reason'
+      | 'outcome_source'
+      | 'decided_at'
+      | 'truck_cost_source'
+      | BookingColumn
+      | 'import_fingerprint'
+    >
+  > & {
+    /** For lanes taken over with their history: which quote of which lane of the request it is, and from when. */
+    readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
+  }
+
+export interface NewQuoteRequest {
+  readonly customerName: string
+  readonly reference: string | null
+  readonly createdBy: number | null
+  readonly createdAt: Date
+  readonly importId: number | null
+  /** The sender's own key, by which a repeat is recognized, and a digest of the body that was sent under it. */
+  readonly repeatable?: { readonly key: string; readonly digest: Buffer }
+  readonly lanes: readonly NewLane[]
+}
+
+/** A lane_ref from its three parts. @example laneRef(48211093754, 1, 2) // '48211093754-1-2' */
+export function laneRef(requestId: number, laneNumber: number, quoteCount: number): string {
+  return `${requestId}-${laneNumber}-${quoteCount}`
+}
+
+async function nextNumbers(
+  transaction: TenantTransaction,
+  sequence: 'lane_number' | 'request_number',
+  count: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ number: number }>`
+    select number from next_numbers(${sequence}, ${count}) as number
+  `.execute(transaction)
+  return rows.map((row) => row.number)
+}
+
+/**
+ * Writes quote requests with their lanes in a few statements, and answers the lanes in the order given.
+ * Lanes whose import_fingerprint is there already are left out of the answer: they were imported before.
+ */
+export async function insertQuoteRequests(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  requests: readonly NewQuoteRequest[],
+): Promise<LaneRow[]> {
+  const requestNumbers = await nextNumbers(transaction, 'request_number', requests.length)
+  const laneNumbers = await nextNumbers(
+    transaction,
+    'lane_number',
+    requests.reduce((count, request) => count + request.lanes.length, 0),
+  )
+  const requestRows: Insertable<Tables['quote_requests']>[] = []
+  const laneRows: Insertable<LanesTable>[] = []
+  for (const [index, request] of requests.entries()) {
+    const requestId = identifiers.requestId(requestNumbers[index] ?? -1)
+    requestRows.push({
+      tenant_id: tenant,
+      request_id: requestId,
+      customer_name: request.customerName,
+      reference: request.reference,
+      created_by: request.createdBy,
+      created_at: request.createdAt,
+      import_id: request.importId,
+      request_key: request.repeatable?.key ?? null,
+      request_digest: request.repeatable?.digest ?? null,
+    })
+    for (const [position, { placed, ...lane }] of request.lanes.entries()) {
+      const createdAt = placed?.createdAt ?? request.createdAt
+      laneRows.push({
+        ...emptyBooking,
+        ...lane,
+        ...newLaneKeys(
+          tenant,
+          identifiers.laneId(laneNumbers[laneRows.length] ?? -1),
+          requestId,
+          placed?.laneNumber ?? position + 1,
+          placed?.quoteCount ?? 1,
+        ),
+        quoted_customer_name: request.customerName,
+        created_by: request.createdBy,
+        created_at: createdAt,
+        updated_at: createdAt,
+        import_id: request.importId,
+      })
+    }
+  }
+  for (const rows of slices(requestRows))
+    await transaction.insertInto('quote_requests').values(rows).execute()
+  const inserted: LaneRow[] = []
+  for (const rows of slices(laneRows)) {
+    inserted.push(
+      ...(await transaction
+        .insertInto('lanes')
+        .values(rows)
+        .onConflict((conflict) => conflict.columns(['tenant_id', 'import_fingerprint']).doNothing())
+        .returningAll()
+        .execute()),
+    )
+  }
+  quotesChanged(
+    transaction,
+    inserted.map(({ lane_id }) => lane_id),
+  )
+  // What a file brings was quoted long ago.
+  quotesMade(
+    transaction,
+    inserted.filter(({ import_id }) => import_id === null),
+  )
+  return inserted
+}
+
+const emptyBooking = {
+  outcome: 'pending',
+  outcome_reason: null,
+  outcome_source: null,
+  decided_at: null,
+  truck_cost_source: null,
+  ...bookedColumns(() => null),
+  import_fingerprint: null,
+} as const
+
+function newLaneKeys(
+  tenant: TenantId,
+  laneId: number,
+  requestId: number,
+  laneNumber: number,
+  quoteCount: number,
+) {
+  return {
+    tenant_id: tenant,
+    lane_id: laneId,
+    lane_ref: laneRef(requestId, laneNumber, quoteCount),
+    request_id: requestId,
+    lane_number: laneNumber,
+    quote_count: quoteCount,
+  }
+}
+
+/** A statement takes at most 65,535 parameters; a lane has 40 columns. */
+const rowsPerStatement = 1_000
+
+function slices<T>(rows: readonly T[]): T[][] {
+  const parts: T[][] = []
+  for (let start = 0; start < rows.length; start += rowsPerStatement)
+    parts.push(rows.slice(start, start + rowsPerStatement))
+  return parts
+}
+
+function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: string) {
+  return transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('lane_ref', '=', ref)
+}
+
+/** The lane of this tenant with exactly this lane_ref, or null: another tenant's and no lane are the same. */
+export async function findLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ref: string,
+): Promise<LaneRow | null> {
+  return (await laneCalled(transaction, tenant, ref).executeTakeFirst()) ?? null
+}
+
+/** As findLane, and holds the row until the transaction ends, so that two changes of one lane take turns. */
+export async function lockLane(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ref: string,
+): Promise<LaneRow | null> {
+  return (await laneCalled(transaction, tenant, ref).forUpdate().executeTakeFirst()) ?? null
+}
+
+/** The ids of the lanes of this tenant with these lane_refs: lane_ref -> lane_id. */
+export async function findLaneIds(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  refs: readonly string[],
+): Promise<Map<string, number>> {
+  if (refs.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['lane_ref', 'lane_id'])
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_ref = any(${[...refs]}::text[])`)
+    .execute()
+  return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
+}
+
+/** Lanes by id, in its order. With `lock` they are held until the transaction ends. */
+export async function lanesById(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  ids: readonly number[],
+  { lock }: { readonly lock: boolean },
+): Promise<LaneRow[]> {
+  if (ids.length === 0) return []
+  const lanes = transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where(sql<boolean>`lane_id = any(${[...ids]}::bigint[])`)
+    .orderBy('lane_id')
+  return (lock ? lanes.forUpdate() : lanes).execute()
+}
+
+/** The next quote of a lane: same places and equipment, COUNT + 1. The first lane row is locked by the caller. */
+export async function insertRequote(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  identifiers: Database['identifiers'],
+  quoted: LaneRow,
+  next: Pick<
+    NewLane,
+    | 'quoted_rate_cents'
+    | 'estimated_cost_cents'
+    | 'market_rate_cents'
+    | 'pickup_date'
+    | 'expected_cost_cents'
+    | 'expected_cost_low_cents'
+    | 'expected_cost_high_cents'
+  > & {
+    createdBy: number
+    createdAt: Date
+  },
+): Promise<LaneRow> {
+  // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
+  await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', quoted.request_id)
+    .forUpdate()
+    .execute()
+  const { last } = await transaction
+    .selectFrom('lanes')
+    .select((query) => query.fn.max('quote_count').as('last'))
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', quoted.request_id)
+    .where('lane_number', '=', quoted.lane_number)
+    .executeTakeFirstOrThrow()
+  const [number = -1] = await nextNumbers(transaction, 'lane_number', 1)
+  const inserted = await transaction
+    .insertInto('lanes')
+    .values({
+      ...emptyBooking,
+      origin: quoted.origin,
+      destination: quoted.destination,
+      origin_key: quoted.origin_key,
+      destination_key: quoted.destination_key,
+      origin_state: quoted.origin_state,
+      destination_state: quoted.destination_state,
+      origin_market: quoted.origin_market,
+      destination_market: quoted.destination_market,
+      equipment: quoted.equipment,
+      equipment_code: quoted.equipment_code,
+      miles: quoted.miles,
+      quoted_rate_cents: next.quoted_rate_cents,
+      estimated_cost_cents: next.estimated_cost_cents,
+      market_rate_cents: next.market_rate_cents,
+      pickup_date: next.pickup_date,
+      expected_cost_cents: next.expected_cost_cents ?? null,
+      expected_cost_low_cents: next.expected_cost_low_cents ?? null,
+      expected_cost_high_cents: next.expected_cost_high_cents ?? null,
+      ...newLaneKeys(tenant, identifiers.laneId(number), quoted.request_id, quoted.lane_number, last + 1),
+      quoted_customer_name: quoted.quoted_customer_name,
+      created_by: next.createdBy,
+      created_at: next.createdAt,
+      updated_at: next.createdAt,
+      import_id: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  quotesChanged(transaction, [inserted.lane_id])
+  quotesMade(transaction, [inserted])
+  return inserted
+}
+
+/**
+ * The request that was made under a key, or null. Of two requests with one key the second waits here until the first is
+ * done, and then finds it.
+ */
+export async function findQuoteRequestByKey(transaction: TenantTransaction, tenant: TenantId, key: string) {
+  await sql`select pg_advisory_xact_lock(${tenant}, hashtext(${key}))`.execute(transaction)
+  const found = await transaction
+    .selectFrom('quote_requests')
+    .select('request_id')
+    .where('tenant_id', '=', tenant)
+    .where('request_key', '=', key)
+    .executeTakeFirst()
+  return found === undefined ? null : findQuoteRequest(transaction, tenant, found.request_id)
+}
+
+export async function findQuoteRequest(transaction: TenantTransaction, tenant: TenantId, requestId: number) {
+  const request = await transaction
+    .selectFrom('quote_requests')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', requestId)
+    .executeTakeFirst()
+  if (request === undefined) return null
+  const lanes = await transaction
+    .selectFrom('lanes')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('request_id', '=', requestId)
+    .orderBy('lane_number')
+    .orderBy('quote_count')
+    .execute()
+  return { request, lanes }
+}
+
+/** The references of lanes, by lane id. */
+export async function readLaneRefs(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  laneIds: readonly number[],
+): Promise<Map<number, string>> {
+  const rows = await transaction
+    .selectFrom('lanes')
+    .select(['lane_id', 'lane_ref'])
+    .where('tenant_id', '=', tenant)
+    .where('lane_id', 'in', laneIds)
+    .execute()
+  return new Map(rows.map(({ lane_id, lane_ref }) => [lane_id, lane_ref]))
+}

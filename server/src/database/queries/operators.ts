@@ -1,0 +1,103 @@
+import pg from 'pg'
+import { type TenantId, tenantId } from '../session/open-database.ts'
+
+export interface NamedTenant {
+  readonly tenant: TenantId
+  readonly name: string
+}
+
+/** Every brokerage of the installation, by name. Only the owner of the tables may ask; anyone else sees none. */
+export async function listTenants(
+  ownerConnection: pg.ClientConfig,
+): Promise<(NamedTenant & { readonly status: 'active' | 'suspended' })[]> {
+  const client = new pg.Client({
+    ...ownerConnection,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 5_000,
+  })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ tenant_id: number; name: string; status: 'active' | 'suspended' }>(
+      'select tenant_id, name, status from tenants order by name, tenant_id',
+    )
+    return rows.map(({ tenant_id, name, status }) => ({ tenant: tenantId(tenant_id), name, status }))
+  } finally {
+    await client.end()
+  }
+}
+
+/** How many rows of each table belong to a tenant, each table before those it points at. */
+export type TenantRows = ReadonlyMap<string, number>
+
+/**
+ * Deletes every row of a tenant, from every table that names one, in one transaction, and looks that none is left. With
+ * `dryRun` it counts and leaves everything as it is. Only the owner of the tables may.
+ *
+ * @throws Error where rows are left, and then nothing has been deleted
+ */
+export async function eraseTenantRows(
+  ownerConnection: pg.ClientConfig,
+  tenant: TenantId,
+  { dryRun, onTable = () => {} }: { dryRun: boolean; onTable?: (table: string, rows: number) => void },
+): Promise<TenantRows> {
+  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query('select enter_tenant($1, 0, 0, 0)', [String(tenant)])
+    const tables = await tenantTables(client)
+    const rows = new Map<string, number>()
+    for (const table of tables) {
+      const count = dryRun
+        ? Number(
+            (
+              await client.query<{ count: string }>(`select count(*) from ${table} where tenant_id = $1`, [
+                tenant,
+              ])
+            ).rows[0]?.count,
+          )
+        : ((await client.query(`delete from ${table} where tenant_id = $1`, [tenant])).rowCount ?? 0)
+      rows.set(table, count)
+      onTable(table, count)
+    }
+    if (dryRun) {
+      await client.query('rollback')
+      return rows
+    }
+    for (const table of tables) {
+      const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
+      if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
+    }
+    // The row that told of changes of the brokerage is gone: this tells those who asked nothing meanwhile.
+    await client.query('update installation set erasures = erasures + 1')
+    await client.query('commit')
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Every table with a tenant in it, each before those that its foreign keys point at. */
+export async function tenantTables(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ table: string; points_at: string[] }>(
+    `select c.oid::regclass::text as table,
+       array(select distinct confrelid::regclass::text from pg_constraint
+             where contype = 'f' and conrelid = c.oid and confrelid <> c.oid) as points_at
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+       and a.attname = 'tenant_id' and not a.attisdropped
+     order by 1`,
+  )
+  const waiting = new Map(rows.map(({ table, points_at }) => [table, points_at]))
+  const ordered: string[] = []
+  while (waiting.size > 0) {
+    const next = [...waiting.keys()].find(
+      (table) => ![...waiting.values()].some((points) => points.includes(table)),
+    )
+    if (next === undefined)
+      throw new Error(`The tables ${[...waiting.keys()].join(', ')} point at each other.`)
+    waiting.delete(next)
+    ordered.push(next)
+  }
+  return ordered
+}

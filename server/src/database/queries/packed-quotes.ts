@@ -1,0 +1,202 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { WinProbabilityMethod } from '#engine/win-probability.ts'
+import type { TenantId, TenantTransaction, TenantVersions } from '../session/open-database.ts'
+
+/** The settings of a brokerage by which its quotes are read. */
+export interface BookSettings {
+  readonly method: WinProbabilityMethod
+  readonly floors: RateFloors
+}
+
+/*
+ * A quote as the database packs it, and one text for its places. A row for each quote would take the driver thirty times as
+ * long: it would parse and name each value. Nobody can write a control character into a place. The byte of the outcome is its
+ * index in the engine's `OUTCOMES`.
+ */
+const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
+  || int4send(coalesce(customer_rate_cents, quoted_rate_cents))
+  || int4send(coalesce(truck_cost_cents, estimated_cost_cents, -1))
+  || case outcome when 'won' then '\\x01'::bytea when 'lost' then '\\x02'::bytea else '\\x00'::bytea end`
+export const recordBytes = 33
+export const unitSeparator = '\u001f'
+export const recordSeparator = '\u001e'
+const places = sql`concat_ws(${unitSeparator}, origin_key, destination_key, origin_state, destination_state,
+  coalesce(origin_market, ''), coalesce(destination_market, ''), equipment_code)`
+
+/** Many quotes as they come from the database. */
+export interface PackedQuotes {
+  readonly records: Buffer | null
+  readonly places: string | null
+}
+
+/** @param lanes what to read from: `lanes` with its condition, or rows of it */
+async function packedQuotes(
+  transaction: TenantTransaction,
+  lanes: RawBuilder<unknown>,
+): Promise<PackedQuotes> {
+  const { rows } = await sql<PackedQuotes>`
+    select string_agg(${record}, ''::bytea) as records, string_agg(${places}, ${recordSeparator}) as places
+    from ${lanes}
+  `.execute(transaction)
+  return rows[0] ?? { records: null, places: null }
+}
+
+const wordSize = 2 ** 32
+
+/** An integer of eight bytes. Ids and the times of the next 250 years are far below 2^53. */
+export function int8At(bytes: DataView, at: number): number {
+  return bytes.getInt32(at) * wordSize + bytes.getUint32(at + 4)
+}
+
+/** The same bytes; a Buffer takes several times as long to give its numbers. */
+export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+
+export interface BookStanding {
+  readonly versions: TenantVersions
+  readonly settings: BookSettings
+  /** Versions of the facts that the log of changes has after the one that was asked with, and the lanes it names. */
+  readonly logged: number
+  readonly named: number
+}
+
+/** Where a brokerage stands. One statement, so that versions, settings and log are of one moment. */
+export async function readBookStanding(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  since: number | null,
+): Promise<BookStanding> {
+  const { rows } = await sql<{
+    facts: number
+    access: number
+    method: WinProbabilityMethod
+    margin_pct: number | null
+    margin_cents: number | null
+    rate_per_mile_cents: number | null
+    logged: number
+    named: number
+  }>`
+    select coalesce(facts.facts_version, 0) as facts, coalesce(facts.access_version, 0) as access,
+      one.win_probability_method as method, one.floor_margin_pct as margin_pct,
+      one.floor_margin_cents as margin_cents, one.floor_rate_per_mile_cents as rate_per_mile_cents, logged, named
+    from tenants as one
+    left join tenant_facts as facts on facts.tenant_id = one.tenant_id
+    cross join lateral (
+      select count(*) as logged, coalesce(sum(cardinality(changes.lanes)), 0)::bigint as named
+      from quote_changes as changes
+      where changes.tenant_id = one.tenant_id and changes.version > ${since}::bigint
+        and changes.version <= facts.facts_version
+    ) as log
+    where one.tenant_id = ${tenant}
+  `.execute(transaction)
+  const [row] = rows
+  return {
+    versions: { facts: row?.facts ?? 0, access: row?.access ?? 0 },
+    settings: {
+      method: row?.method ?? 'at_or_below',
+      floors: {
+        marginPct: row?.margin_pct ?? null,
+        marginCents: row?.margin_cents ?? null,
+        rateCentsPerMile: row?.rate_per_mile_cents ?? null,
+      },
+    },
+    logged: row?.logged ?? 0,
+    named: row?.named ?? 0,
+  }
+}
+
+/** How many quotes a brokerage has. */
+export async function countQuotes(transaction: TenantTransaction, tenant: TenantId): Promise<number> {
+  const { count } = await transaction
+    .selectFrom('lanes')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Where a quote stands in the order of lists: when it was made, in microseconds since 2000 (see `foreverUs`), and its id. */
+export interface QuotePlace {
+  readonly us: bigint
+  readonly laneId: number
+}
+
+/** As PostgreSQL writes the time `infinity`; `-infinity` is one less than its opposite. */
+const foreverUs = 2n ** 63n - 1n
+
+/** The newest quote of all is older than this. */
+export const beforeAnyQuote: QuotePlace = { us: foreverUs, laneId: Number.MAX_SAFE_INTEGER }
+
+/** Exactly the moment: a Date has no microseconds, which rows that another program wrote may have. */
+function moment(us: bigint): RawBuilder<Date> {
+  if (us === foreverUs) return sql`'infinity'::timestamptz`
+  if (us === -foreverUs - 1n) return sql`'-infinity'::timestamptz`
+  const [seconds, rest] = [String(us / 1_000_000n), String(us % 1_000_000n)]
+  return sql`'2000-01-01 00:00:00Z'::timestamptz + ${seconds}::bigint * interval '1 second'
+    + ${rest}::bigint * interval '1 microsecond'`
+}
+
+/** The newest quotes before a moment, at most `max`, and the oldest of them; null where there are no more. */
+export async function readQuotesBefore(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  before: QuotePlace,
+  max: number,
+): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
+  // Whatever the planner believes of a table that has just grown: each portion is found through the index of lists.
+  await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
+    transaction,
+  )
+  const older = sql<boolean>`(created_at, lane_id) < (${moment(before.us)}, ${before.laneId}::bigint)`
+  const packed = await packedQuotes(
+    transaction,
+    sql`(
+      select * from lanes where tenant_id = ${tenant} and ${older}
+      order by created_at desc, lane_id desc limit ${max}
+    ) as page`,
+  )
+  const count = (packed.records?.length ?? 0) / recordBytes
+  return { end: count < max ? null : oldestOf(packed), packed }
+}
+
+/** The oldest of packed quotes. */
+function oldestOf({ records }: PackedQuotes): QuotePlace {
+  const numbers = viewOf(records ?? Buffer.alloc(0))
+  let oldest = beforeAnyQuote
+  for (let at = 0; at < numbers.byteLength; at += recordBytes) {
+    const us = numbers.getBigInt64(at + 8)
+    const laneId = int8At(numbers, at)
+    if (us < oldest.us || (us === oldest.us && laneId < oldest.laneId)) oldest = { us, laneId }
+  }
+  return oldest
+}
+
+/** The lanes that the log names between two versions, each once. */
+export async function readChangedLanes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  since: number,
+  until: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ ids: Buffer | null }>`
+    select string_agg(int8send(id), ''::bytea) as ids from (
+      select distinct unnest(lanes) as id from quote_changes
+      where tenant_id = ${tenant} and version > ${since}::bigint and version <= ${until}::bigint
+    ) as changed
+  `.execute(transaction)
+  const ids = rows[0]?.ids ?? Buffer.alloc(0)
+  const numbers = viewOf(ids)
+  return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
+}
+
+/** The quotes of these lanes. Those that are no more are not among them. */
+export async function readQuotesOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanes: readonly number[],
+): Promise<PackedQuotes> {
+  return packedQuotes(
+    transaction,
+    sql`lanes where tenant_id = ${tenant} and lane_id = any(${[...lanes]}::bigint[])`,
+  )
+}

@@ -1,0 +1,329 @@
+import { randomInt } from 'node:crypto'
+import { type Selectable, sql } from 'kysely'
+import type { Role } from '#contract/endpoint.ts'
+import {
+  accessChanged,
+  type Database,
+  type TenantId,
+  type TenantTransaction,
+  tenantId,
+} from '../session/open-database.ts'
+import type { Tables } from '../schema/tables.ts'
+
+export type UserRow = Selectable<Tables['users']>
+export type TenantRow = Selectable<Tables['tenants']>
+
+/** The next small number of a tenant's own, such as a user id: 1, 2, 3 ... */
+export async function nextTenantNumber(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  counter: 'user' | 'token' | 'secret' | 'import' | 'audit' | 'event-endpoint' | 'event-secret',
+): Promise<number> {
+  const { last_number } = await transaction
+    .insertInto('tenant_counters')
+    .values({ tenant_id: tenant, counter, last_number: 1 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant_id', 'counter'])
+        .doUpdateSet({ last_number: sql`tenant_counters.last_number + 1` }),
+    )
+    .returning('last_number')
+    .executeTakeFirstOrThrow()
+  return last_number
+}
+
+/** E-mail addresses are compared without case and white space around them. */
+export function foldedEmail(email: string): string {
+  return email.trim().normalize('NFKC').toLowerCase()
+}
+
+/** Which tenant and person an address signs in to, or null. */
+export async function signInOf(
+  database: Database,
+  email: string,
+): Promise<{ tenant: TenantId; userId: number } | null> {
+  return database.outsideTenants(async (transaction) => {
+    const { rows } = await sql<{ tenant_id: number; user_id: number }>`
+      select tenant_id, user_id from sign_in_of(${foldedEmail(email)})
+    `.execute(transaction)
+    const row = rows[0]
+    return row === undefined ? null : { tenant: tenantId(row.tenant_id), userId: row.user_id }
+  })
+}
+
+async function claimSignIn(transaction: TenantTransaction, tenant: TenantId, userId: number, email: string) {
+  const { rows } = await sql<{ claimed: boolean }>`
+    select claim_sign_in(${foldedEmail(email)}, ${tenant}, ${userId}) as claimed
+  `.execute(transaction)
+  return rows[0]?.claimed === true
+}
+
+/** Random, so that a tenant's number says nothing about how many there are. */
+export function newTenantId(): TenantId {
+  return tenantId(randomInt(100_000_000, 2_147_483_647))
+}
+
+/** A new brokerage with its owner, or null when the address is in use. */
+export async function createTenant(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  made: { company: string; name: string; email: string; passwordHash: string; now: Date },
+): Promise<{ tenant: TenantRow; user: UserRow } | null> {
+  const tenantRow = await transaction
+    .insertInto('tenants')
+    .values({ tenant_id: tenant, name: made.company, created_at: made.now })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  const user = await insertUser(transaction, tenant, {
+    ...made,
+    role: 'owner',
+    status: 'active',
+    invitation: null,
+  })
+  return user === null ? null : { tenant: tenantRow, user }
+}
+
+/** A new person, or null when the address is in use. */
+export async function insertUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  made: {
+    name: string
+    email: string
+    role: Role
+    status: 'active' | 'invited'
+    passwordHash: string | null
+    invitation: { hash: Buffer; expiresAt: Date } | null
+    now: Date
+  },
+): Promise<UserRow | null> {
+  const userId = await nextTenantNumber(transaction, tenant, 'user')
+  if (!(await claimSignIn(transaction, tenant, userId, made.email))) return null
+  return transaction
+    .insertInto('users')
+    .values({
+      tenant_id: tenant,
+      user_id: userId,
+      name: made.name,
+      email: made.email.trim(),
+      role: made.role,
+      status: made.status,
+      password_hash: made.passwordHash,
+      invitation_hash: made.invitation?.hash ?? null,
+      invitation_expires_at: made.invitation?.expiresAt ?? null,
+      created_at: made.now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+export async function findTenant(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<TenantRow | null> {
+  return (
+    (await transaction
+      .selectFrom('tenants')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .executeTakeFirst()) ?? null
+  )
+}
+
+export async function updateTenant(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  values: Partial<
+    Pick<
+      TenantRow,
+      | 'name'
+      | 'win_probability_method'
+      | 'floor_margin_pct'
+      | 'floor_margin_cents'
+      | 'floor_rate_per_mile_cents'
+    >
+  >,
+): Promise<TenantRow> {
+  if (Object.keys(values).length === 0) {
+    return transaction
+      .selectFrom('tenants')
+      .selectAll()
+      .where('tenant_id', '=', tenant)
+      .executeTakeFirstOrThrow()
+  }
+  accessChanged(transaction)
+  return transaction
+    .updateTable('tenants')
+    .set(values)
+    .where('tenant_id', '=', tenant)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Suspends a brokerage or lets it go on; false when it was so already. */
+export async function setTenantStatus(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  status: TenantRow['status'],
+): Promise<boolean> {
+  accessChanged(transaction)
+  const { numUpdatedRows } = await transaction
+    .updateTable('tenants')
+    .set({ status })
+    .where('tenant_id', '=', tenant)
+    .where('status', '<>', status)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+function userNumbered(transaction: TenantTransaction, tenant: TenantId, userId: number) {
+  return transaction
+    .selectFrom('users')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+}
+
+export async function findUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+): Promise<UserRow | null> {
+  return (await userNumbered(transaction, tenant, userId).executeTakeFirst()) ?? null
+}
+
+/**
+ * As findUser, and holds the row until the transaction ends: what is decided from it is still so when it is written. Who
+ * locks the owners too locks them first, so that nobody waits in a ring.
+ */
+export async function lockUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+): Promise<UserRow | null> {
+  return (await userNumbered(transaction, tenant, userId).forNoKeyUpdate().executeTakeFirst()) ?? null
+}
+
+/** Holds every owner's row until the end of the transaction, so that two owners cannot both step down at once. */
+export async function lockOwners(transaction: TenantTransaction, tenant: TenantId): Promise<number[]> {
+  const rows = await transaction
+    .selectFrom('users')
+    .select('user_id')
+    .where('tenant_id', '=', tenant)
+    .where('role', '=', 'owner')
+    .where('status', '=', 'active')
+    .orderBy('user_id')
+    .forUpdate()
+    .execute()
+  return rows.map((row) => row.user_id)
+}
+
+export async function listUsers(transaction: TenantTransaction, tenant: TenantId): Promise<UserRow[]> {
+  return transaction
+    .selectFrom('users')
+    .selectAll()
+    .where('tenant_id', '=', tenant)
+    .where('status', '<>', 'removed')
+    .orderBy('user_id')
+    .execute()
+}
+
+export async function updateUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+  values: Partial<
+    Pick<UserRow, 'name' | 'role' | 'status' | 'password_hash' | 'invitation_hash'> & {
+      invitation_expires_at: Date | null
+    }
+  >,
+): Promise<UserRow> {
+  accessChanged(transaction)
+  return transaction
+    .updateTable('users')
+    .set(values)
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** A removed person cannot sign in, and their address may be used again. The row stays for the audit trail. */
+export async function removeUser(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  user: UserRow,
+): Promise<UserRow> {
+  await sql`select release_sign_in(${foldedEmail(user.email)}, ${tenant}, ${user.user_id})`.execute(
+    transaction,
+  )
+  return updateUser(transaction, tenant, user.user_id, {
+    status: 'removed',
+    password_hash: null,
+    invitation_hash: null,
+    invitation_expires_at: null,
+  })
+}
+
+export async function insertSession(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  session: { sessionId: string; userId: number; now: Date; expiresAt: Date },
+): Promise<void> {
+  await transaction
+    .insertInto('sessions')
+    .values({
+      tenant_id: tenant,
+      session_id: session.sessionId,
+      user_id: session.userId,
+      created_at: session.now,
+      expires_at: session.expiresAt,
+    })
+    .execute()
+}
+
+/** Ends one session of a person, or all of them, or all but one. */
+export async function endSessions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  userId: number,
+  now: Date,
+  which: { only?: string; except?: string } = {},
+): Promise<void> {
+  let query = transaction
+    .updateTable('sessions')
+    .set({ ended_at: now })
+    .where('tenant_id', '=', tenant)
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+  if (which.only !== undefined) query = query.where('session_id', '=', which.only)
+  if (which.except !== undefined) query = query.where('session_id', '<>', which.except)
+  await query.execute()
+}
+
+/** A live session with its person and tenant as they are now, or null. */
+export async function findSession(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  sessionId: string,
+  now: Date,
+) {
+  return (
+    (await transaction
+      .selectFrom('sessions')
+      .innerJoin('users', (join) =>
+        join
+          .onRef('users.tenant_id', '=', 'sessions.tenant_id')
+          .onRef('users.user_id', '=', 'sessions.user_id'),
+      )
+      .innerJoin('tenants', 'tenants.tenant_id', 'sessions.tenant_id')
+      .select(['users.user_id', 'users.role', 'sessions.expires_at'])
+      .where('sessions.tenant_id', '=', tenant)
+      .where('session_id', '=', sessionId)
+      .where('ended_at', 'is', null)
+      .where('sessions.expires_at', '>', now)
+      .where('users.status', '=', 'active')
+      .where('tenants.status', '=', 'active')
+      .executeTakeFirst()) ?? null
+  )
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely'
+import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+
+/**
+ * How often each place is an end of the tenant's newest lanes, by the place's key.
+ *
+ * @example await placeUses(transaction, tenant, 2_000) // Map { 'dallas|TX' => 212, 'atlanta|GA' => 97 }
+ */
+export async function placeUses(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanesMax: number,
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ key: string; uses: number }>`
+    select ends.key, count(*) as uses
+    from (
+      select origin_key, destination_key from lanes where tenant_id = ${tenant}
+      order by created_at desc, lane_id desc limit ${lanesMax}
+    ) newest
+    cross join lateral (values (newest.origin_key), (newest.destination_key)) ends (key)
+    group by ends.key
+    order by uses desc, ends.key
+  `.execute(transaction)
+  return new Map(rows.map(({ key, uses }) => [key, uses]))
+}
+
+export interface CustomerUse {
+  readonly name: string
+  readonly quotes: number
+  readonly lastQuotedAt: Date
+}
+
+/**
+ * Customers whose name has a text in it, whatever the case, most quoted first. A name written in several cases is one
+ * customer, called as most often written. The name on the booking counts before the one on the quote.
+ *
+ * @example await customersCalled(transaction, tenant, 'har', 1) // [{ name: 'Harvest Table Foods', quotes: 212, ... }]
+ */
+export async function customersCalled(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  text: string,
+  limit: number,
+): Promise<CustomerUse[]> {
+  // Grouped by the name as written first: the rest then works on some hundred names and not on every lane.
+  const { rows } = await sql<CustomerUse>`
+    with written as (
+      select coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes, max(created_at) as last_quoted_at
+      from lanes where tenant_id = ${tenant}
+      group by 1
+    )
+    select (array_agg(name order by quotes desc, name))[1] as name,
+      sum(quotes)::bigint as quotes,
+      max(last_quoted_at) as "lastQuotedAt"
+    from written
+    where strpos(lower(name), lower(${text})) > 0
+    group by lower(name)
+    order by quotes desc, lower(name)
+    limit ${limit}
+  `.execute(transaction)
+  return rows
+}

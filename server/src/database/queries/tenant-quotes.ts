@@ -1,0 +1,106 @@
+import { sql } from 'kysely'
+import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
+import type { TenantId, TenantTransaction, TenantVersions } from '../session/open-database.ts'
+
+/** How often a tenant's facts and its access have changed: at least the versions of whatever is read after it. */
+export async function readVersions(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+): Promise<TenantVersions> {
+  const row = await transaction
+    .selectFrom('tenant_facts')
+    .select(['facts_version', 'access_version'])
+    .where('tenant_id', '=', tenant)
+    .executeTakeFirst()
+  // A tenant that changed nothing yet has no row of facts.
+  return { facts: row?.facts_version ?? 0, access: row?.access_version ?? 0 }
+}
+
+const quoteColumns = [
+  'lane_id as laneId',
+  'outcome',
+  'miles',
+  'origin_key as originKey',
+  'destination_key as destinationKey',
+  'equipment_code as equipmentCode',
+  'quoted_rate_cents as quotedRateCents',
+  'customer_rate_cents as customerRateCents',
+  'estimated_cost_cents as estimatedCostCents',
+  'truck_cost_cents as truckCostCents',
+  'created_at',
+] as const
+
+interface CountedRow {
+  readonly quotedRateCents: number
+  readonly customerRateCents: number | null
+  readonly estimatedCostCents: number | null
+  readonly truckCostCents: number | null
+  readonly created_at: Date
+}
+
+/** A row with the rate and the cost that count, and its time as pricing takes it. */
+function counted<Row extends CountedRow>({
+  quotedRateCents,
+  customerRateCents,
+  estimatedCostCents,
+  truckCostCents,
+  created_at,
+  ...quote
+}: Row) {
+  return {
+    ...quote,
+    rateCents: rateThatCounts({ quotedRateCents, customerRateCents }),
+    costCents: costThatCounts({ estimatedCostCents, truckCostCents }),
+    quotedAt: created_at.getTime(),
+  }
+}
+
+/** A quote with the lane it was for, as models of a whole tenant take it. */
+export interface TenantQuote extends PastQuote {
+  readonly originKey: string
+  readonly destinationKey: string
+  readonly originState: string
+  readonly destinationState: string
+  readonly equipmentCode: string
+  /** AP alone, without the estimate. */
+  readonly truckCostCents: number | null
+}
+
+/** Quotes read by one statement: others have their turn between two, and reading so many rows takes some ten milliseconds. */
+const quotesPerReadMax = 5_000
+
+/** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
+export async function readTenantQuotes(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  since: Date | null,
+  max: number,
+  perReadMax: number = quotesPerReadMax,
+): Promise<TenantQuote[]> {
+  let query = transaction
+    .selectFrom('lanes')
+    .select([...quoteColumns, 'origin_state as originState', 'destination_state as destinationState'])
+    .where('tenant_id', '=', tenant)
+    .orderBy('created_at', 'desc')
+    .orderBy('lane_id', 'desc')
+  if (since !== null) query = query.where('created_at', '>=', since)
+  const quotes: TenantQuote[] = []
+  let part = query
+  for (;;) {
+    const asked = Math.min(perReadMax, max - quotes.length)
+    const rows = await part.limit(asked).execute()
+    for (const row of rows) quotes.push({ ...counted(row), truckCostCents: row.truckCostCents })
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
+    const { created_at, laneId } = last
+    // As text: a Date has no microseconds, which rows that another program wrote may have.
+    const row = await transaction
+      .selectFrom('lanes')
+      .select(sql<string>`created_at::text`.as('at'))
+      .where('tenant_id', '=', tenant)
+      .where('lane_id', '=', laneId)
+      .executeTakeFirst()
+    const at = row?.at ?? created_at.toISOString()
+    part = query.where(sql<boolean>`(created_at, lane_id) < (${at}::timestamptz, ${laneId}::bigint)`)
+  }
+}

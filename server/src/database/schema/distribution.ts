@@ -1,0 +1,277 @@
+import { sql } from 'kysely'
+import pg from 'pg'
+import { instanceGoneMs } from '../session/changed-tenants.ts'
+import type { TenantTransaction } from '../session/open-database.ts'
+
+/**
+ * Tables of the installation, not of a tenant. In a distributed database they stay whole, on the node that is asked. A new
+ * one belongs here only after somebody asked what it gives away, and that no query puts it together with a tenant's rows.
+ */
+export const tablesWithoutTenant = [
+  'installation',
+  'instances',
+  'schema_migrations',
+  'sign_in_emails',
+  // Places of two sequences, for whoever holds the key of the identifiers: not whose they are.
+  'taken_numbers',
+] as const
+
+/** All of a tenant's rows lie where its row of this table lies. */
+const firstTable = 'tenants'
+export const shardsUsual = 32
+export const shardsMax = 1024
+
+/** A reason why a database cannot be distributed, in words an operator can act on. */
+export class DistributionRefused extends Error {}
+
+export interface DistributionProgress {
+  readonly table: string
+  /** Which one of how many. */
+  readonly nth: number
+  readonly of: number
+  /** What was done: rows moved now, or `before` where an earlier run had moved them. */
+  readonly moved: number | 'before'
+}
+
+export interface Distribution {
+  readonly workers: number
+  readonly shards: number
+  readonly tables: number
+}
+
+/**
+ * Spreads the tables of a migrated database over the workers of a Citus cluster by tenant, with the rows they hold. Each
+ * table is one transaction: what ends it in between leaves whole tables, and the next run goes on with the others.
+ *
+ * @throws DistributionRefused
+ */
+export async function distribute(
+  ownerConnection: pg.ClientConfig,
+  options: {
+    readonly shards: number
+    readonly onTable: (progress: DistributionProgress) => void
+    /** Asked between two tables. */
+    readonly stopped: () => boolean
+  },
+): Promise<Distribution> {
+  const client = new pg.Client(ownerConnection)
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    const workers = await activeWorkers(client)
+    await refuseWhileServed(client)
+    const tables = await tablesOfTenants(client)
+    await refuseForeignTables(client, tables)
+    await client.query('select pg_advisory_lock(7205915)')
+    for (const [at, table] of tables.entries()) {
+      if (options.stopped())
+        throw new DistributionRefused('Stopped. The next run goes on with the next table.')
+      const moved = (await isDistributed(client, table))
+        ? ('before' as const)
+        : await distributeTable(client, table, options.shards)
+      options.onTable({ table, nth: at + 1, of: tables.length, moved })
+    }
+    // Rows that have moved lie here, too, until they are taken away: no query sees them.
+    for (const table of tables.toReversed()) await removeMovedRows(client, table)
+    await refuseOpenShards(client, tables)
+    const { rows } = await client.query<{ shards: string }>(
+      'select count(*) as shards from pg_dist_shard where logicalrelid = $1::regclass',
+      [firstTable],
+    )
+    return { workers, shards: Number(rows[0]?.shards), tables: tables.length }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether the rows of tenants may lie on workers of this database. */
+export async function hasWorkers(transaction: TenantTransaction): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from pg_extension where extname = 'citus') as found
+  `.execute(transaction)
+  return rows[0]?.found === true
+}
+
+/**
+ * Tables of tenants that are not spread where others are: a migration has made them since. Rows of them cannot point at
+ * rows on a worker. Null where nothing is spread; told to the service's role, too.
+ */
+export async function notSpread(transaction: TenantTransaction): Promise<readonly string[] | null> {
+  if (!(await hasWorkers(transaction))) return null
+  const { rows } = await sql<{ table: string; spread: boolean }>`
+    select c.relname::text as table, d.logicalrelid is not null as spread
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    left join pg_dist_partition d on d.logicalrelid = c.oid and d.partmethod = 'h'
+    where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+      and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all (${[...tablesWithoutTenant]}::text[])
+    order by 1
+  `.execute(transaction)
+  return rows.some(({ spread }) => spread)
+    ? rows.filter(({ spread }) => !spread).map(({ table }) => table)
+    : null
+}
+
+async function activeWorkers(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{
+    extension: boolean
+    lanes: boolean
+    owns: boolean
+    current: string
+  }>(`
+    select exists (select from pg_extension where extname = 'citus') as extension,
+      to_regclass('public.lanes') is not null as lanes,
+      coalesce((select pg_has_role(current_user, relowner, 'usage') from pg_class
+                where oid = to_regclass('public.lanes')), false) as owns,
+      current_user as current`)
+  const [found] = rows
+  if (found?.extension !== true) {
+    throw new DistributionRefused(
+      'The database has no extension "citus". On every node, as a superuser: set shared_preload_libraries = \'citus\', restart, and run "create extension citus" in this database; then add the workers with citus_add_node.',
+    )
+  }
+  if (!found.lanes)
+    throw new DistributionRefused('The database has no tables yet. Run npm run migrate first.')
+  if (!found.owns) {
+    throw new DistributionRefused(
+      `The role ${found.current} does not own the tables. Set MIGRATION_DATABASE_URL to the owner's connection.`,
+    )
+  }
+  const nodes = await client.query<{ workers: string; standby: boolean }>(`
+    select count(*) as workers, pg_is_in_recovery() as standby from pg_dist_node
+    where isactive and shouldhaveshards and noderole = 'primary'`)
+  if (nodes.rows[0]?.standby === true) {
+    throw new DistributionRefused('This is a read replica. Name the coordinator itself.')
+  }
+  const workers = Number(nodes.rows[0]?.workers)
+  if (workers === 0) {
+    throw new DistributionRefused(
+      "The cluster has no worker. As a superuser: select citus_set_coordinator_host('HOST', PORT), then select citus_add_node('HOST', PORT) for each worker.",
+    )
+  }
+  return workers
+}
+
+/** Rows that somebody writes meanwhile wait for the whole move: the service must be away, and come back to all of it. */
+async function refuseWhileServed(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ running: string }>(
+    `select count(*) as running from instances
+     where seen_at > clock_timestamp() - make_interval(secs => $1::float8 / 1000)`,
+    [instanceGoneMs],
+  )
+  if (Number(rows[0]?.running) > 0) {
+    throw new DistributionRefused(
+      `${rows[0]?.running} instance(s) of the service are at work on this database. Stop them first; a stopped one is forgotten within ${instanceGoneMs / 1000} seconds.`,
+    )
+  }
+}
+
+/** Every table with a tenant, each after those that its foreign keys point at. */
+async function tablesOfTenants(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ table: string; points_at: string[] }>(
+    `select c.relname::text as table,
+       array(select distinct f.relname::text from pg_constraint k join pg_class f on f.oid = k.confrelid
+             where k.contype = 'f' and k.conrelid = c.oid and k.confrelid <> c.oid) as points_at
+     from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relkind in ('r', 'p') and not c.relispartition and c.relnamespace = 'public'::regnamespace
+       and a.attname = 'tenant_id' and not a.attisdropped and c.relname <> all ($1)
+     order by c.relname <> $2, c.relname`,
+    [tablesWithoutTenant, firstTable],
+  )
+  const ordered: string[] = []
+  const waiting = [...rows]
+  while (waiting.length > 0) {
+    const at = waiting.findIndex(({ points_at }) => points_at.every((name) => ordered.includes(name)))
+    const [next] = at < 0 ? [] : waiting.splice(at, 1)
+    if (next === undefined) {
+      throw new DistributionRefused(
+        `The tables ${waiting.map(({ table }) => table).join(', ')} point at each other, or at a table without a tenant.`,
+      )
+    }
+    ordered.push(next.table)
+  }
+  return ordered
+}
+
+/** What somebody else keeps here is neither spread nor known to be right where it is. */
+async function refuseForeignTables(client: pg.Client, tables: readonly string[]): Promise<void> {
+  const { rows } = await client.query<{ table: string }>(
+    `select c.relname::text as table from pg_class c
+     where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and c.relname <> all ($1)
+       and not exists (select from pg_depend d
+                       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
+     order by 1`,
+    [[...tables, ...tablesWithoutTenant]],
+  )
+  if (rows.length > 0) {
+    throw new DistributionRefused(
+      `The schema holds tables that are not of this version: ${rows.map(({ table }) => table).join(', ')}. Move them to another schema.`,
+    )
+  }
+}
+
+async function isDistributed(client: pg.ClientBase, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ by: string | null }>(
+    `select column_to_column_name(logicalrelid, partkey) as by from pg_dist_partition
+     where logicalrelid = $1::regclass and partmethod = 'h'`,
+    [table],
+  )
+  if (rows[0] !== undefined && rows[0].by !== 'tenant_id') {
+    throw new DistributionRefused(
+      `${table} is distributed already, but by ${rows[0].by} and not by the tenant.`,
+    )
+  }
+  return rows[0] !== undefined
+}
+
+async function distributeTable(client: pg.Client, table: string, shards: number): Promise<number> {
+  await client.query('begin')
+  try {
+    // The wall stands against the owner, too, and would hide the rows that are to move. It stands again at the commit.
+    await client.query(`alter table ${table} no force row level security`)
+    const before = await client.query<{ count: string }>(`select count(*) from ${table}`)
+    await (table === firstTable
+      ? client.query(
+          `select create_distributed_table($1, 'tenant_id', colocate_with => 'none', shard_count => $2)`,
+          [table, shards],
+        )
+      : client.query(`select create_distributed_table($1, 'tenant_id', colocate_with => $2)`, [
+          table,
+          firstTable,
+        ]))
+    const after = await client.query<{ count: string }>(`select count(*) from ${table}`)
+    if (before.rows[0]?.count !== after.rows[0]?.count) {
+      throw new DistributionRefused(
+        `${table} had ${before.rows[0]?.count} rows and would have ${after.rows[0]?.count}: it was left as it is.`,
+      )
+    }
+    await client.query(`alter table ${table} force row level security`)
+    await client.query('commit')
+    return Number(after.rows[0]?.count)
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+}
+
+async function removeMovedRows(client: pg.Client, table: string): Promise<void> {
+  await client.query('select truncate_local_data_after_distributing_table($1)', [table])
+}
+
+/** The walls must stand on every part of a table: a worker that is asked directly knows no other. */
+async function refuseOpenShards(client: pg.Client, tables: readonly string[]): Promise<void> {
+  for (const table of tables) {
+    const { rows } = await client.query<{ open: string }>(
+      `select count(*) as open from run_command_on_placements($1, $$
+         select c.relrowsecurity and c.relforcerowsecurity
+           and exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant_wall')
+         from pg_class c where c.oid = '%s'::regclass
+       $$) where not success or result <> 't'`,
+      [table],
+    )
+    if (rows[0]?.open !== '0') {
+      throw new DistributionRefused(
+        `Row-level security is not complete on ${rows[0]?.open} parts of ${table}: do not serve from it.`,
+      )
+    }
+  }
+}

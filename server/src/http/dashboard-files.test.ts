@@ -1,0 +1,114 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pagePaths } from '#contract/pages.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+
+let app: TestApp
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${app.url}${path}`, { headers })
+const asBrowser = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+beforeAll(async () => {
+  app = await testApp()
+})
+afterAll(() => app.close())
+
+describe('200', () => {
+  test.each(Object.values(pagePaths))('%s answers the application', async (path) => {
+    const answer = await get(path.replace('{lane_ref}', '48211093754-1-1'), asBrowser)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+    expect(await answer.text()).toContain('<div id="dashboard">')
+  })
+
+  test('no script stands within the page, and none but our own may run', async () => {
+    const answer = await get('/')
+    const policy = answer.headers.get('Content-Security-Policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toMatch(/script-src 'self';/)
+    expect(policy).not.toMatch(/unsafe-inline|unsafe-eval|https?:|\*/)
+    expect(policy).toContain("frame-ancestors 'none'")
+    const html = await answer.text()
+    expect(html.match(/<script[^>]*>/g)?.every((tag) => / src="\/assets\//.test(tag))).toBe(true)
+    expect(html).not.toMatch(/ on\w+="/)
+  })
+
+  test('each page has a nonce of its own for its styles', async () => {
+    const nonceOf = (text: string) => /nonce-([^']+)'/.exec(text)?.[1]
+    const [one, other] = [await get('/'), await get('/')]
+    const [nonce, next] = [one, other].map(({ headers }) =>
+      nonceOf(headers.get('Content-Security-Policy') ?? ''),
+    )
+    expect(nonce).toMatch(/^[\w+/]{22}==$/)
+    expect(next).not.toBe(nonce)
+    expect(await one.text()).toContain(`content="${nonce}"`)
+  })
+
+  test('its files are compressed, and kept for good: their names change with their content', async () => {
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await get('/')).text())?.[1] ?? ''
+    const answer = await get(script, { 'Accept-Encoding': 'br' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Content-Encoding')).toBe('br')
+    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
+  })
+})
+
+describe('404', () => {
+  test('a file that is not there is no page, and nothing above the folder is a file', async () => {
+    for (const path of [
+      '/assets/none.js',
+      '/assets/../index.html',
+      '/assets/%2e%2e/built-from',
+      '/assets/',
+    ]) {
+      const answer = await get(path)
+      expect(answer.status, path).toBe(404)
+      expect(answer.headers.get('Content-Type'), path).toContain('application/problem+json')
+    }
+  })
+
+  test('an address of the API never answers a page', async () => {
+    const answer = await get('/api/nothing', asBrowser)
+    expect(answer.status).toBe(404)
+    expect(answer.headers.get('Content-Type')).toContain('application/problem+json')
+  })
+})
+
+describe('405', () => {
+  test('a page is read and nothing else', async () => {
+    const answer = await fetch(`${app.url}/quotes`, { method: 'POST' })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+  })
+})
+
+/** What a browser must have before the first page stands: the application, its styles, and the largest of its pages. */
+const firstLoadBytesMax = 300_000
+
+test('the first load of the largest page is under 300 kB of compressed script', () => {
+  const folder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
+  const sizeOf = new Map(
+    globSync('assets/*.js', { cwd: folder }).map((path) => [
+      path,
+      readFileSync(`${folder}${path}.br`).length,
+    ]),
+  )
+  expect(sizeOf.size).toBeGreaterThan(5)
+  const reached = (path: string, seen = new Set<string>()): Set<string> => {
+    if (seen.has(path)) return seen
+    seen.add(path)
+    // Static imports: what a script waits for. The pages of others are fetched when somebody goes there.
+    const text = readFileSync(`${folder}${path}`, 'utf8')
+    for (const [, name] of text.matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g))
+      reached(`assets/${name}`, seen)
+    return seen
+  }
+  const entry = /src="\/(assets\/[^"]+\.js)"/.exec(readFileSync(`${folder}index.html`, 'utf8'))?.[1] ?? ''
+  const bytes = (paths: Iterable<string>) =>
+    [...paths].reduce((sum, path) => sum + (sizeOf.get(path) ?? 0), 0)
+  const largest = Math.max(...[...sizeOf.keys()].map((page) => bytes(reached(page, reached(entry)))))
+  expect(bytes(reached(entry))).toBeGreaterThan(50_000)
+  expect(largest).toBeLessThan(firstLoadBytesMax)
+})

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import files from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { pagePaths } from '#contract/pages.ts'
+
+/** Where the build puts the dashboard. */
+const builtFolder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
+
+const placeOfNonce = '{{STYLE_NONCE}}'
+
+/**
+ * Scripts, pictures and calls of the service itself and nothing else; no script within the page, and styles within it
+ * only those that carry this page's own nonce.
+ */
+function pagePolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** The dashboard as it was built: the same application at each of its addresses, and the files it is made of. */
+export interface Dashboard {
+  routes(app: FastifyInstance): Promise<void>
+  sendPage(reply: FastifyReply): FastifyReply
+}
+
+/** Null where it was not built: the service works without it. */
+export function builtDashboard(folder = builtFolder): Dashboard | null {
+  if (!existsSync(`${folder}index.html`)) return null
+  const page = readFileSync(`${folder}index.html`, 'utf8')
+  const sendPage = (reply: FastifyReply) => {
+    const nonce = randomBytes(16).toString('base64')
+    return reply
+      .headers({
+        'Content-Security-Policy': pagePolicy(nonce),
+        'Cross-Origin-Opener-Policy': 'same-origin',
+        'Cross-Origin-Resource-Policy': 'same-origin',
+        'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+      })
+      .type('text/html; charset=utf-8')
+      .send(page.replace(placeOfNonce, nonce))
+  }
+  return {
+    sendPage,
+    async routes(app) {
+      for (const path of Object.values(pagePaths)) {
+        app.get(path.replaceAll(/\{(\w+)\}/g, ':$1'), (_request, reply) => sendPage(reply))
+      }
+      await app.register(files, {
+        root: `${folder}assets`,
+        prefix: '/assets/',
+        preCompressed: true,
+        index: false,
+        // Each file carries the digest of its content in its name.
+        immutable: true,
+        maxAge: '365d',
+      })
+    },
+  }
+}
+
+/** True for a browser that asks for a page, and not a program that asks for data. */
+export function asksForPage(request: FastifyRequest): boolean {
+  return (
+    request.method === 'GET' &&
+    !request.url.startsWith('/api/') &&
+    (request.headers.accept ?? '').includes('text/html')
+  )
+}

@@ -1,0 +1,309 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
+import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { quotesChanged, tenantId } from '../database/session/open-database.ts'
+
+const failure = failingDatabase()
+let app: TestApp
+let acme: Integration
+let lane: { lane_ref: string }
+
+beforeAll(async () => {
+  app = await testApp({ wrapDatabase: failure.wrapDatabase })
+  acme = await makeIntegration(app)
+  lane = await makeLane(app, acme.tenant, { outcome: 'won' })
+  // Last uses are on record now: nothing runs beside the calls below.
+  await pushUpdate(app, acme, { lane_ref: lane.lane_ref })
+})
+afterAll(() => app.close())
+
+const query = 'origin=Dallas,TX&destination=Atlanta,GA&proposed_rate=2000'
+const owner = () => ({ token: acme.tenant.owner })
+let unique = 0
+const quotes = [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 1 }]
+
+const calls: readonly [string, () => Promise<Answer>][] = [
+  [
+    'shipment update',
+    () => pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 1000 + unique++ }),
+  ],
+  ['markup', () => call(app, 'GET', `/api/integrations/insights/markup?${query}`, { token: acme.token })],
+  [
+    'markup of an unknown lane',
+    () =>
+      call(app, 'GET', `/api/integrations/insights/markup?${query.replace('Dallas', 'Waco')}`, {
+        token: acme.token,
+      }),
+  ],
+  ['lane insight', () => call(app, 'GET', `/api/integrations/insights/lane?${query}`, { token: acme.token })],
+  [
+    'lane insight of an unknown lane',
+    () =>
+      call(app, 'GET', '/api/integrations/insights/lane?origin=Nome,AK&destination=Reno,NV', {
+        token: acme.token,
+      }),
+  ],
+  ['create token', () => call(app, 'POST', '/api/integrations/tokens', { ...owner(), body: { name: 'x' } })],
+  [
+    'create secret',
+    () => call(app, 'POST', '/api/integrations/secrets', { ...owner(), body: { name: `x${unique++}` } }),
+  ],
+  ['list tokens', () => call(app, 'GET', '/api/integrations/tokens', owner())],
+  [
+    'sign in',
+    () =>
+      call(app, 'POST', '/api/auth/sign-in', {
+        body: { email: acme.tenant.email, password: acme.tenant.password },
+      }),
+  ],
+  ['me', () => call(app, 'GET', '/api/me', owner())],
+  ['list users', () => call(app, 'GET', '/api/users', owner())],
+  [
+    'quote',
+    () =>
+      call(app, 'POST', '/api/quote-requests', { ...owner(), body: { customer_name: 'x', lanes: quotes } }),
+  ],
+  ['list lanes', () => call(app, 'GET', '/api/lanes', owner())],
+  ['shipments', () => call(app, 'GET', '/api/shipments', owner())],
+  ['lane', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}`, owner())],
+  ['changes', () => call(app, 'GET', `/api/lanes/${lane.lane_ref}/changes`, owner())],
+  [
+    'outcome',
+    () =>
+      call(app, 'POST', `/api/lanes/${lane.lane_ref}/outcome`, {
+        ...owner(),
+        body: { outcome: unique++ % 2 === 0 ? 'lost' : 'won' },
+      }),
+  ],
+]
+
+/** Says that quotes of the brokerage have changed: its book has to be brought up to date before it is answered from. */
+const moveOn = () =>
+  failure.real().inTenant(tenantId(acme.tenant.id), async (transaction) => quotesChanged(transaction, [1]))
+
+/** Lets each use of the database fail in turn, until a call goes through without meeting the failure. */
+async function failEachUse(
+  ask: () => Promise<Answer>,
+  error: () => Error,
+  look: (answer: Answer, nth: number) => void,
+): Promise<number> {
+  for (let nth = 1; nth < 60; nth++) {
+    await moveOn()
+    failure.failAt(nth, error)
+    const answer = await ask()
+    const fired = failure.hasFired()
+    if (!fired) {
+      expect(answer.status).toBeLessThan(300)
+      return nth - 1
+    }
+    look(answer, nth)
+  }
+  throw new Error('More uses than any call should need.')
+}
+
+describe('503', () => {
+  test.each(calls)(
+    '%s: an outage at any use of the database is never an answer about data',
+    async (_what, ask) => {
+      const uses = await failEachUse(ask, outage, ({ status, body, headers }, nth) => {
+        expect([nth, status, body.type]).toEqual([nth, 503, '/problems/unavailable'])
+        expect(headers.get('Retry-After')).toBe('2')
+        expect(headers.get('Cache-Control')).toBe('no-store')
+        expect(Object.keys(body).sort()).toEqual(['code', 'detail', 'request_id', 'status', 'title', 'type'])
+        expect(JSON.stringify(body)).not.toMatch(inside)
+      })
+      expect(uses).toBeGreaterThan(1)
+    },
+  )
+
+  test('readiness, while the database does not answer', async () => {
+    const gone = await testApp({
+      wrapDatabase: (database) => ({ ...database, ping: () => Promise.reject(outage()) }),
+    })
+    try {
+      expect((await call(gone, 'GET', '/healthz')).status).toBe(200)
+      expect((await call(gone, 'GET', '/readyz')).status).toBeGreaterThanOrEqual(500)
+    } finally {
+      await gone.close()
+    }
+  })
+})
+
+describe('500', () => {
+  test.each(calls)('%s: a fault of ours says nothing about itself', async (_what, ask) => {
+    await failEachUse(ask, bug, ({ status, body }, nth) => {
+      expect([nth, status, body.type]).toEqual([nth, 500, '/problems/internal'])
+      expect(JSON.stringify(body)).not.toMatch(inside)
+    })
+  })
+})
+
+describe('a failed write leaves nothing behind', () => {
+  test.each([outage, bug])(
+    'an update that fails at any use changes neither the lane nor its trail (%#)',
+    async (error) => {
+      const fresh = await makeLane(app, acme.tenant)
+      const read = async () => [
+        (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())).body,
+        (await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())).body,
+      ]
+      const before = await read()
+      const update = { lane_ref: fresh.lane_ref, customer_rate: 2100, truck_cost: 1800 }
+      let failed = 0
+      for (let nth = 1; ; nth++) {
+        failure.failAt(nth, error)
+        const answer = await pushUpdate(app, acme, update)
+        const fired = failure.hasFired()
+        if (!fired) {
+          // The retry of the very same signed request takes effect, once.
+          expect([answer.status, answer.headers.get('Idempotent-Replayed')]).toEqual([200, null])
+          break
+        }
+        failed++
+        expect(await read()).toEqual(before)
+      }
+      // What it reads, and what it writes.
+      expect(failed).toBeGreaterThanOrEqual(2)
+      expect((await read())[1].changes).toHaveLength(1)
+    },
+  )
+
+  test('an update that PostgreSQL ends at any table it writes changes none of them', async () => {
+    const fresh = await makeLane(app, acme.tenant)
+    const maker = new pg.Client(app.testDatabase.owner)
+    await maker.connect()
+    const tables = ['lanes', 'lane_changes', 'shipment_updates', 'tenant_facts', 'quote_changes']
+    const read = async () => {
+      await maker.query(`begin; select set_config('app.tenant_id', '${acme.tenant.id}', true)`)
+      const rows = []
+      for (const table of tables)
+        rows.push((await maker.query(`select t::text from ${table} t order by 1`)).rows)
+      await maker.query('rollback')
+      return rows
+    }
+    const update = { lane_ref: fresh.lane_ref, customer_rate: 2100, truck_cost: 1800 }
+    try {
+      await maker.query(`
+        create function no_room() returns trigger language plpgsql
+          as $$ begin raise exception 'no room' using errcode = 'disk_full'; end $$`)
+      const before = await read()
+      for (const table of tables) {
+        await maker.query(`
+          create trigger full_disk after insert or update on ${table} for each row execute function no_room()`)
+        const { status, body } = await pushUpdate(app, acme, update)
+        await maker.query(`drop trigger full_disk on ${table}`)
+        expect([table, status, body.type]).toEqual([table, 503, '/problems/unavailable'])
+        // PostgreSQL said so itself: there is nothing unknown about it.
+        expect(body.detail).not.toMatch(/outcome unknown/)
+        expect(await read()).toEqual(before)
+      }
+      const answer = await pushUpdate(app, acme, update)
+      expect([answer.status, answer.headers.get('Idempotent-Replayed')]).toEqual([200, null])
+    } finally {
+      await maker.query('drop function if exists no_room() cascade')
+      await maker.end()
+    }
+  })
+})
+
+describe('409', () => {
+  // Expected to fail while the time-out of a lock is no shorter than that of a statement, which then answers 503 first.
+  test('an update of a lane that somebody else holds is told to come back', async () => {
+    const holder = new pg.Client(app.testDatabase.owner)
+    await holder.connect()
+    try {
+      await holder.query('begin')
+      await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
+      await holder.query('select from lanes where lane_ref = $1 for update', [lane.lane_ref])
+      const began = performance.now()
+      const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 3000 })
+      expect(performance.now() - began).toBeLessThan(3000)
+      expect([answer.status, answer.body.type]).toEqual([409, '/problems/request-in-progress'])
+      expect(answer.headers.get('Retry-After')).toBe('1')
+    } finally {
+      await holder.query('rollback')
+      await holder.end()
+    }
+  })
+
+  test('a repeat of an update waits for nobody who holds the lane: its answer is on record', async () => {
+    const update = { lane_ref: lane.lane_ref, customer_rate: 3100 }
+    const first = await pushUpdate(app, acme, update)
+    const holder = await holding(lane.lane_ref)
+    try {
+      const again = await pushUpdate(app, acme, update)
+      expect([again.status, again.body]).toEqual([200, first.body])
+      expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+    } finally {
+      await holder.letGo()
+    }
+  })
+
+  test.each([
+    ['that are applied', 0],
+    ['that are too old to be applied', 60],
+  ])('equal updates %s and waited for the same lane are one update', async (_which, older) => {
+    const fresh = await makeLane(app, acme.tenant)
+    const now = Math.floor(app.now / 1000)
+    if (older > 0) await pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2200 }, now)
+    const holder = await holding(fresh.lane_ref)
+    const update = { lane_ref: fresh.lane_ref, customer_rate: 2100 }
+    const waiting = Promise.all(Array.from({ length: 5 }, () => pushUpdate(app, acme, update, now - older)))
+    await delay(400)
+    await holder.letGo()
+    const answers = await waiting
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    expect(answers.filter(({ headers }) => headers.get('Idempotent-Replayed') === null)).toHaveLength(1)
+    const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())
+    expect(body.changes).toHaveLength(1)
+  })
+
+  test('different updates that waited for the same lane are numbered changes of it, each upon the one before', async () => {
+    const fresh = await makeLane(app, acme.tenant)
+    const holder = await holding(fresh.lane_ref)
+    const waiting = Promise.all(
+      [2100, 2200, 2300, 2400].map((rate) =>
+        pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: rate }),
+      ),
+    )
+    await delay(400)
+    await holder.letGo()
+    expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())
+    const changes = body.changes.toReversed()
+    expect(changes.map(({ change_id }: { change_id: number }) => change_id)).toEqual([1, 2, 3, 4])
+    for (const [index, { before }] of changes.entries())
+      expect(before.customer_rate).toBe(index === 0 ? null : changes[index - 1].after.customer_rate)
+  })
+
+  test('an update that waited for a person’s change is merged into what the lane then holds', async () => {
+    const fresh = await makeLane(app, acme.tenant)
+    const holder = await holding(fresh.lane_ref)
+    const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
+    await delay(300)
+    await holder.letGo("update lanes set carrier_name = 'Blue Mesa', truck_cost_cents = 150000")
+    expect((await waiting).status).toBe(200)
+    const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())
+    expect([body.customer_rate, body.carrier_name, body.truck_cost]).toEqual([2100, 'Blue Mesa', 1500])
+  })
+})
+
+/** Somebody else who has a lane locked, and may change it before they let it go. */
+async function holding(laneRef: string) {
+  const holder = new pg.Client(app.testDatabase.owner)
+  await holder.connect()
+  await holder.query('begin')
+  await holder.query("select set_config('app.tenant_id', $1, true)", [String(acme.tenant.id)])
+  await holder.query('select from lanes where lane_ref = $1 for update', [laneRef])
+  return {
+    async letGo(change?: string): Promise<void> {
+      if (change !== undefined) await holder.query(`${change} where lane_ref = $1`, [laneRef])
+      await holder.query(change === undefined ? 'rollback' : 'commit')
+      await holder.end()
+    },
+  }
+}

@@ -1,0 +1,40 @@
+import { Problem, problem } from '#contract/errors.ts'
+import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
+
+/** Any error as the Problem it is answered with. Only a Problem says something about itself. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof LockTimeout) {
+    return problem(
+      'request-in-progress',
+      'Another request is changing the same thing. Send this one again.',
+      {
+        headers: { 'Retry-After': '1' },
+        cause: error,
+      },
+    )
+  }
+  if (error instanceof BrokerageBusy) {
+    return problem(
+      'unavailable',
+      'Your brokerage has too many requests under way at once. Send this one again when others have been answered.',
+      { headers: { 'Retry-After': '2' }, cause: error },
+    )
+  }
+  if (error instanceof DatabaseUnavailable) {
+    return problem(
+      'unavailable',
+      error.outcomeUnknown
+        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
+        : 'The database cannot answer right now. Nothing was changed.',
+      { headers: { 'Retry-After': '2' }, cause: error },
+    )
+  }
+  return problem(
+    'internal',
+    'Something went wrong on our side. It has been recorded under this request_id.',
+    {
+      cause: error,
+    },
+  )
+}

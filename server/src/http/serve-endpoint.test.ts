@@ -1,0 +1,1000 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { allEndpoints } from '#contract/all-endpoints.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
+import type { ProblemCode } from '#contract/errors.ts'
+import { problems, problemType } from '#contract/errors.ts'
+import {
+  type Answer,
+  call,
+  type Integration,
+  makeIntegration,
+  makeLane,
+  makePerson,
+  makeServiceToken,
+  makeTenant,
+  pushUpdate,
+  signedHeaders,
+} from '#testing/make.ts'
+import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
+import { secretKey } from '../security/sealed-secret.ts'
+import { tokens } from '../security/token.ts'
+
+const updatePath = '/api/integrations/tms/shipment-update'
+const markupPath = '/api/integrations/insights/markup'
+const markupQuery = 'origin=Dallas%2C%20TX&destination=Atlanta%2C%20GA&proposed_rate=2000'
+
+let app: TestApp
+let acme: Integration
+let member: { id: number; token: string }
+let lane: { lane_ref: string; lane_id: number }
+// The two that take as long as their time-outs start first and are looked at last.
+let slowBody: Promise<RawAnswer[]>
+let slowHeaders: Promise<RawAnswer[]>
+
+beforeAll(async () => {
+  app = await testApp()
+  acme = await makeIntegration(app)
+  member = await makePerson(app, acme.tenant, 'member')
+  lane = await makeLane(app, acme.tenant, { outcome: 'won' })
+  slowHeaders = sendRaw(app, `GET ${markupPath} HTTP/1.1\r\nHost: x\r\n`, 25_000)
+  slowBody = sendRaw(
+    app,
+    `${head(`POST ${updatePath} HTTP/1.1`, [['Host', 'x'], ...headerList('{"a":1}'), ['Content-Length', '7']])}{"a`,
+    25_000,
+  )
+})
+afterAll(() => app.close())
+
+function headerList(bytes: string, timestamp = Math.floor(app.now / 1000)): [string, string][] {
+  return Object.entries(signedHeaders(acme, bytes, timestamp))
+}
+
+/** A signed update with anything about it changed: a header set to `undefined` is left out. */
+async function send(
+  changes: {
+    body?: string | Buffer
+    headers?: Record<string, string | undefined>
+    method?: string
+    path?: string
+    timestamp?: number | string
+    signedBody?: string | Buffer
+  } = {},
+): Promise<Answer> {
+  const body = changes.body ?? JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Blue Mesa Trucking' })
+  const all: Record<string, string | undefined> = {
+    ...signedHeaders(acme, changes.signedBody ?? body, changes.timestamp ?? Math.floor(app.now / 1000)),
+    ...changes.headers,
+  }
+  const headers = Object.fromEntries(
+    Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  )
+  const response = await fetch(`${app.url}${changes.path ?? updatePath}`, {
+    method: changes.method ?? 'POST',
+    headers,
+    // Bytes, so that the client adds no content type of its own.
+    body: new Uint8Array(Buffer.from(body as string)),
+  })
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+}
+
+const read = (headers: Record<string, string> = {}, query = markupQuery) =>
+  call(app, 'GET', `${markupPath}?${query}`, { headers })
+
+type Headers = Readonly<Record<string, string>> | globalThis.Headers
+const headerOf = (headers: Headers, name: string) =>
+  headers instanceof globalThis.Headers ? headers.get(name) : (headers[name.toLowerCase()] ?? null)
+
+/** The headers of every answer, whatever it is. */
+function expectStandardHeaders(answer: { headers: Headers }) {
+  expect(headerOf(answer.headers, 'Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+  expect(headerOf(answer.headers, 'Cache-Control')).toMatch(
+    /^(no-store|private, max-age=(300|900)|public, max-age=300)$/,
+  )
+  expect(headerOf(answer.headers, 'X-Content-Type-Options')).toBe('nosniff')
+  expect(headerOf(answer.headers, 'Content-Security-Policy')).toContain("default-src 'none'")
+  expect(headerOf(answer.headers, 'Strict-Transport-Security')).toContain('max-age=')
+  expect(headerOf(answer.headers, 'Vary')).toBe('Authorization')
+  expect(Date.parse(headerOf(answer.headers, 'Date') ?? '')).not.toBeNaN()
+  expect(headerOf(answer.headers, 'X-Powered-By')).toBeNull()
+}
+
+/** The one form of every error: these members and no others, and the request's id in body and header. */
+function expectProblem(
+  answer: { status: number; headers: Headers; body: unknown },
+  code: ProblemCode,
+  more: readonly string[] = [],
+) {
+  const body = answer.body as Record<string, unknown>
+  const { status } = problems[code]
+  expect(answer.status).toBe(status)
+  expect(body).toMatchObject({ status, code, type: problemType(code) })
+  expect(headerOf(answer.headers, 'Content-Type')).toMatch(/^application\/problem\+json/)
+  expectStandardHeaders(answer)
+  expect(headerOf(answer.headers, 'Cache-Control')).toBe('no-store')
+  const errors = code === 'validation-failed' || code === 'unknown-field' ? ['errors'] : []
+  expect(Object.keys(body).sort()).toEqual(
+    ['type', 'code', 'title', 'status', 'detail', 'request_id', ...errors, ...more].sort(),
+  )
+  expect(body.title).toBe(problems[code].title)
+  expect(body.status).toBe(answer.status)
+  expect(typeof body.detail).toBe('string')
+  expect(body.detail).not.toBe('')
+  expect(body.request_id).toBe(headerOf(answer.headers, 'Request-Id'))
+}
+
+describe('200', () => {
+  test('every answer carries the standard headers', async () => {
+    for (const answer of [await send(), await read({ Authorization: `Bearer ${acme.token}` })]) {
+      expect(answer.status).toBe(200)
+      expectStandardHeaders(answer)
+    }
+    // Ready means, among others, that the clock agrees with the database's.
+    app.now = Date.now()
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/problems', '/problems/csrf']) {
+      const answer = await call(app, 'GET', path)
+      expect(answer.status, path).toBe(200)
+      expectStandardHeaders(answer)
+    }
+  })
+
+  test('writes are not cached; reads are for as long as the client guidance says, by their caller only', async () => {
+    const token = `Bearer ${acme.token}`
+    expect((await send()).headers.get('Cache-Control')).toBe('no-store')
+    expect((await read({ Authorization: token })).headers.get('Cache-Control')).toBe('private, max-age=300')
+    const insight = await call(app, 'GET', `/api/integrations/insights/lane?${markupQuery}`, {
+      token: acme.token,
+    })
+    expect(insight.headers.get('Cache-Control')).toBe('private, max-age=900')
+  })
+
+  test('every integration answer says what is left of the limit', async () => {
+    const answer = await read({ Authorization: `Bearer ${acme.token}` })
+    expect(answer.headers.get('RateLimit-Policy')).toBe('"tenant";q=10;w=1')
+    expect(answer.headers.get('RateLimit')).toMatch(/^"tenant";r=\d;t=1$/)
+    expect(answer.headers.get('X-RateLimit-Limit')).toBe('10')
+  })
+
+  test('the scheme of the token is read in any case', async () => {
+    expect((await read({ Authorization: `bEaReR ${acme.token}` })).status).toBe(200)
+  })
+
+  test('HEAD answers as GET does, without the body', async () => {
+    const token = { Authorization: `Bearer ${acme.token}` }
+    const get = await read(token)
+    const response = await fetch(`${app.url}${markupPath}?${markupQuery}`, { method: 'HEAD', headers: token })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
+    for (const name of ['Content-Type', 'Content-Length', 'Cache-Control', 'Vary']) {
+      expect(response.headers.get(name), name).toBe(get.headers.get(name))
+    }
+    const refused = await fetch(`${app.url}${markupPath}?${markupQuery}`, { method: 'HEAD' })
+    expect(refused.status).toBe(401)
+  })
+
+  test('an unknown body field has no effect and is named in Ignored-Fields', async () => {
+    const answer = await send({
+      body: JSON.stringify({ lane_ref: lane.lane_ref, customerRate: 9, 'é\n': 1 }),
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Ignored-Fields')).toBe('customerRate, %C3%A9%0A')
+  })
+
+  test('an unknown query parameter has no effect and is named in Ignored-Fields', async () => {
+    const answer = await read({ Authorization: `Bearer ${acme.token}` }, `${markupQuery}&colour=red`)
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Ignored-Fields')).toBe('colour')
+  })
+
+  test('null for an optional field is the same as leaving it out', async () => {
+    const before = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: acme.tenant.owner })
+    const answer = await send({
+      body: JSON.stringify({
+        lane_ref: lane.lane_ref,
+        customer_rate: null,
+        truck_cost: null,
+        customer_name: null,
+        carrier_name: null,
+        carrier_mc: null,
+        booked_at: null,
+      }),
+    })
+    expect(answer.body).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: false })
+    const after = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: acme.tenant.owner })
+    expect(after.body).toEqual(before.body)
+  })
+
+  test('a repeat of a signed request is answered from the record and says so', async () => {
+    const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Once Trucking' })
+    const first = await send({ body })
+    const again = await send({ body })
+    expect(again.body).toEqual(first.body)
+    expect(first.headers.get('Idempotent-Replayed')).toBeNull()
+    expect(again.headers.get('Idempotent-Replayed')).toBe('true')
+  })
+
+  test('Content-Type may name UTF-8 and be written in any case', async () => {
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+      'application/json;charset=utf8',
+    ]) {
+      expect((await send({ headers: { 'Content-Type': type } })).status, type).toBe(200)
+    }
+  })
+
+  test('Content-Encoding: identity is no encoding', async () => {
+    expect((await send({ headers: { 'Content-Encoding': 'identity' } })).status).toBe(200)
+  })
+
+  test('an Expect that is none of ours is ignored', async () => {
+    const [answer] = await sendRaw(
+      app,
+      head(`GET ${markupPath}?${markupQuery} HTTP/1.1`, [
+        ['Host', 'x'],
+        ['Authorization', `Bearer ${acme.token}`],
+        ['Expect', 'tea'],
+        ['Connection', 'close'],
+      ]),
+    )
+    expect(answer?.status).toBe(200)
+  })
+})
+
+describe('400', () => {
+  test.each(['Authorization', 'Content-Type', 'Host'])(
+    '%s sent twice, in either order and any case',
+    async (name) => {
+      const body = '{"lane_ref":"1-1-1"}'
+      const bad: [string, string] = [name.toLowerCase(), name === 'Host' ? 'other' : 'Bearer a.b.c']
+      const good: [string, string][] = [
+        ['Host', 'x'],
+        ...headerList(body),
+        ['Content-Length', String(body.length)],
+      ]
+      for (const headers of [
+        [bad, ...good],
+        [...good, bad],
+      ]) {
+        const [answer] = await sendRaw(app, head(`POST ${updatePath} HTTP/1.1`, headers) + body)
+        if (answer === undefined) throw new Error('no answer')
+        expectProblem(answer, 'duplicate-header')
+      }
+    },
+  )
+
+  const body = '{"lane_ref":"1-1-1"}'
+  const framed = (lines: string) => `POST ${updatePath} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`
+  test.each([
+    [
+      'Transfer-Encoding and Content-Length',
+      `${framed(`Content-Length: 5\r\nTransfer-Encoding: chunked\r\n`)}0\r\n\r\n`,
+    ],
+    ['Content-Length twice, differing', framed(`Content-Length: 20\r\nContent-Length: 5\r\n`) + body],
+    ['Content-Length twice, the same', framed(`Content-Length: 20\r\nContent-Length: 20\r\n`) + body],
+    ['a Content-Length that is no number', framed(`Content-Length: 2x\r\n`) + body],
+    ['a negative Content-Length', framed(`Content-Length: -1\r\n`) + body],
+    ['a plus before Content-Length', framed(`Content-Length: +20\r\n`) + body],
+    ['bare line feeds', `POST ${updatePath} HTTP/1.1\nHost: x\nContent-Length: 0\n\n`],
+    ['a folded header', framed(`X-Note: a\r\n b\r\nContent-Length: 0\r\n`)],
+    ['a space before the colon', framed(`Content-Length : 20\r\n`) + body],
+    ['an unknown transfer encoding', framed(`Transfer-Encoding: xchunked\r\n`) + body],
+    ['chunked, but not last', `${framed(`Transfer-Encoding: chunked, identity\r\n`)}0\r\n\r\n`],
+    ['a coding besides chunks', `${framed(`Transfer-Encoding: gzip, chunked\r\n`)}0\r\n\r\n`],
+    ['chunks in HTTP/1.0', `${framed(`Transfer-Encoding: chunked\r\n`).replace('1.1', '1.0')}0\r\n\r\n`],
+    ['the next version in the form of this one', `GET ${markupPath} HTTP/2.0\r\nHost: x\r\n\r\n`],
+    ['a chunk size that is no hex', `${framed(`Transfer-Encoding: chunked\r\n`)}zz\r\n`],
+    ['a NUL in a header', framed(`X-Note: a\u0000b\r\nContent-Length: 0\r\n`)],
+    ['no header name', framed(`: x\r\nContent-Length: 0\r\n`)],
+    ['no version', `GET ${markupPath}\r\nHost: x\r\n\r\n`],
+    ['another version', `GET ${markupPath} HTTP/3.7\r\nHost: x\r\n\r\n`],
+    ['an unknown method', `STEAL ${markupPath} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['no HTTP at all', `\u0016\u0003\u0001 hello\r\n\r\n`],
+    ['no Host', `GET ${markupPath} HTTP/1.1\r\n\r\n`],
+  ])('%s: refused, closed, and what follows is not executed', async (_what, bytes) => {
+    const pipelined = head('GET /healthz HTTP/1.1', [['Host', 'x']])
+    const answers = await sendRaw(app, bytes + pipelined)
+    expect(answers).toHaveLength(1)
+    const [answer] = answers
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'malformed-request')
+    expect(answer.headers.connection).toBe('close')
+  })
+
+  test.each(['%', '%zz', '%e0%a4%a', '%ff'])('a path with the bad percent-encoding %s', async (bad) => {
+    const [answer] = await sendRaw(app, head(`GET /api/lanes/${bad} HTTP/1.1`, [['Host', 'x']]))
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'malformed-request')
+  })
+
+  test.each(['%', '%zz', '%ff'])('a query with the bad percent-encoding %s', async (bad) => {
+    expectProblem(
+      await read({ Authorization: `Bearer ${acme.token}` }, `${markupQuery}&x=${bad}`),
+      'malformed-request',
+    )
+  })
+
+  test('a validly signed body that is not UTF-8, has a byte-order mark, or is no JSON object', async () => {
+    const bodies = [
+      Buffer.from([0x7b, 0xff, 0x7d]),
+      Buffer.from('\ufeff{"lane_ref":"1-1-1"}'),
+      Buffer.from('{"lane_ref":'),
+      Buffer.from('[]'),
+      Buffer.from('"text"'),
+      Buffer.from('null'),
+      Buffer.from(''),
+      Buffer.from(`{"a":${'['.repeat(50_000)}`),
+    ]
+    for (const bytes of bodies) expectProblem(await send({ body: bytes }), 'malformed-json')
+  })
+
+  test('a key twice, and a key that reaches a prototype', async () => {
+    expectProblem(
+      await send({ body: '{"lane_ref":"a","customer_rate":1,"customer\\u005frate":2}' }),
+      'duplicate-key',
+    )
+    for (const key of ['__proto__', '\\u005f_proto__', 'constructor', 'prototype']) {
+      expectProblem(await send({ body: `{"lane_ref":"a","${key}":{"admin":true}}` }), 'forbidden-key')
+      expect(({} as { admin?: boolean }).admin).toBeUndefined()
+    }
+    for (const key of ['__proto__', 'constructor', 'prototype', '%5f_proto__']) {
+      expectProblem(
+        await read({ Authorization: `Bearer ${acme.token}` }, `${markupQuery}&${key}=x`),
+        'forbidden-key',
+      )
+    }
+  })
+})
+
+describe('401', () => {
+  test('no token: the challenge names no error', async () => {
+    const answer = await read()
+    expectProblem(answer, 'token-missing')
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="integrations"')
+  })
+
+  test('not Bearer, empty, malformed', async () => {
+    for (const text of ['Basic YTpi', 'Bearer', 'Bearer x', `Bearer ${acme.token}.x`, acme.token]) {
+      const answer = await read({ Authorization: text })
+      expectProblem(answer, 'token-malformed')
+      expect(answer.headers.get('WWW-Authenticate')).toBe(
+        'Bearer realm="integrations", error="invalid_token"',
+      )
+    }
+  })
+
+  test('a token of another installation, and one with an unknown jti, with no hint which check failed', async () => {
+    const theirKey = secretKey(randomBytes(32).toString('base64'))
+    if (theirKey === null) throw new Error('No key.')
+    const iat = Math.floor(app.now / 1000)
+    const claims = {
+      tenant_id: acme.tenant.id,
+      user_id: 1,
+      role: 'owner',
+      scope: 'integrations:write',
+      jti: '01890000-0000-4000-8000-000000000001',
+      iat,
+      exp: iat + 3600,
+    }
+    const answers = [
+      await read({ Authorization: `Bearer ${tokens(theirKey).sign('service', claims)}` }),
+      await read({ Authorization: `Bearer ${app.tokens.sign('service', claims)}` }),
+      await read({ Authorization: `Bearer ${app.tokens.sign('service', { ...claims, tenant_id: 5 })}` }),
+    ]
+    for (const answer of answers) {
+      expectProblem(answer, 'token-invalid')
+      expect(answer.body.detail).toBe(answers[0]?.body.detail)
+      expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
+    }
+  })
+
+  test('a revoked token', async () => {
+    const made = await call(app, 'POST', '/api/integrations/tokens', {
+      token: acme.tenant.owner,
+      body: { name: 'gone' },
+    })
+    await call(app, 'DELETE', `/api/integrations/tokens/${made.body.id}`, { token: acme.tenant.owner })
+    const answer = await read({ Authorization: `Bearer ${made.body.token}` })
+    expectProblem(answer, 'token-revoked')
+    expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token", error_description=')
+  })
+
+  test('the wrong kind of token, on every endpoint and method', async () => {
+    for (const endpoint of allEndpoints) {
+      if (endpoint.who.kind === 'anyone') continue
+      const token = endpoint.who.kind === 'service' ? acme.tenant.owner : acme.token
+      const path = endpoint.path.replaceAll(/\{\w+\}/g, '1')
+      const answer = await call(app, endpoint.method, path, {
+        token,
+        ...(endpoint.method === 'GET' ? {} : { body: {} }),
+      })
+      expectProblem(answer, 'token-wrong-kind')
+    }
+  })
+
+  test('with a leaked service token alone, the only calls that succeed are reads', async () => {
+    const succeeded: string[] = []
+    for (const { path } of allEndpoints) {
+      for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
+        const answer = await call(app, method, `${path.replaceAll(/\{\w+\}/g, '1')}?${markupQuery}`, {
+          token: acme.token,
+          ...(method === 'GET' ? {} : { body: {} }),
+        })
+        if (answer.status < 300) succeeded.push(`${method} ${path}`)
+        expect(answer.status, `${method} ${path}`).toBeLessThan(500)
+      }
+    }
+    expect([...new Set(succeeded)].sort()).toEqual([
+      `GET /api/integrations/insights/lane`,
+      `GET ${markupPath}`,
+      'GET /api/integrations/shipments',
+    ])
+  })
+
+  test('a session cookie alone opens no integration endpoint', async () => {
+    for (const endpoint of allEndpoints.filter(({ path }) => path.startsWith('/api/integrations/'))) {
+      const answer = await call(app, endpoint.method, endpoint.path.replaceAll(/\{\w+\}/g, '1'), {
+        headers: {
+          Cookie: `__Host-lanewise=${acme.tenant.owner}`,
+          'X-Lanewise-Request': '1',
+          'Sec-Fetch-Site': 'same-origin',
+        },
+        ...(endpoint.method === 'GET' ? {} : { body: {} }),
+      })
+      expectProblem(answer, 'token-missing')
+    }
+  })
+
+  test('signature headers missing: the challenge names HMAC', async () => {
+    for (const missing of ['X-Service-Timestamp', 'X-Service-Signature']) {
+      const answer = await send({ headers: { [missing]: undefined } })
+      expectProblem(answer, 'signature-missing')
+      expect(answer.body.detail).toContain(missing)
+      expect(answer.headers.get('WWW-Authenticate')).toBe('HMAC-SHA256 realm="integrations"')
+    }
+  })
+
+  test('signature headers malformed', async () => {
+    expectProblem(await send({ headers: { 'X-Service-Signature': 'sha256=zz' } }), 'signature-malformed')
+    for (const timestamp of ['1.7e9', '0x65a1b2c3', '+1772373600', '']) {
+      expectProblem(await send({ headers: { 'X-Service-Timestamp': timestamp } }), 'timestamp-malformed')
+    }
+  })
+
+  test('signature headers sent twice are refused by their form, even where both are right', async () => {
+    const body = '{"lane_ref":"1-1-1"}'
+    for (const [name, code] of [
+      ['X-Service-Signature', 'signature-malformed'],
+      ['X-Service-Timestamp', 'timestamp-malformed'],
+    ] as const) {
+      const headers = headerList(body)
+      const again = headers
+        .filter(([itsName]) => itsName === name)
+        .map(([, value]): [string, string] => [name.toUpperCase(), value])
+      const [answer] = await sendRaw(
+        app,
+        head(`POST ${updatePath} HTTP/1.1`, [
+          ['Host', 'x'],
+          ...headers,
+          ...again,
+          ['Content-Length', String(body.length)],
+        ]) + body,
+      )
+      if (answer === undefined) throw new Error('no answer')
+      expectProblem(answer, code)
+    }
+  })
+
+  test('a signature that does not match the exact bytes', async () => {
+    const signedBody = '{"lane_ref":"1-1-1","customer_rate":1}'
+    for (const body of [
+      '{"lane_ref":"1-1-1","customer_rate":2}',
+      '{ "lane_ref": "1-1-1", "customer_rate": 1 }',
+      '',
+      `${signedBody}\n`,
+    ]) {
+      expectProblem(await send({ signedBody, body }), 'signature-mismatch')
+    }
+  })
+
+  test('a boundary shifted between timestamp and body is not the same signature', async () => {
+    const seconds = String(Math.floor(app.now / 1000))
+    const shifted = await send({
+      signedBody: '5.{"lane_ref":"1-1-1"}',
+      body: '{"lane_ref":"1-1-1"}',
+      headers: { 'X-Service-Timestamp': `${seconds}.5` },
+    })
+    expectProblem(shifted, 'timestamp-malformed')
+  })
+
+  test('a timestamp outside the window tells the server’s time', async () => {
+    const seconds = Math.floor(app.now / 1000)
+    for (const timestamp of [seconds - 301, seconds + 301]) {
+      const answer = await send({ timestamp })
+      expectProblem(answer, 'timestamp-out-of-window', ['server_time', 'max_skew_seconds'])
+      expect(answer.body).toMatchObject({ server_time: seconds, max_skew_seconds: 300 })
+    }
+    for (const timestamp of [seconds - 300, seconds, seconds + 300]) {
+      expect((await send({ timestamp })).status).toBe(200)
+    }
+  })
+
+  test('a signature in a trailer is none', async () => {
+    const body = '{"lane_ref":"1-1-1"}'
+    const headers = headerList(body)
+    const trailer = headers.filter(([name]) => name === 'X-Service-Signature')
+    const before = headers.filter(([name]) => name !== 'X-Service-Signature')
+    const [answer] = await sendRaw(
+      app,
+      `${head(`POST ${updatePath} HTTP/1.1`, [['Host', 'x'], ...before, ['Transfer-Encoding', 'chunked'], ['Trailer', 'X-Service-Signature']])}${body.length.toString(16)}\r\n${body}\r\n0\r\n${trailer.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    )
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'signature-missing')
+  })
+
+  test('a tenant without a secret is told how to make one', async () => {
+    const tenant = await makeTenant(app)
+    const answer = await pushUpdate(
+      app,
+      { token: await makeServiceToken(app, tenant.owner), secret: 'x' },
+      { lane_ref: 'a' },
+    )
+    expectProblem(answer, 'signature-mismatch')
+    expect(answer.body.detail).toContain('POST /api/integrations/secrets')
+  })
+})
+
+describe('403', () => {
+  test('a role below admin makes no token and no secret', async () => {
+    for (const path of ['/api/integrations/tokens', '/api/integrations/secrets']) {
+      expectProblem(
+        await call(app, 'POST', path, { token: member.token, body: { name: 'x' } }),
+        'role-required',
+      )
+    }
+  })
+})
+
+describe('404', () => {
+  test.each([
+    '/api',
+    '/api/integrations',
+    '/API/integrations/insights/markup',
+    `${markupPath}/`,
+    `/${markupPath}`,
+    `${markupPath};x=1`,
+    '/api/integrations/%2e%2e/integrations/insights/markup',
+    '/api/integrations//insights/markup',
+    '/api/integrations/insights/markup%00',
+    '/api/integrations/insights%2fmarkup',
+    '/api/integrations/insights/markup.json',
+    '/.env',
+    '/api/integrations/tms/shipment-update/../../tokens',
+  ])('there is nothing at %s, with or without a token', async (path) => {
+    for (const more of [[], [['Authorization', `Bearer ${acme.token}`] as const]]) {
+      const [answer] = await sendRaw(
+        app,
+        head(`GET ${path} HTTP/1.1`, [['Host', 'x'], ...more, ['Connection', 'close']]),
+      )
+      if (answer === undefined) throw new Error('no answer')
+      expectProblem(answer, 'route-not-found')
+    }
+  })
+
+  test('an absolute address is routed by its path alone, whatever host it names', async () => {
+    const ask = (target: string) =>
+      sendRaw(
+        app,
+        head(`GET ${target} HTTP/1.1`, [
+          ['Host', 'x'],
+          ['Authorization', `Bearer ${acme.token}`],
+          ['Connection', 'close'],
+        ]),
+      )
+    expect((await ask(`http://evil.example${markupPath}?${markupQuery}`))[0]?.status).toBe(200)
+    expect((await ask('http://evil.example/nothing'))[0]?.status).toBe(404)
+    expect((await ask('evil.example:443'))[0]?.status).toBeGreaterThanOrEqual(400)
+  })
+
+  test('a lane_ref that matches no lane', async () => {
+    expectProblem(await send({ body: '{"lane_ref":"1-1-1"}' }), 'lane-not-found')
+  })
+})
+
+describe('405', () => {
+  test.each(['PUT', 'PATCH', 'DELETE', 'TRACE', 'OPTIONS', 'POST'])(
+    '%s on a read names the methods there are',
+    async (method) => {
+      const [answer] = await sendRaw(
+        app,
+        head(`${method} ${markupPath}?${markupQuery} HTTP/1.1`, [
+          ['Host', 'x'],
+          ['Authorization', `Bearer ${acme.token}`],
+          ['Connection', 'close'],
+        ]),
+      )
+      if (answer === undefined) throw new Error('no answer')
+      expectProblem(answer, 'method-not-allowed')
+      expect(answer.headers.allow).toBe('GET, HEAD')
+    },
+  )
+
+  test('each address allows exactly its own methods', async () => {
+    const methodsOf = new Map<string, Set<string>>()
+    for (const { path, method } of allEndpoints) {
+      const methods = methodsOf.get(path) ?? new Set()
+      methods.add(method)
+      if (method === 'GET') methods.add('HEAD')
+      methodsOf.set(path, methods)
+    }
+    for (const [path, methods] of methodsOf) {
+      const answer = await call(app, 'PUT', path.replaceAll(/\{\w+\}/g, '1'))
+      expectProblem(answer, 'method-not-allowed')
+      expect(answer.headers.get('Allow'), path).toBe([...methods].sort().join(', '))
+    }
+    expectProblem(await call(app, 'POST', '/healthz'), 'method-not-allowed')
+  })
+
+  test('CONNECT gets no tunnel', async () => {
+    const answers = await sendRaw(
+      app,
+      head('CONNECT example.com:443 HTTP/1.1', [['Host', 'example.com:443']]),
+    )
+    expect(answers.every(({ status }) => status >= 400)).toBe(true)
+  })
+})
+
+describe('413', () => {
+  const sized = (bytes: number) => {
+    const start = `{"lane_ref":"1-1-1","note":"`
+    return `${start}${'x'.repeat(bytes - start.length - 2)}"}`
+  }
+
+  test('64 KiB are read, one byte more is not', async () => {
+    expect((await send({ body: sized(65_536) })).status).toBe(404)
+    const answer = await send({ body: sized(65_537) })
+    expectProblem(answer, 'body-too-large')
+    expect(answer.headers.get('Connection')).toBe('close')
+  })
+
+  test('the same holds for a chunked body, which does not say its length', async () => {
+    const body = sized(65_537)
+    const [answer] = await sendRaw(
+      app,
+      `${head(`POST ${updatePath} HTTP/1.1`, [['Host', 'x'], ...headerList(body), ['Transfer-Encoding', 'chunked']])}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    )
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'body-too-large')
+  })
+
+  test('who asks first with Expect: 100-continue is told to send only what will be read', async () => {
+    const ask = (length: number, more: [string, string][]) =>
+      sendRaw(
+        app,
+        head(`POST ${updatePath} HTTP/1.1`, [
+          ['Host', 'x'],
+          ...more,
+          ['Content-Length', String(length)],
+          ['Expect', '100-continue'],
+        ]),
+      )
+    const signed = headerList('{}')
+    expect((await ask(65_537, signed)).map(({ status }) => status)).toEqual([413])
+    expect((await ask(20, signed)).map(({ status }) => status)).toEqual([100])
+    expect((await ask(20, [['Content-Type', 'application/json']])).map(({ status }) => status)).toEqual([401])
+    const quotes = await sendRaw(
+      app,
+      head('POST /api/quote-requests HTTP/1.1', [
+        ['Host', 'x'],
+        ['Authorization', `Bearer ${acme.tenant.owner}`],
+        ['Content-Type', 'application/json'],
+        ['Content-Length', '100000'],
+        ['Expect', '100-continue'],
+      ]),
+    )
+    expect(quotes.map(({ status }) => status)).toEqual([100])
+  })
+})
+
+describe('414 and 431', () => {
+  test('an address of 8 KiB is read, one byte more is not', async () => {
+    const address = (bytes: number) => `${markupPath}?${markupQuery}&x=`.padEnd(bytes, 'x')
+    const ask = (bytes: number) =>
+      sendRaw(
+        app,
+        head(`GET ${address(bytes)} HTTP/1.1`, [
+          ['Host', 'x'],
+          ['Authorization', `Bearer ${acme.token}`],
+          ['Connection', 'close'],
+        ]),
+      )
+    expect((await ask(8192))[0]?.status).toBe(200)
+    const [answer] = await ask(8193)
+    if (answer === undefined) throw new Error('no answer')
+    expectProblem(answer, 'uri-too-long')
+  })
+
+  test('headers over 16 KiB are not read, a token of a megabyte among them', async () => {
+    for (const size of [17_000, 1_000_000]) {
+      const [answer] = await sendRaw(
+        app,
+        head(`GET ${markupPath}?${markupQuery} HTTP/1.1`, [
+          ['Host', 'x'],
+          ['Authorization', `Bearer ${'a'.repeat(size)}`],
+        ]),
+      )
+      if (answer === undefined) throw new Error('no answer')
+      expectProblem(answer, 'headers-too-large')
+      expect(answer.headers.connection).toBe('close')
+    }
+  })
+})
+
+describe('415', () => {
+  test.each([
+    undefined,
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json-patch+json',
+    'application/problem+json',
+    'application/json; charset=utf-16',
+    'application/json; charset=iso-8859-1',
+    'application/jsonx',
+    '*/*',
+    '',
+  ])('the content type %j', async (type) => {
+    const answer = await send({ headers: { 'Content-Type': type } })
+    expectProblem(answer, 'unsupported-media-type')
+    expect(answer.headers.get('Accept-Post')).toBe('application/json')
+  })
+
+  test.each(['gzip', 'br', 'deflate', 'identity, gzip', 'x-gzip', 'zstd'])(
+    'the content encoding %s',
+    async (encoding) => {
+      const answer = await send({ headers: { 'Content-Encoding': encoding } })
+      expectProblem(answer, 'unsupported-encoding')
+      expect(answer.headers.get('Accept-Encoding')).toBe('identity')
+    },
+  )
+})
+
+describe('422', () => {
+  test('each wrong field is named by its pointer, with what would be right', async () => {
+    const answer = await send({ body: '{"customer_rate":"12","truck_cost":-1}' })
+    expectProblem(answer, 'validation-failed')
+    expect(
+      answer.body.errors
+        .map((error: { pointer: string; code: string }) => [error.pointer, error.code])
+        .sort(),
+    ).toEqual([
+      ['/customer_rate', 'invalid'],
+      ['/lane_ref', 'missing'],
+      ['/truck_cost', 'invalid'],
+    ])
+    for (const error of answer.body.errors) {
+      expect(Object.keys(error).sort()).toEqual(['code', 'detail', 'pointer'])
+      expect(error.detail).toContain('must be')
+    }
+  })
+
+  test('each wrong query parameter is named', async () => {
+    const answer = await read({ Authorization: `Bearer ${acme.token}` }, 'origin=Dal%07las&proposed_rate=0')
+    expectProblem(answer, 'validation-failed')
+    expect(answer.body.errors.map((error: { parameter: string }) => error.parameter).sort()).toEqual([
+      'destination',
+      'origin',
+      'proposed_rate',
+    ])
+  })
+
+  test('a query parameter sent twice', async () => {
+    expectProblem(
+      await read({ Authorization: `Bearer ${acme.token}` }, `${markupQuery}&origin=Reno%2C%20NV`),
+      'validation-failed',
+    )
+  })
+
+  test('an unknown field, where the caller asked for strict handling', async () => {
+    const body = JSON.stringify({ lane_ref: lane.lane_ref, customerRate: 9 })
+    const answer = await send({ body, headers: { Prefer: 'handling=strict' } })
+    expectProblem(answer, 'unknown-field')
+    expect(answer.body.errors[0].pointer).toBe('/customerRate')
+    const inQuery = await read(
+      { Authorization: `Bearer ${acme.token}`, Prefer: 'handling=strict' },
+      `${markupQuery}&colour=red`,
+    )
+    expectProblem(inQuery, 'unknown-field')
+    expect(inQuery.body.errors[0].parameter).toBe('colour')
+  })
+
+  test('an id that no record can have is told, never an error of ours', async () => {
+    for (const id of ['0', '-1', '1.5', 'x', '2147483648', '9999999999', '99999999999999999999', '1%00']) {
+      expectProblem(
+        await call(app, 'DELETE', `/api/integrations/tokens/${id}`, { token: acme.tenant.owner }),
+        'validation-failed',
+      )
+    }
+  })
+})
+
+describe('the order of checks: of two failures the earlier one answers', () => {
+  const bigBody = 'x'.repeat(65_537)
+  const stale = () => Math.floor(app.now / 1000) - 9999
+  test.each<[string, ProblemCode, () => Promise<Answer>]>([
+    ['address length before route', 'uri-too-long', () => call(app, 'GET', `/nothing?x=${'x'.repeat(8200)}`)],
+    ['route before method', 'route-not-found', () => call(app, 'DELETE', '/nothing')],
+    ['method before token', 'method-not-allowed', () => call(app, 'PUT', updatePath)],
+    [
+      'token before role',
+      'token-wrong-kind',
+      () => call(app, 'POST', '/api/integrations/tokens', { token: acme.token, body: {} }),
+    ],
+    [
+      'role before content type',
+      'role-required',
+      () =>
+        call(app, 'POST', '/api/integrations/tokens', {
+          token: member.token,
+          headers: { 'Content-Type': 'text/plain' },
+          body: {},
+        }),
+    ],
+    [
+      'token before content type',
+      'token-missing',
+      () => send({ headers: { Authorization: undefined, 'Content-Type': 'text/plain' } }),
+    ],
+    [
+      'encoding before content type',
+      'unsupported-encoding',
+      () => send({ headers: { 'Content-Encoding': 'gzip', 'Content-Type': 'text/plain' } }),
+    ],
+    [
+      'content type before size',
+      'unsupported-media-type',
+      () => send({ body: bigBody, headers: { 'Content-Type': 'text/plain' } }),
+    ],
+    [
+      'size before signature headers',
+      'body-too-large',
+      () => send({ body: bigBody, headers: { 'X-Service-Signature': undefined } }),
+    ],
+    [
+      'signature headers before the signature',
+      'timestamp-malformed',
+      () =>
+        send({ headers: { 'X-Service-Timestamp': 'x', 'X-Service-Signature': `sha256=${'0'.repeat(64)}` } }),
+    ],
+    [
+      'the signature before the window',
+      'signature-mismatch',
+      () => send({ timestamp: stale(), signedBody: 'other' }),
+    ],
+    ['the window before JSON', 'timestamp-out-of-window', () => send({ timestamp: stale(), body: '{' })],
+    ['the signature before JSON', 'signature-mismatch', () => send({ signedBody: 'other', body: '{' })],
+    [
+      'JSON before fields',
+      'duplicate-key',
+      () => send({ body: '{"customer_rate":"x","customer_rate":"x"}' }),
+    ],
+    [
+      'fields before the lane',
+      'validation-failed',
+      () => send({ body: '{"lane_ref":"1-1-1","truck_cost":-1}' }),
+    ],
+  ])('%s', async (_what, code, ask) => {
+    const answer = await ask()
+    expect(answer.body.type).toBe(problemType(code))
+  })
+
+  test('duplicate headers before the token', async () => {
+    const [answer] = await sendRaw(
+      app,
+      head(`GET ${markupPath} HTTP/1.1`, [
+        ['Host', 'x'],
+        ['Authorization', 'a'],
+        ['Authorization', 'b'],
+      ]),
+    )
+    expect(answer?.body.type).toBe('/problems/duplicate-header')
+  })
+})
+
+test('one endpoint is signed: a signature covers neither path nor method, so a second one needs a secret of its own', () => {
+  const signed = allEndpoints.filter(({ who }) => who.kind === 'service' && who.signed)
+  expect(signed.map(({ method, path }) => [method, path])).toEqual([['POST', updatePath]])
+})
+
+test('every write that a service token can make is signed', () => {
+  const unsigned = (allEndpoints as readonly Endpoint[]).filter(
+    ({ method, who, isRead }) => who.kind === 'service' && method !== 'GET' && isRead !== true && !who.signed,
+  )
+  expect(unsigned).toEqual([])
+})
+
+describe('the exact bytes', () => {
+  test('a chunked body is the same body: its bytes are signed, chunk extensions and trailers are not', async () => {
+    const { lane_ref, lane_id } = await makeLane(app, acme.tenant)
+    const body = JSON.stringify({ lane_ref, carrier_name: 'Chunked Freight é' })
+    const bytes = Buffer.from(body)
+    const start = (more: [string, string][]) =>
+      head(`POST ${updatePath} HTTP/1.1`, [
+        ['Host', 'x'],
+        ...headerList(body),
+        ...more,
+        ['Connection', 'close'],
+      ])
+    const whole = await sendRaw(app, [start([['Content-Length', String(bytes.length)]]), bytes])
+    const byteByByte = await sendRaw(app, [
+      start([['Transfer-Encoding', 'chunked']]),
+      ...[...bytes].flatMap((byte) => [Buffer.from('1\r\n'), Buffer.from([byte]), Buffer.from('\r\n')]),
+      '0\r\n\r\n',
+    ])
+    const extended = await sendRaw(app, [
+      start([['Transfer-Encoding', 'chunked']]),
+      `${bytes.length.toString(16)};name=value\r\n`,
+      bytes,
+      '\r\n0\r\nX-Trailer: x\r\n\r\n',
+    ])
+    for (const [answer] of [whole, byteByByte, extended]) {
+      expect(answer?.status).toBe(200)
+      expect(answer?.body).toEqual({ status: 'ok', lane_id, updated: true })
+    }
+  })
+
+  test('any flipped bit of a body is noticed', async () => {
+    const body = Buffer.from(JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'x'.repeat(20) }))
+    for (let bit = 0; bit < body.length * 8; bit += 13) {
+      const flipped = Buffer.from(body)
+      flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+      const answer = await send({ signedBody: body, body: flipped })
+      expect(answer.body.type, `bit ${bit}`).toBe('/problems/signature-mismatch')
+    }
+  })
+})
+
+describe('logs', () => {
+  test('no log line holds a token, a secret, a signature or a body', async () => {
+    await send({ body: JSON.stringify({ lane_ref: lane.lane_ref, customer_name: 'CANARY-customer' }) })
+    await send({ body: '{"CANARY-body"' })
+    await read({ Authorization: `Bearer ${acme.token}x` })
+    const log = app.logLines.join('')
+    for (const kept of [
+      acme.token,
+      acme.secret,
+      acme.tenant.owner,
+      acme.tenant.password,
+      'CANARY',
+      'sha256=',
+    ]) {
+      expect(log.includes(kept)).toBe(false)
+      expect(log.includes(Buffer.from(kept).toString('base64').slice(0, 30))).toBe(false)
+    }
+    expect(log).toContain('"route":"/api/integrations/tms/shipment-update"')
+  })
+})
+
+test('a caller that goes away in the middle of a body is no error of ours', async () => {
+  const errors = () => app.logLines.filter((line) => line.includes('"level":"error"')).length
+  const before = errors()
+  const start = head(`POST ${updatePath} HTTP/1.1`, [
+    ['Host', 'x'],
+    ...headerList('{}'),
+    ['Content-Length', '100'],
+  ])
+  await sendRaw(app, `${start}{"a`, 100)
+  await expect.poll(() => app.logLines.slice(-3).join('')).toContain('malformed-request')
+  expect(errors()).toBe(before)
+})
+
+describe('408', () => {
+  test('headers, and a body, that take too long are answered, and the connection is closed', async () => {
+    for (const [answer] of [await slowHeaders, await slowBody]) {
+      if (answer === undefined) throw new Error('no answer')
+      expectProblem(answer, 'request-timeout')
+      expect(answer.headers.connection).toBe('close')
+    }
+  }, 30_000)
+})

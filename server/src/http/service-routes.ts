@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { problem, problems, problemType } from '#contract/errors.ts'
+import { openApiDocument } from '#contract/openapi.ts'
+import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
+import { readiness } from '../watching/readiness.ts'
+import type { Parts } from '../endpoints/parts.ts'
+
+export const version: string = (
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version
+
+/** Their addresses, all read with GET. */
+export const operationPaths = [
+  '/healthz',
+  '/readyz',
+  '/openapi.json',
+  '/problems',
+  '/problems/{code}',
+  '/docs',
+] as const
+
+/** What operators and integrators read: health, readiness, the OpenAPI document, its reference page, each problem. */
+export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
+  const document = openApiDocument(version)
+  // Bytes, and once: however many read it slowly, they hold no copy of it each.
+  const documentBytes = Buffer.from(JSON.stringify(document))
+  return async (app) => {
+    app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
+
+    app.get('/readyz', async (_request, reply) => {
+      const checks = await readiness(parts)
+      const said = checks.map(({ name, holds, detail }) => ({
+        name,
+        status: holds === null ? 'unknown' : holds ? 'ok' : 'failed',
+        ...(detail === null ? {} : { detail }),
+      }))
+      const failed = checks.flatMap(({ holds, detail, optional }) =>
+        holds === false && detail !== null && optional !== true ? [detail] : [],
+      )
+      if (failed.length > 0) {
+        throw problem('unavailable', failed.join(' '), {
+          headers: { 'Retry-After': '5' },
+          members: { checks: said },
+        })
+      }
+      return reply.send({ status: 'ready', version, checks: said })
+    })
+
+    app.get('/openapi.json', async (_request, reply) =>
+      reply
+        .type('application/json; charset=utf-8')
+        .header('Cache-Control', 'public, max-age=300')
+        .send(documentBytes),
+    )
+
+    app.get('/problems', async (request, reply) => {
+      if (wantsPage(request, reply)) return reply.send(problemListPage())
+      return reply.send({
+        problems: Object.entries(problems).map(([code, known]) => ({
+          code,
+          type: `/problems/${code}`,
+          ...known,
+        })),
+      })
+    })
+    app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
+      const { code } = request.params
+      if (!isProblemCode(code)) throw problem('not-found', 'There is no problem of this name.')
+      if (wantsPage(request, reply)) return reply.send(problemPage(code))
+      return reply.send({ code, type: problemType(code), ...problems[code] })
+    })
+
+    await app.register(swagger, { mode: 'static', specification: { document: document as never } })
+    await app.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { layout: 'BaseLayout', docExpansion: 'list', deepLinking: true, validatorUrl: null },
+      theme: { title: 'Lanewise API' },
+      uiHooks: {
+        onRequest: (_request, reply, next) => {
+          reply.header('Content-Security-Policy', docsPolicy)
+          next()
+        },
+      },
+    })
+  }
+}
+
+/** The reference page's own scripts and styles and nothing else; its icons are data URLs, its styles are set by script. */
+const docsPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** A browser gets a page, everybody else JSON. Neither is kept. */
+function wantsPage(request: FastifyRequest, reply: FastifyReply): boolean {
+  if (!(request.headers.accept ?? '').includes('text/html')) return false
+  reply.type('text/html; charset=utf-8').header('Content-Security-Policy', problemPagePolicy)
+  return true
+}
+
+function isProblemCode(code: string): code is keyof typeof problems {
+  return Object.hasOwn(problems, code)
+}

@@ -1,0 +1,106 @@
+import type { Lane } from '#contract/lane.ts'
+import {
+  type BookingField,
+  type BookingName,
+  type BookingUnitOf,
+  bookingFields,
+  bookingTable,
+} from '#engine/booking-fields.ts'
+import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
+import { percentOf } from '#engine/statistics/percent-of.ts'
+import { type BookedColumns, bookingColumns } from '../database/queries/booking-columns.ts'
+import { type QuoteOrigin, quoteOrigins } from '../database/queries/lane-lists.ts'
+import type { LaneRow } from '../database/queries/lanes.ts'
+import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { UnshownLaneColumn } from '../database/schema/tables.ts'
+
+/** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
+export async function laneAnswers(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lanes: readonly LaneRow[],
+): Promise<Lane[]> {
+  const origins = await quoteOrigins(transaction, tenant, lanes)
+  return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id)))
+}
+
+/** As `laneAnswers`, for one lane. */
+export async function laneAnswer(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  lane: LaneRow,
+): Promise<Lane> {
+  const origins = await quoteOrigins(transaction, tenant, [lane])
+  return shownLane(lane, origins.get(lane.lane_id))
+}
+
+/** A lane as the API and events show it. What matching and imports need of it is not shown. */
+export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: QuoteOrigin | undefined): Lane {
+  const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
+  const marginCents = ar === null || ap === null ? null : ar - ap
+  const quotedBy = origin?.quotedBy ?? null
+  return {
+    lane_ref: lane.lane_ref,
+    lane_id: lane.lane_id,
+    request_id: lane.request_id,
+    origin: lane.origin,
+    destination: lane.destination,
+    equipment: lane.equipment,
+    ...bookingAnswer(lane),
+    customer_name: lane.customer_name ?? lane.quoted_customer_name,
+    quoted_customer_name: lane.quoted_customer_name,
+    reference: origin?.reference ?? null,
+    quoted_by: quotedBy === null ? null : { user_id: quotedBy.userId, name: quotedBy.name },
+    quoted_rate: dollarsFromCents(lane.quoted_rate_cents),
+    estimated_cost: dollarsIfKnown(lane.estimated_cost_cents),
+    expected_cost: expectedCost(lane),
+    truck_cost_source: ap === null ? null : lane.truck_cost_source,
+    margin: dollarsIfKnown(marginCents),
+    margin_pct: marginCents === null ? null : percentOf(marginCents, ar ?? 0),
+    market_rate: dollarsIfKnown(lane.market_rate_cents),
+    miles: lane.miles,
+    pickup_date: lane.pickup_date,
+    outcome: lane.outcome,
+    outcome_reason: lane.outcome_reason,
+    outcome_source: lane.outcome_source,
+    decided_at: lane.decided_at?.toISOString() ?? null,
+    created_at: lane.created_at.toISOString(),
+    updated_at: lane.updated_at.toISOString(),
+  }
+}
+
+/** The type of an answered value, by its unit. */
+interface ShownUnits {
+  readonly cents: number
+  readonly text: string
+  readonly time: string
+}
+type ShownBooking = {
+  readonly [F in BookingField as BookingName<'shown', F>]: ShownUnits[BookingUnitOf<F>] | null
+}
+
+/** The fields of a booking as the API shows them. One that the contract's lane does not have is an error here. */
+function bookingAnswer(lane: BookedColumns): {
+  [Name in keyof ShownBooking]: Lane[Name] | ShownBooking[Name]
+} {
+  const shown = bookingFields.map((field) => {
+    // An event from before the field was there says nothing of it.
+    const value = lane[bookingColumns[field]] ?? null
+    return [bookingTable[field].shown, typeof value === 'number' ? dollarsFromCents(value) : plain(value)]
+  })
+  return Object.fromEntries(shown)
+}
+
+function plain(value: string | Date | null): string | null {
+  return value instanceof Date ? value.toISOString() : value
+}
+
+type EngineColumns = Pick<LaneRow, UnshownLaneColumn>
+
+function expectedCost(
+  lane: Pick<LaneRow, 'expected_cost_cents' | 'expected_cost_low_cents' | 'expected_cost_high_cents'>,
+) {
+  const { expected_cost_cents: amount, expected_cost_low_cents: low, expected_cost_high_cents: high } = lane
+  if (amount === null || low === null || high === null) return null
+  return { amount: amount / 100, low: low / 100, high: high / 100 }
+}

@@ -1,0 +1,25 @@
+import { backUp } from './back-up.ts'
+import { CommandRefused, exitCodeOf } from './command-database.ts'
+import { readConfig } from '../configuration/config.ts'
+
+/** `npm run backup -- FOLDER`: a copy of the embedded database, beside a running service. */
+async function main(): Promise<number> {
+  const [folder, ...more] = process.argv.slice(2)
+  if (folder === undefined || folder === '' || more.length > 0) {
+    process.stderr.write('npm run backup -- FOLDER    copies the embedded database into a new folder\n')
+    return 2
+  }
+  const { databaseUrl, dataDirectory } = readConfig(process.env)
+  if (databaseUrl !== null) {
+    throw new CommandRefused(
+      'This backs up the embedded database. Yours is that of DATABASE_URL: docs/backup.md says how.',
+    )
+  }
+  await backUp({ dataDirectory, folder, remark: (line) => process.stderr.write(`${line}\n`) })
+  process.stdout.write(
+    `The database is in ${folder}. The secret key is not: keep a copy of it elsewhere.\nTo restore: put the file secret-key into ${folder} and start with DATA_DIR=${folder}.\n`,
+  )
+  return 0
+}
+
+process.exitCode = await exitCodeOf(main)

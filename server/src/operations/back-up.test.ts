@@ -1,0 +1,84 @@
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  databaseName,
+  type EmbeddedConnection,
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '#server/embedded-postgres/embedded-postgres.ts'
+import { backUp } from './back-up.ts'
+
+let folder: string
+let postgres: EmbeddedPostgres
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'lanewise-back-up-'))
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711)
+  postgres = await startEmbeddedPostgres({ directory: join(folder, 'data') })
+})
+afterAll(async () => {
+  await postgres.stop()
+  rmSync(folder, { recursive: true })
+})
+
+async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(to.connection(databaseName, 'superuser'))
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const back = (to: string) =>
+  backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), remark: () => {} })
+
+test('a copy that is made while somebody writes holds all that was committed before it, and is whole', async () => {
+  const began = await connected(postgres, async (client) => {
+    await client.query('create table written (number integer primary key, again integer not null)')
+    let number = 0
+    let over = false
+    const write = async () => {
+      while (!over) {
+        number += 1
+        await client.query('insert into written values ($1, $1)', [number])
+      }
+    }
+    const writing = write()
+    while (number < 50) await new Promise(setImmediate)
+    const committed = number - 1
+    await back('copy')
+    over = true
+    await writing
+    return committed
+  })
+  expect(existsSync(join(folder, 'copy', 'secret-key'))).toBe(false)
+  const restored = await startEmbeddedPostgres({ directory: join(folder, 'copy') })
+  try {
+    const [row] = await connected(
+      restored,
+      async (client) =>
+        (
+          await client.query<{ rows: number; last: number }>(
+            'select count(*)::int as rows, max(number) as last from written where number = again',
+          )
+        ).rows,
+    )
+    expect(row?.rows).toBe(row?.last)
+    expect(row?.last).toBeGreaterThanOrEqual(began)
+  } finally {
+    await restored.stop()
+  }
+})
+
+test('a folder that is there, and a data folder without a database, are refused and left alone', async () => {
+  await expect(back('data')).rejects.toThrow(/there already/)
+  await expect(
+    backUp({ dataDirectory: join(folder, 'none'), folder: join(folder, 'new'), remark: () => {} }),
+  ).rejects.toThrow(/no embedded database/)
+  expect(existsSync(join(folder, 'new'))).toBe(false)
+})

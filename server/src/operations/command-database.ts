@@ -1,0 +1,159 @@
+import type pg from 'pg'
+import { type Config, ConfigError } from '../configuration/config.ts'
+import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
+import {
+  embeddedConnections,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../embedded-postgres/embedded-postgres.ts'
+import { migrate, missingMigrations } from '../database/schema/migrate.ts'
+import { type Database, openDatabase, tenantId } from '../database/session/open-database.ts'
+import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
+import { findTenant } from '../database/queries/people.ts'
+
+/** A reason why a command cannot do its work, fit to be shown as it is. */
+export class CommandRefused extends Error {}
+
+/** What a command needs to find the database. */
+export interface CommandDatabase {
+  readonly config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDirectory'>
+  /** Progress and remarks. */
+  readonly remark: (line: string) => void
+}
+
+/**
+ * Does a command's work on the brokerage that was named (by name or number; not needed while there is one), in the
+ * database of the configuration, beside a running service or without one.
+ *
+ * @throws CommandRefused
+ */
+export async function atTenant<Result>(
+  around: CommandDatabase,
+  named: string | undefined,
+  work: (database: Database, tenant: NamedTenant) => Promise<Result>,
+): Promise<Result> {
+  return atDatabase(around, async (database, owner) =>
+    work(database, await chooseTenant(named, owner, database)),
+  )
+}
+
+/** Does a command's work in the database of the configuration. `owner` is null when only the service's way in is known. */
+export async function atDatabase<Result>(
+  around: CommandDatabase,
+  work: (database: Database, owner: pg.ClientConfig | null) => Promise<Result>,
+): Promise<Result> {
+  const connected = await connect(around)
+  try {
+    const database = await openDatabase({ connection: connected.service })
+    try {
+      return await work(database, connected.owner)
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await connected.close()
+  }
+}
+
+interface Connected {
+  readonly service: pg.ClientConfig
+  /** Null when only the service's own connection is known. */
+  readonly owner: pg.ClientConfig | null
+  readonly close: () => Promise<void>
+}
+
+/** The database of DATABASE_URL, else the embedded one: that of the running service, or started for the while. */
+async function connect({ config, remark }: CommandDatabase): Promise<Connected> {
+  if (config.databaseUrl !== null) {
+    const service = { connectionString: config.databaseUrl }
+    const missing = await missingMigrations(service).catch((error: unknown) => {
+      throw new CommandRefused(`The database of DATABASE_URL cannot be used: ${reason(error)}`)
+    })
+    if (missing.length > 0) {
+      throw new CommandRefused(
+        `The database lacks ${missing.join(', ')}. Start the service or run npm run migrate first.`,
+      )
+    }
+    const owner =
+      config.migrationDatabaseUrl === null ? null : { connectionString: config.migrationDatabaseUrl }
+    return { service, owner, close: async () => {} }
+  }
+  const running = runningEmbeddedPostgres(config.dataDirectory)
+  if (running !== null) return { ...embeddedConnections(running), close: async () => {} }
+  const postgres = await startEmbeddedPostgres({ directory: config.dataDirectory, log: remark })
+  const connections = embeddedConnections(postgres)
+  try {
+    await migrate(connections.owner, remark)
+  } catch (error) {
+    await postgres.stop()
+    throw error
+  }
+  return { ...connections, close: () => postgres.stop() }
+}
+
+function reason(error: unknown): string {
+  // A name with several addresses fails with one error for each, and no words of its own.
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  return first instanceof Error ? first.message : String(first)
+}
+
+/** The brokerage that was named, or the only one there is. */
+async function chooseTenant(
+  named: string | undefined,
+  owner: pg.ClientConfig | null,
+  database: Database,
+): Promise<NamedTenant> {
+  if (owner === null) {
+    if (named === undefined || !/^\d{1,10}$/.test(named)) {
+      throw new CommandRefused(
+        'Name the brokerage by its number (--tenant NUMBER): its name can be looked up only with MIGRATION_DATABASE_URL set.',
+      )
+    }
+    return tenantByNumber(database, Number(named))
+  }
+  const tenants = await listTenants(owner)
+  const choices = tenants.map(({ tenant, name }) => `  ${name}  (${tenant})`).join('\n')
+  if (tenants.length === 0) {
+    throw new CommandRefused(
+      'There is no brokerage yet. Make one: npm run tenant -- create NAME --owner-email EMAIL',
+    )
+  }
+  const wanted = named?.trim().toLowerCase()
+  const found =
+    wanted === undefined
+      ? tenants
+      : tenants.filter(({ tenant, name }) => String(tenant) === wanted || name.toLowerCase() === wanted)
+  const [only] = found
+  if (only !== undefined && found.length === 1) return only
+  if (wanted === undefined) throw new CommandRefused(`Say for which brokerage, with --tenant:\n${choices}`)
+  throw new CommandRefused(
+    found.length === 0
+      ? `There is no brokerage "${named}". There are:\n${choices}`
+      : `Several brokerages are called "${named}"; name one by its number:\n${choices}`,
+  )
+}
+
+async function tenantByNumber(database: Database, number: number): Promise<NamedTenant> {
+  const unknown = new CommandRefused(`There is no brokerage ${number}.`)
+  if (number < 1 || number > 2_147_483_647) throw unknown
+  const tenant = tenantId(number)
+  const row = await database.inTenant(tenant, (transaction) => findTenant(transaction, tenant))
+  if (row === null) throw unknown
+  return { tenant, name: row.name }
+}
+
+/**
+ * Runs a command and answers its exit code. A refusal is told in its own words; what nobody foresaw with its stack.
+ *
+ * @example process.exitCode = await exitCodeOf(main)
+ */
+export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
+  try {
+    return await main()
+  } catch (error) {
+    const known =
+      error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
+    process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+    return 1
+  }
+}

@@ -1,0 +1,67 @@
+import { CommandRefused, exitCodeOf } from './command-database.ts'
+import { readConfig } from '../configuration/config.ts'
+import { DistributionRefused, distribute, shardsMax, shardsUsual } from '../database/schema/distribution.ts'
+import { missingMigrations, unknownMigrations } from '../database/schema/migrate.ts'
+
+const usage = `npm run distribute                  spreads the database of MIGRATION_DATABASE_URL over its Citus workers, by tenant
+npm run distribute -- --shards N    into N parts (${shardsUsual} unless told; several for each worker there will ever be)
+`
+
+/** `npm run distribute`: turns a PostgreSQL with the extension Citus into a distributed one, with all it holds. */
+async function main(): Promise<number> {
+  const [option, value, ...rest] = process.argv.slice(2)
+  const shards = option === undefined ? shardsUsual : Number(value)
+  if (
+    (option !== undefined && option !== '--shards') ||
+    rest.length > 0 ||
+    !(Number.isInteger(shards) && shards >= 1 && shards <= shardsMax)
+  ) {
+    process.stderr.write(usage)
+    return 2
+  }
+  const { migrationDatabaseUrl } = readConfig(process.env)
+  if (migrationDatabaseUrl === null) {
+    throw new CommandRefused('Set MIGRATION_DATABASE_URL to the connection of the owner of the database.')
+  }
+  const connection = { connectionString: migrationDatabaseUrl }
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stopping = true
+      process.stderr.write(
+        'Stopping after this table. Once more, and it is undone and left for the next run.\n',
+      )
+    })
+  }
+  try {
+    const [missing, unknown] = [await missingMigrations(connection), await unknownMigrations(connection)]
+    if (missing.length > 0) {
+      throw new CommandRefused(`The database lacks ${missing.join(', ')}. Run npm run migrate first.`)
+    }
+    if (unknown.length > 0) {
+      throw new CommandRefused(`The database is of a newer version (${unknown.join(', ')}). Use that one.`)
+    }
+    const began = Date.now()
+    const {
+      workers,
+      shards: parts,
+      tables,
+    } = await distribute(connection, {
+      shards,
+      stopped: () => stopping,
+      onTable: ({ table, nth, of, moved }) => {
+        const what = moved === 'before' ? 'was moved before' : `${moved.toLocaleString('en-US')} rows moved`
+        process.stdout.write(`${String(nth).padStart(2)}/${of}  ${table.padEnd(20)} ${what}\n`)
+      },
+    })
+    process.stdout.write(
+      `${tables} tables lie on ${workers} workers in ${parts} parts, by tenant, after ${Math.round((Date.now() - began) / 1000)} s. Start the service.\n`,
+    )
+    return 0
+  } catch (error) {
+    if (error instanceof DistributionRefused) throw new CommandRefused(error.message)
+    throw error
+  }
+}
+
+process.exitCode = await exitCodeOf(main)

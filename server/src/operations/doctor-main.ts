@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util'
+import { exitCodeOf } from './command-database.ts'
+import { readConfig } from '../configuration/config.ts'
+import { examine, type Finding } from './doctor.ts'
+
+const usage = `npm run doctor -- [--json]
+
+Looks at the configuration, the database, its walls, the secret key, clocks, connections and Redis; changes nothing. Says
+what is wrong and how to mend it. Ends with 1 where something is wrong.
+`
+
+const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const
+
+const lineOf = ({ about, state, says, mend }: Finding) =>
+  `${marks[state]}  ${about.padEnd(17)} ${says}${mend === undefined ? '' : `\n                         ${mend}`}\n`
+
+/** `npm run doctor`: is everything as a service needs it? */
+async function main(): Promise<number> {
+  const options = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const
+  const { values } = parseArgs({ options, strict: true })
+  if (values.help === true) {
+    process.stdout.write(usage)
+    return 0
+  }
+  const findings = await examine(() => readConfig(process.env), {
+    clock: Date.now,
+    tell: (finding) => {
+      if (values.json !== true) process.stdout.write(lineOf(finding))
+    },
+  })
+  if (values.json === true) process.stdout.write(`${JSON.stringify(findings, null, 2)}\n`)
+  return findings.some(({ state }) => state === 'wrong') ? 1 : 0
+}
+
+process.exitCode = await exitCodeOf(main)

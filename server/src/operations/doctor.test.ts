@@ -1,0 +1,190 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
+import { freePort } from '#testing/running-service.ts'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { readConfig } from '../configuration/config.ts'
+import { writeKeyCheck } from '../database/queries/installation.ts'
+import { seeInstance } from '../database/queries/instances.ts'
+import { openDatabase } from '../database/session/open-database.ts'
+import { examine, type Finding } from './doctor.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import { seal, secretKeys } from '../security/sealed-secret.ts'
+
+const cluster = inject('databaseCluster')
+const keyText = randomBytes(32).toString('base64')
+let database: TestDatabase
+let healthy: Record<string, string>
+
+beforeAll(async () => {
+  database = await testDatabase()
+  healthy = {
+    DATABASE_URL: database.serviceUrl,
+    MIGRATION_DATABASE_URL: database.ownerUrl,
+    LANEWISE_SECRET_KEY: keyText,
+  }
+  const keys = secretKeys(keyText)
+  if (keys === null) throw new Error('No key.')
+  const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
+  await opened.outsideTenants((transaction) =>
+    writeKeyCheck(transaction, seal(keys[0], keyCheckPlace, keyCheckText)),
+  )
+  await opened.close()
+})
+afterAll(() => database.drop())
+
+async function found(env: Record<string, string>, clock = Date.now): Promise<Finding[]> {
+  const told: Finding[] = []
+  const findings = await examine(() => readConfig(env), { clock, tell: (finding) => told.push(finding) })
+  expect(told).toEqual(findings)
+  for (const { state, mend } of findings) if (state === 'wrong') expect(mend).toMatch(/\.$/)
+  return findings
+}
+
+const wrongs = (findings: readonly Finding[]) =>
+  findings.filter(({ state }) => state === 'wrong').map(({ about, says }) => `${about}: ${says}`)
+
+async function asOwner(statement: string): Promise<void> {
+  const owner = new pg.Client({ connectionString: database.ownerUrl })
+  await owner.connect()
+  await owner.query(statement)
+  await owner.end()
+}
+
+test('what is as it should be is said to be, and nothing is found wrong', async () => {
+  const findings = await found(healthy)
+  expect(wrongs(findings)).toEqual([])
+  expect(findings.map(({ about }) => about)).toEqual([
+    'Node',
+    'configuration',
+    'database',
+    'PostgreSQL',
+    'letters',
+    'encryption',
+    'clocks',
+    'connections',
+    'schema',
+    'owner',
+    'tenant walls',
+    'secret key',
+    'instances',
+  ])
+  expect(findings.at(-1)?.says).toBe('none is at work on this database')
+})
+
+test('an instance at work is seen', async () => {
+  const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
+  await opened.outsideTenants((transaction) => seeInstance(transaction, randomUUID()))
+  await opened.close()
+  expect((await found(healthy)).at(-1)?.says).toBe('at least one is at work on this database')
+})
+
+test('every problem of the configuration is told, and nothing else is looked at', async () => {
+  const findings = await found({ ...healthy, PORT: 'x', THREADS: '2' })
+  expect(wrongs(findings)).toEqual([
+    'configuration: PORT must be a number from 0 to 65535; it is "x".',
+    expect.stringMatching(/^configuration: THREADS is gone: start one process per core/),
+  ])
+  expect(findings).toHaveLength(3)
+})
+
+test('a database that is not there is told as that', async () => {
+  const port = await freePort()
+  const findings = await found({ ...healthy, DATABASE_URL: `postgres://a:b@127.0.0.1:${port}/c` })
+  expect(wrongs(findings)).toEqual([expect.stringMatching(/^database: .*ECONNREFUSED/)])
+  expect(findings.at(-1)?.mend).toBe('Start PostgreSQL there, or mend host and port.')
+  const gone = new URL(database.serviceUrl)
+  gone.pathname = '/no_such_database'
+  expect((await found({ ...healthy, DATABASE_URL: gone.href })).at(-1)?.mend).toMatch(/^Make the database/)
+})
+
+test('a key that is another one is told', async () => {
+  const other = randomBytes(32).toString('base64')
+  expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: other }))).toEqual([
+    expect.stringMatching(/^secret key: it is not the one/),
+  ])
+  expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: `${other},${keyText}` }))).toEqual([])
+})
+
+test('a role that no wall stops is told, and an owner who is the service itself', async () => {
+  const superuser = databaseUrl(cluster.makerUrl, database.name)
+  const findings = wrongs(await found({ ...healthy, DATABASE_URL: superuser }))
+  expect(findings).toContainEqual(expect.stringMatching(/^tenant walls: .*superuser/))
+  expect(wrongs(await found({ ...healthy, MIGRATION_DATABASE_URL: database.serviceUrl }))).toEqual([
+    'owner: MIGRATION_DATABASE_URL names the service’s own role',
+  ])
+})
+
+test('clocks that are apart are told', async () => {
+  expect(wrongs(await found(healthy, () => Date.now() - 10_000))).toEqual([
+    expect.stringMatching(/^clocks: this machine and the database are (9\.\d|10\.\d) s apart$/),
+  ])
+})
+
+test('a schema of another version is told: older is wrong, newer is a note', async () => {
+  await asOwner(`insert into schema_migrations (name) values ('9999-later.sql')`)
+  const newer = await found(healthy)
+  expect(wrongs(newer)).toEqual([])
+  expect(newer.find(({ about }) => about === 'schema')).toMatchObject({
+    state: 'note',
+    says: 'a newer version has migrated it (9999-later.sql)',
+  })
+  await asOwner(`delete from schema_migrations where name in ('9999-later.sql', '0017-instances.sql')`)
+  expect(wrongs(await found(healthy))).toEqual(['schema: the database lacks 0017-instances.sql'])
+  await asOwner(`insert into schema_migrations (name) values ('0017-instances.sql')`)
+})
+
+test('Redis that is away keeps nothing from working', async () => {
+  const findings = await found({ ...healthy, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
+  expect(wrongs(findings)).toEqual([])
+  expect(findings.at(-1)).toMatchObject({ about: 'Redis', state: 'note' })
+})
+
+test('a database that does not know letters is told of', async () => {
+  const name = `${database.name}_c`
+  await asMaker(cluster.makerUrl, async (maker) => {
+    const { rows } = await maker.query<{ version: string }>(
+      `select current_setting('server_version_num') as version`,
+    )
+    const provider = Number(rows[0]?.version) >= 150_000 ? `locale_provider 'libc'` : ''
+    await maker.query(`create database ${name} template template0 locale 'C' ${provider}`)
+  })
+  try {
+    const letters = async (url: string) =>
+      (await found({ ...healthy, DATABASE_URL: url })).find(({ about }) => about === 'letters')?.state
+    expect(await letters(databaseUrl(database.serviceUrl, name))).toBe('note')
+    expect(await letters(database.serviceUrl)).toBe('ok')
+  } finally {
+    await asMaker(cluster.makerUrl, (maker) => maker.query(`drop database ${name} with (force)`))
+  }
+})
+
+test('a replica that is away or is none keeps nothing from working; one that is no wall does', async () => {
+  const of = async (url: string) => {
+    const findings = await found({ ...healthy, DATABASE_REPLICA_URL: url })
+    return findings.find(({ about }) => about === 'replica')
+  }
+  const away = await of(`postgres://lanewise_service@127.0.0.1:${await freePort()}/lanewise`)
+  expect([away?.state, away?.says]).toEqual(['note', expect.stringContaining('cannot be reached')])
+  const itself = await of(database.serviceUrl)
+  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is no replica')])
+  const above = await of(databaseUrl(cluster.makerUrl, database.name))
+  expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
+})
+
+test('with the embedded database, the folder is looked at and nothing is started', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lanewise-doctor-'))
+  const findings = await found({ DATA_DIR: folder })
+  expect(findings.map(({ about, state }) => `${about} ${state}`)).toEqual([
+    'Node ok',
+    'configuration ok',
+    'data folder ok',
+    'embedded database note',
+  ])
+  rmSync(folder, { recursive: true })
+  expect((await found({ DATA_DIR: folder })).at(-1)?.says).toMatch(/is not there yet/)
+})

@@ -1,0 +1,353 @@
+import { randomUUID } from 'node:crypto'
+import { statfs } from 'node:fs/promises'
+import { createClient } from '@redis/client'
+import pg from 'pg'
+import { type Config, ConfigError } from '../configuration/config.ts'
+import { runningEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts'
+import { readKeyCheck } from '../database/queries/installation.ts'
+import { missingMigrations, unknownMigrations } from '../database/schema/migrate.ts'
+import { type Database, openDatabase } from '../database/session/open-database.ts'
+import { openReplica, replicaFaults, replicaReads } from '../database/session/replica.ts'
+import { missingWalls } from '../database/session/row-level-security.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import { unsealWithAny } from '../security/sealed-secret.ts'
+
+/** What was looked at, how it stands, and for what is not well how to mend it. */
+export interface Finding {
+  readonly about: string
+  /** `note` is worth knowing and keeps nothing from working; `wrong` keeps the service from starting or from its promises. */
+  readonly state: 'ok' | 'note' | 'wrong'
+  readonly says: string
+  readonly mend?: string
+}
+
+type Told = Omit<Finding, 'about'>
+const ok = (says: string): Told => ({ state: 'ok', says })
+const note = (says: string, mend?: string): Told => ({
+  state: 'note',
+  says,
+  ...(mend === undefined ? {} : { mend }),
+})
+const wrong = (says: string, mend: string): Told => ({ state: 'wrong', says, mend })
+
+const nodeMin = 20
+const postgresMin = 14
+/** Signatures five minutes away are refused: a clock that is off by some seconds will be by more. */
+const clockOffMaxMs = 2_000
+/** A new connection in the same place takes some milliseconds; above this every first answer is slow. */
+const slowConnectionMs = 250
+const diskFreeMin = 1_000_000_000
+const connectTimeoutMs = 3_000
+
+/**
+ * Looks at everything that a service needs, changes nothing, and says what is wrong and how to mend it. It works beside
+ * a running service and without one.
+ */
+export async function examine(
+  read: () => Config,
+  { clock, tell }: { clock: () => number; tell: (finding: Finding) => void },
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  const say = (about: string, told: Told) => {
+    const finding = { about, ...told }
+    findings.push(finding)
+    tell(finding)
+  }
+  say('Node', nodeVersion())
+  const config = configOf(read)
+  if (!('port' in config)) {
+    for (const problem of config.problems) say('configuration', wrong(problem, 'Set it as the line says.'))
+    return findings
+  }
+  say('configuration', ok('every variable can be read'))
+  if (config.databaseUrl === null) await examineEmbedded(config, say)
+  else await examineDatabase(config, config.databaseUrl, clock, say)
+  if (config.redisUrl !== null) say('Redis', await redisAt(config.redisUrl))
+  return findings
+}
+
+type Say = (about: string, told: Told) => void
+
+function nodeVersion(): Told {
+  const major = Number(process.versions.node.split('.')[0])
+  return major >= nodeMin
+    ? ok(`version ${process.versions.node}`)
+    : wrong(`version ${process.versions.node} is too old`, `Install Node ${nodeMin} or newer.`)
+}
+
+function configOf(read: () => Config): Config | { readonly problems: readonly string[] } {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems }
+    throw error
+  }
+}
+
+async function examineEmbedded(config: Config, say: Say): Promise<void> {
+  const { dataDirectory } = config
+  const disk = await statfs(dataDirectory).catch(() => null)
+  if (disk === null) {
+    say('data folder', note(`${dataDirectory} is not there yet: the first start makes it`))
+    return
+  }
+  const free = disk.bavail * disk.bsize
+  const gigabytes = (free / 1e9).toFixed(1)
+  say(
+    'data folder',
+    free < diskFreeMin
+      ? wrong(
+          `only ${gigabytes} GB are free where ${dataDirectory} lies`,
+          'Make room: a full disk stops all writing.',
+        )
+      : ok(`${dataDirectory}, ${gigabytes} GB free`),
+  )
+  const running = runningEmbeddedPostgres(dataDirectory)
+  say(
+    'embedded database',
+    running === null
+      ? note('it is not running: it is looked at while the service runs')
+      : ok('it runs, and belongs to this folder'),
+  )
+}
+
+async function examineDatabase(config: Config, url: string, clock: () => number, say: Say): Promise<void> {
+  const connection = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs }
+  const began = performance.now()
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  try {
+    await client.connect()
+  } catch (error) {
+    await client.end().catch(() => {})
+    say('database', unreachable('DATABASE_URL', error))
+    return
+  }
+  try {
+    const tookMs = performance.now() - began
+    say(
+      'database',
+      tookMs > slowConnectionMs
+        ? note(
+            `a connection takes ${Math.round(tookMs)} ms`,
+            'Put the service and its database in one place.',
+          )
+        : ok(`reached in ${Math.round(tookMs)} ms`),
+    )
+    say('PostgreSQL', await postgresVersion(client))
+    say('letters', await letters(client))
+    say('encryption', await encryption(client, url))
+    say('clocks', await clocks(client, clock))
+    say('connections', await connectionsLeft(client))
+  } finally {
+    await client.end()
+  }
+  if (!(await examineSchema(config, connection, say))) return
+  // A name that never joins: to it all who are there are others.
+  const database = await openDatabase({ connection, instance: randomUUID() })
+  try {
+    const walls = await missingWalls(database)
+    if (walls.length === 0) say('tenant walls', ok('the service works as a role that they hold against'))
+    for (const wall of walls)
+      say('tenant walls', wrong(wall, 'Mend it as the line says: the service does not start.'))
+    say('secret key', await secretKey(config, database))
+    say('instances', await instances(database))
+    if (config.databaseReplicaUrl !== null) {
+      say('replica', await replicaAt(config.databaseReplicaUrl, database))
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+/** True when the tables are there to be looked at. */
+async function examineSchema(config: Config, connection: pg.ClientConfig, say: Say): Promise<boolean> {
+  const [missing, unknown] = [await missingMigrations(connection), await unknownMigrations(connection)]
+  const byWhom =
+    config.migrationDatabaseUrl === null
+      ? 'Run npm run migrate with MIGRATION_DATABASE_URL set to its owner’s connection.'
+      : 'Start the service, or run npm run migrate.'
+  if (missing.length > 0) say('schema', wrong(`the database lacks ${missing.join(', ')}`, byWhom))
+  else if (unknown.length > 0) {
+    say(
+      'schema',
+      note(`a newer version has migrated it (${unknown.join(', ')})`, 'Run that version everywhere soon.'),
+    )
+  } else say('schema', ok('the database is at this version'))
+  if (config.migrationDatabaseUrl !== null) say('owner', await owner(config.migrationDatabaseUrl))
+  return missing.length === 0
+}
+
+function unreachable(variable: string, error: unknown): Told {
+  const [first] = error instanceof AggregateError ? error.errors : [error]
+  const { code, message } = first as { code?: string; message: string }
+  const mend: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'Start PostgreSQL there, or mend host and port.',
+    ENOTFOUND: 'Mend the host: no such name is known here.',
+    '28P01': 'Mend the password.',
+    '28000': 'Let this role in from here: see pg_hba.conf.',
+    '3D000': 'Make the database: the README has the statements.',
+  }
+  return wrong(
+    `the database of ${variable} cannot be reached: ${message}`,
+    mend[code ?? ''] ?? `Mend ${variable}, or what stands between this machine and the database.`,
+  )
+}
+
+/** In the locale C a customer written in two cases is two, wherever his name has more than the letters of English. */
+async function letters(client: pg.Client): Promise<Told> {
+  const { rows } = await client.query<{ known: boolean }>(`select lower('É') = 'é' as known`)
+  return rows[0]?.known === true
+    ? ok('capitals and small letters of all alphabets are known')
+    : note(
+        'this database knows capitals of the English alphabet only',
+        "Make it with another locale: create database ... template template0 locale 'C.UTF-8'.",
+      )
+}
+
+async function postgresVersion(client: pg.Client): Promise<Told> {
+  const { rows } = await client.query<{ version: string }>(
+    `select current_setting('server_version') as version`,
+  )
+  const version = rows[0]?.version ?? ''
+  return Number.parseInt(version, 10) >= postgresMin
+    ? ok(`version ${version}`)
+    : wrong(`version ${version} is too old`, `Upgrade to PostgreSQL ${postgresMin} or newer.`)
+}
+
+async function encryption(client: pg.Client, url: string): Promise<Told> {
+  const { rows } = await client.query<{ ssl: boolean | null; here: boolean }>(
+    `select (select ssl from pg_stat_ssl where pid = pg_backend_pid()) as ssl,
+       coalesce(inet_client_addr() << '127.0.0.0/8' or inet_client_addr() = '::1', true) as here`,
+  )
+  if (rows[0]?.here === true) return ok('the database is on this machine')
+  if (rows[0]?.ssl !== true) {
+    return note(
+      'what is sent to the database can be read on the way',
+      'Add ?sslmode=verify-full&sslrootcert=FILE.',
+    )
+  }
+  return new URL(url).searchParams.get('sslmode') === 'no-verify'
+    ? note(
+        'TLS, but anybody may say that he is the database',
+        'Use sslmode=verify-full with sslrootcert=FILE.',
+      )
+    : ok('TLS, and the database has shown who it is')
+}
+
+async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
+  const before = clock()
+  const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
+  const offMs = (rows[0]?.now.getTime() ?? 0) - (before + clock()) / 2
+  const seconds = (Math.abs(offMs) / 1000).toFixed(1)
+  return Math.abs(offMs) > clockOffMaxMs
+    ? wrong(
+        `this machine and the database are ${seconds} s apart`,
+        'Let both follow the same time (chrony, systemd-timesyncd): signatures are judged by this machine’s clock.',
+      )
+    : ok(`${seconds} s apart`)
+}
+
+async function connectionsLeft(client: pg.Client): Promise<Told> {
+  const { rows } = await client.query<{ most: number; role_most: number; used: number }>(
+    `select current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as most,
+       (select rolconnlimit from pg_roles where rolname = current_user) as role_most,
+       (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
+  )
+  const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
+  // Twenty for requests, one for the watch, and one for commands.
+  const needed = 22
+  const bound = role_most >= 0 ? Math.min(most, role_most) : most
+  const says = `an instance takes up to ${needed}; the database allows ${bound}, of which ${used} are in use`
+  return bound < needed
+    ? wrong(
+        says,
+        'Raise max_connections (or the role’s limit), or put a pooler in transaction mode in front.',
+      )
+    : ok(`${says}: room for ${Math.floor(bound / needed)} instances`)
+}
+
+async function owner(url: string): Promise<Told> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ role: string; owns: boolean; is_service: boolean }>(
+      `select current_user as role, current_user = 'lanewise_service' as is_service,
+         pg_has_role(current_user, (select datdba from pg_database where datname = current_database()), 'usage') as owns`,
+    )
+    const { role = '', owns = false, is_service = false } = rows[0] ?? {}
+    if (is_service)
+      return wrong('MIGRATION_DATABASE_URL names the service’s own role', 'Name the owner of the database.')
+    return owns
+      ? ok(`migrations run as ${role}`)
+      : wrong(`${role} does not own the database`, 'Name its owner in MIGRATION_DATABASE_URL.')
+  } catch (error) {
+    return unreachable('MIGRATION_DATABASE_URL', error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function secretKey(config: Config, database: Database): Promise<Told> {
+  const known = await database.outsideTenants(readKeyCheck)
+  if (known === null) return note('the database belongs to no key yet: the first start notes it')
+  return config.secretKeys !== null && unsealWithAny(config.secretKeys, keyCheckPlace, known) === keyCheckText
+    ? ok('it is the one this database was made with')
+    : wrong(
+        'it is not the one this database was made with: no signing secret would open',
+        'Restore LANEWISE_SECRET_KEY. A key that is being replaced stays in the list, behind the new one.',
+      )
+}
+
+async function instances(database: Database): Promise<Told> {
+  const { others } = await database.changedTenants(null)
+  return ok(others ? 'at least one is at work on this database' : 'none is at work on this database')
+}
+
+async function replicaAt(url: string, primary: Database): Promise<Told> {
+  const connection = { connectionString: url }
+  let replica: Database
+  try {
+    replica = await openReplica(connection)
+  } catch (error) {
+    const { message } = (
+      error instanceof Error && error.cause instanceof Error ? error.cause : error
+    ) as Error
+    return note(
+      `it cannot be reached: ${message}`,
+      'Start it, or mend DATABASE_REPLICA_URL. Until then the database answers in its place.',
+    )
+  }
+  const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
+  try {
+    const faults = await replicaFaults(primary, replica)
+    if (faults.length > 0) {
+      return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
+    }
+    const { up, detail } = await reads.look()
+    return up
+      ? ok('it follows, and every wall stands on it')
+      : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
+  } finally {
+    await Promise.all([replica.close(), reads.close()])
+  }
+}
+
+async function redisAt(url: string): Promise<Told> {
+  const client = createClient({ url, socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false } })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const version = /^(?:valkey|redis)_version:(.+)$/m.exec(await client.info('server'))?.[1]?.trim()
+    await client.eval('return 1')
+    return ok(`reached, version ${version ?? 'unknown'}`)
+  } catch (error) {
+    return note(
+      `it cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      'Start it, or mend REDIS_URL. Until then instances share the limit in the database.',
+    )
+  } finally {
+    if (client.isOpen) client.destroy()
+  }
+}

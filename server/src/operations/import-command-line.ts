@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util'
+import { importFieldNames, importFields } from '../csv/import-fields.ts'
+
+/** What the person at the command line wants. */
+export type ImportCommand =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'list'; readonly tenant: string | undefined }
+  | { readonly kind: 'undo'; readonly tenant: string | undefined; readonly importId: number }
+  | {
+      readonly kind: 'import'
+      readonly tenant: string | undefined
+      readonly file: string
+      readonly map: string | undefined
+      readonly dryRun: boolean
+      readonly errorsFile: string | undefined
+    }
+
+/** The command line is not one of ours; the message says what would be. */
+export class UsageError extends Error {}
+
+/**
+ * Reads the words after `npm run import --`.
+ *
+ * @throws UsageError
+ * @example readCommandLine(['loads.csv', '--dry-run']) // { kind: 'import', file: 'loads.csv', dryRun: true, ... }
+ */
+export function readCommandLine(words: readonly string[]): ImportCommand {
+  const { values, positionals } = parsed(words)
+  const { tenant } = values
+  if (values.help === true) return { kind: 'help' }
+  const asked = [values.list === true, values.undo !== undefined, positionals.length > 0].filter(
+    Boolean,
+  ).length
+  if (asked > 1 || positionals.length > 1) {
+    throw new UsageError('Name one FILE, or use --undo ID, or --list: one of them at a time.')
+  }
+  if (values.list === true) return { kind: 'list', tenant }
+  if (values.undo !== undefined) {
+    if (!/^[1-9]\d{0,8}$/.test(values.undo)) {
+      throw new UsageError(`--undo must be the number of an import; it is "${values.undo}". See --list.`)
+    }
+    return { kind: 'undo', tenant, importId: Number(values.undo) }
+  }
+  const [file] = positionals
+  if (file === undefined) throw new UsageError('Name the CSV file to import.')
+  return {
+    kind: 'import',
+    tenant,
+    file,
+    map: values.map?.join(','),
+    dryRun: values['dry-run'] === true,
+    errorsFile: values.errors,
+  }
+}
+
+function parsed(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        map: { type: 'string', multiple: true },
+        'dry-run': { type: 'boolean' },
+        tenant: { type: 'string' },
+        undo: { type: 'string' },
+        list: { type: 'boolean' },
+        errors: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+export const usage = `Import past quotes and bookings from a CSV file.
+
+  npm run import -- FILE [--dry-run] [--map FIELD=COLUMN,...] [--tenant NAME] [--errors FILE]
+  npm run import -- --list [--tenant NAME]
+  npm run import -- --undo ID [--tenant NAME]
+
+  FILE             CSV in UTF-8, also packed with gzip. Separated by commas, semicolons or tabs; the first row
+                   names the columns.
+  --dry-run        check the file and keep nothing of it
+  --map            which column is which field, where the names are not known: --map "quoted_rate=Our Price,origin=From"
+                   FIELD= with nothing after it leaves a field unread
+  --tenant         the brokerage, by name or number; not needed while there is one
+  --errors FILE    write every refused row there, as CSV
+  --undo ID        undo an import: remove the lanes it made, restore those it changed, and keep what was changed since
+  --list           the imports there are
+
+Good rows go in, and nothing of a bad row does. A row whose reference or lane_ref is known updates its lane; a value that
+the TMS signed, or an outcome that a person set, stands. The same row again changes nothing: after Ctrl-C, or with the bad rows
+corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
+by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.
+
+Exit code: 0 imported (refused rows are listed), 1 failed or every row refused, 2 wrong usage, 130 stopped by Ctrl-C.
+
+Fields:
+${importFieldNames.map((name) => `  ${name.padEnd(19)}${importFields[name].description}`).join('\n')}
+`

@@ -1,0 +1,61 @@
+import { CommandRefused } from './command-database.ts'
+import { ConfigError, readConfig } from '../configuration/config.ts'
+import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import { readCommandLine, UsageError, usage } from './import-command-line.ts'
+import { ImportFileError } from '../imports/csv-file.ts'
+import { fileProblems, runImportCommand } from './import-command.ts'
+
+/** `npm run import -- FILE`: imports past quotes and bookings. */
+async function main(): Promise<number> {
+  const command = readCommandLine(process.argv.slice(2))
+  if (command.kind === 'help') {
+    process.stdout.write(usage)
+    return 0
+  }
+  let stopping = false
+  const remark = (line: string) => process.stderr.write(`${line}\n`)
+  const stop = () => {
+    if (stopping) process.exit(130)
+    stopping = true
+    remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is left half done.')
+  }
+  // A reader that has seen enough (| head) closes the pipe: that is no error of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return runImportCommand(command, {
+    config: readConfig(process.env),
+    // npm runs scripts in the project's folder and says here where the person was.
+    folder: process.env.INIT_CWD ?? process.cwd(),
+    clock: Date.now,
+    print: (line) => process.stdout.write(`${line}\n`),
+    remark,
+    terminal: process.stderr.isTTY ? process.stderr : null,
+    isStopping: () => stopping,
+  })
+}
+
+/** The exit code of an error, having said what it was. */
+function refuse(error: unknown): number {
+  const say = (text: string) => process.stderr.write(`${text}\n`)
+  if (error instanceof UsageError) {
+    say(`${error.message}\nFor all that can be said: npm run import -- --help`)
+    return 2
+  }
+  if (error instanceof ImportFileError) say(`Nothing was imported.\n${fileProblems(error)}`)
+  else if (
+    error instanceof CommandRefused ||
+    error instanceof ConfigError ||
+    error instanceof DataFolderInUse
+  ) {
+    say(error.message)
+  } else if (error instanceof DatabaseUnavailable) {
+    say(
+      'The database does not answer. Run the same command again when it does: an import goes on where it stopped, and so does an undo.',
+    )
+  } else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return 1
+}
+
+process.exitCode = await main().catch(refuse)

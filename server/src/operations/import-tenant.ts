@@ -1,0 +1,314 @@
+import { resolve } from 'node:path'
+import { secretPlace } from '../access/callers.ts'
+import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { verifyAudit } from '../database/queries/audit-log.ts'
+import { readKeyCheck, writeKeyCheck } from '../database/queries/installation.ts'
+import { type Database, type TenantId, tenantId } from '../database/session/open-database.ts'
+import {
+  type CopiedTable,
+  copyingTenant,
+  lookAtTables,
+  rowsAtOnce,
+  type TenantCopy,
+} from '../database/queries/tenant-copy.ts'
+import {
+  type ExportedTable,
+  manifestKey,
+  readManifest,
+  readTable,
+  type SealedManifest,
+} from './export-files.ts'
+import { bytesOf, everySoOften, isOfSecrets, isOver, type SecretLine, textOfBytes } from './export-tenant.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import {
+  keyName,
+  type SecretKey,
+  type SecretKeys,
+  seal,
+  unseal,
+  unsealWithAny,
+} from '../security/sealed-secret.ts'
+import { byOperator, recordEvent } from '../audit/security-events.ts'
+
+export interface ImportOptions {
+  readonly folder: string
+  readonly keys: SecretKeys
+  readonly moveKey: SecretKey | null
+  /** Take the brokerage over also where its signing secrets cannot be opened: they are revoked. */
+  readonly withoutSecrets: boolean
+  readonly now: number
+  readonly onTable?: (table: ExportedTable) => void
+}
+
+export interface ImportedTenant {
+  readonly tenant: TenantId
+  readonly name: string
+  readonly suspended: boolean
+  readonly tables: readonly ExportedTable[]
+  /** Live service tokens that are as good here as they were; and those that no key of this installation has signed. */
+  readonly liveTokens: number
+  readonly endedTokens: number
+  readonly revokedSecrets: number
+  /** Whether people brought their passwords. */
+  readonly passwords: boolean
+  /** Numbers of lanes and requests that another brokerage was given here, or was once. */
+  readonly numbersGivenBefore: number
+  readonly audit: { readonly rows: number; readonly wrong: string | null }
+}
+
+/**
+ * Takes over an exported brokerage, with its number, its people, tokens, secrets and the numbers of its lanes: in one
+ * transaction, beside a running service. What was written is read back and held against the files, row by row, before it
+ * counts; an import that is refused or cut off leaves nothing.
+ *
+ * @throws CommandRefused when anything is not as it was exported, the brokerage is there already, or nobody could open its secrets
+ * @example await importTenant(around, { folder: 'blue-mesa', ... })
+ */
+export async function importTenant(around: CommandDatabase, options: ImportOptions): Promise<ImportedTenant> {
+  const folder = resolve(options.folder)
+  const manifest = await readManifest(folder)
+  const key = manifestKey(manifest, [...options.keys, ...(options.moveKey === null ? [] : [options.moveKey])])
+  if (key === null && !options.withoutSecrets) throw new CommandRefused(unknownKey(manifest))
+  const tenant = tenantId(manifest.tenant.tenant_id)
+  return atDatabase(around, async (database, owner) => {
+    if (owner === null) {
+      throw new CommandRefused(
+        'Set MIGRATION_DATABASE_URL: only the owner of the tables can import a brokerage.',
+      )
+    }
+    await refuseOtherKey(database, options.keys)
+    const arriving: Arriving = { ...options, folder, manifest, key, tenant, remark: around.remark }
+    const written = await copyingTenant(owner, tenant, 'write', async (copy) => {
+      const there = await copy.present()
+      if (there !== null) {
+        throw new CommandRefused(
+          `Brokerage ${tenant} is here already (${there}). Nothing was imported. To replace it, erase it first: npm run tenant -- erase ${tenant}`,
+        )
+      }
+      const pairs = tablesOf(copy, manifest)
+      const counted = await writeAll(copy, pairs, arriving, database)
+      await compareAll(copy, pairs, arriving)
+      const revokedSecrets = key === null ? await copy.revokeSecrets(new Date(options.now)) : 0
+      await copy.moveVersions()
+      return { ...counted, revokedSecrets }
+    })
+    const grown = manifest.tables.filter(({ rows }) => rows >= rowsAtOnce)
+    await lookAtTables(
+      owner,
+      grown.map(({ name }) => name),
+    )
+    // Now there is something that only this key opens. (No effect where a first start has said so.)
+    await database.outsideTenants((transaction) =>
+      writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),
+    )
+    const { rows, wrong } = await verifyAudit((work) => database.inTenant(tenant, work), tenant, [])
+    await database.inTenant(tenant, (transaction) =>
+      recordEvent(transaction, byOperator(tenant, options.now), 'tenant-imported', {
+        about: { exported_at: manifest.made_at },
+      }),
+    )
+    return {
+      tenant,
+      name: manifest.tenant.name,
+      tables: manifest.tables,
+      passwords: manifest.passwords,
+      ...written,
+      audit: { rows, wrong: wrong === null ? null : `row ${wrong.entry} ${wrong.why}` },
+    }
+  })
+}
+
+/** All that an import goes by. */
+interface Arriving extends ImportOptions {
+  readonly manifest: SealedManifest
+  /** What opens its secrets; null when nothing does. */
+  readonly key: SecretKey | null
+  readonly tenant: TenantId
+  readonly remark: (line: string) => void
+}
+
+type TablePair = readonly [here: CopiedTable, exported: ExportedTable]
+
+function unknownKey({ key }: SealedManifest): string {
+  return key?.for === 'move'
+    ? `The export is sealed with a key that was made for the move (${key.name}): give it with --key-file.`
+    : `The export is sealed with the key of another installation (${key?.name}). Either put that key behind the one here (LANEWISE_SECRET_KEY=here,there, or a line below in the file secret-key), and tokens and signing secrets go on; or export again with --key-file, and signing secrets go on; or import --without-secrets, and all of them are made anew.`
+}
+
+/** Secrets are sealed for this installation: with its key, where a first start has settled which that is. */
+async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<void> {
+  const known = await database.outsideTenants(readKeyCheck)
+  if (known !== null && unsealWithAny(keys, keyCheckPlace, known) === null) {
+    throw new CommandRefused(
+      'The secret key is not that of this database: set LANEWISE_SECRET_KEY (or the file secret-key) as the service has it.',
+    )
+  }
+}
+
+/** The tables here, each with what was exported of it: both must be of one schema. */
+function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
+  if (schema !== copy.schema) {
+    throw new CommandRefused(
+      `The export is of the schema ${schema}, and this database has ${copy.schema}. Bring both to one version of Lanewise (npm run migrate), and export again.`,
+    )
+  }
+  const exported = new Map(tables.map((table) => [table.name, table]))
+  const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(', ')
+  const pairs = copy.tables.flatMap((here): TablePair[] => {
+    const there = exported.get(here.name)
+    return there === undefined || there.columns.join() !== here.columns.join() ? [] : [[here, there]]
+  })
+  if (pairs.length !== copy.tables.length || exported.size !== copy.tables.length) {
+    throw new CommandRefused(
+      `The export has the tables ${names(tables)}, and this database ${names(copy.tables)}, or their columns differ. Nothing was imported.`,
+    )
+  }
+  return pairs
+}
+
+interface Counted {
+  suspended: boolean
+  liveTokens: number
+  endedTokens: number
+  numbersGivenBefore: number
+}
+
+async function writeAll(
+  copy: TenantCopy,
+  pairs: readonly TablePair[],
+  arriving: Arriving,
+  { identifiers }: Database,
+): Promise<Counted> {
+  const counted: Counted = { suspended: false, liveTokens: 0, endedTokens: 0, numbersGivenBefore: 0 }
+  const { folder, tenant, remark, now } = arriving
+  const keysHere = arriving.keys.map(keyName)
+  for (const [here, exported] of pairs) {
+    const progress = everySoOften(remark, here.name)
+    for await (const { from, lines } of readTable(folder, exported)) {
+      const refuse = (index: number, why: string): never => {
+        throw new CommandRefused(`${exported.file}, line ${from + index}: ${why}. Nothing was imported.`)
+      }
+      const rows = lines.map((line, index) => {
+        const row = rowOf(line)
+        if (row === null || Object.keys(row).join() !== here.columns.join()) {
+          return refuse(index, `it is not a row of ${here.name}`)
+        }
+        return row.tenant_id === tenant ? row : refuse(index, `it is of another brokerage, ${row.tenant_id}`)
+      })
+      const written = isOfSecrets(here) ? lines.map((line) => sealedHere(line, arriving)) : lines
+      const refused = await copy.insert(here, written)
+      if (refused !== null) refuse(refused.index, refused.why)
+      const numbers = (column: string) => rows.map((row) => Number(row[column]))
+      if (here.name === 'lanes')
+        counted.numbersGivenBefore += await copy.take(identifiers, numbers('lane_id'), [])
+      if (here.name === 'quote_requests') {
+        counted.numbersGivenBefore += await copy.take(identifiers, [], numbers('request_id'))
+      }
+      if (here.name === 'tenants') counted.suspended = rows.some((row) => row.status === 'suspended')
+      if (here.name === 'service_tokens') {
+        for (const row of rows) {
+          if (row.revoked_at !== null || Date.parse(String(row.expires_at)) <= now) continue
+          if (keysHere.includes(String(row.signed_with))) counted.liveTokens++
+          else counted.endedTokens++
+        }
+      }
+      progress(from + lines.length - 1)
+    }
+  }
+  return counted
+}
+
+function rowOf(line: string): Record<string, unknown> | null {
+  try {
+    const row: unknown = JSON.parse(line)
+    return typeof row === 'object' && row !== null ? { ...row } : null
+  } catch {
+    return null
+  }
+}
+
+/** A signing secret as this installation seals it. What was over and opened no more where it came from stays as it is. */
+function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Arriving): string {
+  if (key === null || keys.includes(key)) return line
+  const secret: SecretLine = JSON.parse(line)
+  const place = secretPlace(tenant, secret.secret_id)
+  const plaintext = unseal(key, place, bytesOf(secret.sealed))
+  if (plaintext !== null)
+    return JSON.stringify({ ...secret, sealed: textOfBytes(seal(keys[0], place, plaintext)) })
+  if (isOver(secret, now) || withoutSecrets) return line
+  throw new CommandRefused(
+    `Signing secret ${secret.secret_id} does not open with the key of the export. Nothing was imported.`,
+  )
+}
+
+/** Reads every row back and holds it against its line of the file. */
+async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arriving: Arriving): Promise<void> {
+  for (const [here, exported] of pairs) {
+    const files = readTable(arriving.folder, exported)
+    let compared = 0
+    for await (const rows of copy.rows(here)) {
+      const { value } = await files.next()
+      const lines = value?.lines ?? []
+      const differs = rows.findIndex((row, index) => !isSameRow(here, row, lines[index], arriving))
+      if (differs !== -1 || rows.length !== lines.length) {
+        const line = compared + (differs === -1 ? Math.min(rows.length, lines.length) : differs) + 1
+        throw new CommandRefused(
+          `${here.name} as it was written is not as it was exported, from line ${line} of ${exported.file} on. Nothing was imported.`,
+        )
+      }
+      compared += rows.length
+    }
+    if (compared !== exported.rows) {
+      throw new CommandRefused(
+        `${here.name} has ${compared} rows as it was written, and ${exported.rows} were exported. Nothing was imported.`,
+      )
+    }
+    arriving.onTable?.(exported)
+  }
+}
+
+/** Row and line are the same text; a secret that was sealed anew is the same when both open to the same. */
+function isSameRow(table: CopiedTable, row: string, line: string | undefined, arriving: Arriving): boolean {
+  if (row === line) return true
+  const { key, keys, tenant } = arriving
+  if (line === undefined || !isOfSecrets(table) || key === null) return false
+  const [written, exported]: [SecretLine, SecretLine] = [JSON.parse(row), JSON.parse(line)]
+  const place = secretPlace(tenant, exported.secret_id)
+  const plaintext = unseal(keys[0], place, bytesOf(written.sealed))
+  return (
+    plaintext !== null &&
+    plaintext === unseal(key, place, bytesOf(exported.sealed)) &&
+    JSON.stringify({ ...written, sealed: '' }) === JSON.stringify({ ...exported, sealed: '' })
+  )
+}
+
+/** What the import says at its end, a line each. */
+export function importedLines(imported: ImportedTenant): string[] {
+  const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, numbersGivenBefore } =
+    imported
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  return [
+    `${name} (${tenant}) is here: ${rows.toLocaleString('en-US')} rows of ${tables.length} tables, each read back and the same as in its file.`,
+    `Audit log: ${audit.rows} rows, ${audit.wrong === null ? 'unbroken' : `but ${audit.wrong}, as where it came from`}.`,
+    ...(liveTokens > 0 ? [`${liveTokens} live service token(s) go on as they are.`] : []),
+    ...(endedTokens > 0
+      ? [
+          `${endedTokens} live service token(s) were signed with a key that is not here: make new ones in Settings.`,
+        ]
+      : []),
+    ...(revokedSecrets > 0
+      ? [
+          `${revokedSecrets} signing secret(s) could not be opened and are revoked: make new ones in Settings.`,
+        ]
+      : []),
+    ...(imported.passwords ? [] : ['Nobody’s password came with it: npm run reset-password gives new ones.']),
+    ...(numbersGivenBefore > 0
+      ? [
+          `${numbersGivenBefore} numbers of lanes or requests had been given here before, to this brokerage or to another: each sees its own.`,
+        ]
+      : []),
+    ...(imported.suspended
+      ? [`It is suspended, as it was exported: npm run tenant -- resume ${tenant} lets it go on here.`]
+      : []),
+  ]
+}

@@ -1,0 +1,17 @@
+import { ConfigError, readConfig } from '../configuration/config.ts'
+import { migrate } from '../database/schema/migrate.ts'
+
+/** `npm run migrate`: brings the PostgreSQL of MIGRATION_DATABASE_URL to this version. */
+async function main(): Promise<void> {
+  const { migrationDatabaseUrl } = readConfig(process.env)
+  if (migrationDatabaseUrl === null) {
+    throw new ConfigError(['MIGRATION_DATABASE_URL must be the connection of the owner of the database.'])
+  }
+  await migrate({ connectionString: migrationDatabaseUrl }, (line) => process.stdout.write(`${line}\n`))
+  process.stdout.write('The database is at this version.\n')
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})

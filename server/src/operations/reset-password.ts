@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { liveTokensOf, revokeTokensOf } from '../database/queries/credentials.ts'
+import { endSessions, findUser, signInOf, updateUser } from '../database/queries/people.ts'
+import { hashPassword } from '../security/password.ts'
+import { byOperator, recordEvent } from '../audit/security-events.ts'
+
+/** A reset password, and what became of the person's live service tokens. */
+export interface ResetPassword {
+  readonly password: string
+  readonly tokensRevoked: number
+  /** Still working: a machine uses them. */
+  readonly tokensLeft: readonly string[]
+}
+
+/**
+ * Gives a person a new random password and ends all their sessions: the operator's way back in when a password is lost.
+ * `signOutEverywhere` also revokes their service tokens, for when somebody else may hold what was theirs. Whoever can run
+ * it can read the database anyway.
+ *
+ * @throws CommandRefused when nobody signs in with the address
+ * @example (await resetPassword('owner@sample.example', surroundings, Date.now())).password // 'wX3…'
+ */
+export async function resetPassword(
+  email: string,
+  around: CommandDatabase,
+  now: number,
+  { signOutEverywhere = false }: { signOutEverywhere?: boolean } = {},
+): Promise<ResetPassword> {
+  return atDatabase(around, async (database) => {
+    const known = await signInOf(database, email)
+    if (known === null) throw new CommandRefused(`Nobody signs in with ${email}.`)
+    const { tenant, userId } = known
+    const password = randomBytes(15).toString('base64url')
+    const passwordHash = await hashPassword(password)
+    const at = new Date(now)
+    return database.inTenant(tenant, async (transaction) => {
+      const user = await findUser(transaction, tenant, userId)
+      if (user?.status !== 'active') {
+        throw new CommandRefused(`${email} is invited and has no password yet: invite the person again.`)
+      }
+      await updateUser(transaction, tenant, userId, { password_hash: passwordHash })
+      await endSessions(transaction, tenant, userId, at)
+      const revoked = signOutEverywhere ? await revokeTokensOf(transaction, tenant, userId, at) : []
+      const left = await liveTokensOf(transaction, tenant, userId, at)
+      await recordEvent(transaction, byOperator(tenant, now), 'password-reset', {
+        subject: userId,
+        about: signOutEverywhere ? { token_ids: revoked } : {},
+      })
+      return { password, tokensRevoked: revoked.length, tokensLeft: left.map(({ name }) => name) }
+    })
+  })
+}

@@ -1,0 +1,38 @@
+import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+import { readConfig } from '../configuration/config.ts'
+import { listTenants } from '../database/queries/operators.ts'
+import { rotateKey } from './rotate-key.ts'
+import { secretKeysOf } from '../configuration/secret-key-file.ts'
+
+/** `npm run rotate-key`: seals every signing secret with the first of the secret keys. */
+async function main(): Promise<number> {
+  if (process.argv.length > 2) {
+    process.stderr.write('Nothing goes with it: npm run rotate-key\n')
+    return 2
+  }
+  const config = readConfig(process.env)
+  const remark = (line: string) => process.stderr.write(`${line}\n`)
+  return atDatabase({ config, remark }, async (database, owner) => {
+    if (owner === null) {
+      throw new CommandRefused(
+        'Set MIGRATION_DATABASE_URL as well: the brokerages of an installation can be listed by the owner only.',
+      )
+    }
+    const keys = config.secretKeys ?? secretKeysOf(config.dataDirectory)
+    const { sealedAnew, tokensOfOtherKeys } = await rotateKey(database, () => listTenants(owner), keys, {
+      remark,
+      now: Date.now(),
+    })
+    remark(`Every signing secret is sealed with the first key (${sealedAnew} were sealed anew).`)
+    if (keys.length > 1) {
+      remark(
+        tokensOfOtherKeys === 0
+          ? 'The other keys can be dropped: no live service token was signed with them. People sign in again.'
+          : `The other keys can be dropped, but ${tokensOfOtherKeys} live service token(s) were signed with them and end then. People sign in again.`,
+      )
+    }
+    return 0
+  })
+}
+
+process.exitCode = await exitCodeOf(main)

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { appOn, type TestApp } from '#testing/app-on-database.ts'
+import { sendEventsTo } from '#testing/event-receiver.ts'
+import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
+import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/installation.ts'
+import { listTenants } from '../database/queries/operators.ts'
+import { eventSecretPlace } from '../access/event-secrets.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import { rotateKey } from './rotate-key.ts'
+import {
+  keyName,
+  type SecretKey,
+  type SecretKeys,
+  seal,
+  secretKey,
+  unseal,
+} from '../security/sealed-secret.ts'
+import type { TokenClaims } from '../security/token.ts'
+
+function newKey(): SecretKey {
+  const key = secretKey(randomBytes(32).toString('base64'))
+  if (key === null) throw new Error('No key.')
+  return key
+}
+
+const [older, newer, stranger] = [newKey(), newKey(), newKey()]
+let database: TestDatabase
+/** The service as it runs while the newer key takes over. */
+let rolling: TestApp
+let holders: Integration[]
+
+beforeAll(async () => {
+  database = await testDatabase()
+  const before = await appOn(database, { secretKeys: [older] })
+  holders = [await makeIntegration(before), await makeIntegration(before)]
+  await before.database.outsideTenants((transaction) =>
+    writeKeyCheck(transaction, seal(older, keyCheckPlace, keyCheckText)),
+  )
+  await before.close()
+  rolling = await appOn(database, { secretKeys: [newer, older] })
+})
+afterAll(async () => {
+  await rolling.close()
+  await database.drop()
+})
+
+/** Runs a question as the owner of the tables, inside a tenant's wall. */
+async function inTenant(tenant: number, statement: string, values: unknown[] = []) {
+  const client = new pg.Client(database.owner)
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query("select set_config('app.tenant_id', $1, true)", [String(tenant)])
+    const { rows } = await client.query(statement, values)
+    await client.query('commit')
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+const rotate = (keys: SecretKeys, remarks: string[] = []) =>
+  rotateKey(rolling.database, () => listTenants(database.owner), keys, {
+    remark: (line) => remarks.push(line),
+    now: rolling.now,
+  })
+const startedWith = (...keys: SecretKey[]) =>
+  rolling.database.outsideTenants((transaction) => writeKeyNames(transaction, keys.map(keyName)))
+/** The claims of a token, as they stand in it. */
+const claimsOf = (token: string) =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as TokenClaims
+const [read, write] = [
+  (app: TestApp, { token }: Integration) =>
+    call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA', { token }),
+  (app: TestApp, integration: Integration) => pushUpdate(app, integration, { lane_ref: 'none' }),
+]
+
+describe('what is sealed', () => {
+  test('opens in its own row only: two brokerages’ ciphertexts that were swapped are 401 for both, not an error', async () => {
+    const [one, two] = [await makeIntegration(rolling), await makeIntegration(rolling)]
+    const sealedOf = async ({ tenant }: Integration) =>
+      (await inTenant(tenant.id, 'select sealed from signing_secrets where secret_id = 1'))[0]
+        .sealed as Buffer
+    const [ofOne, ofTwo] = [await sealedOf(one), await sealedOf(two)]
+    const put = ({ tenant }: Integration, sealed: Buffer) =>
+      inTenant(tenant.id, 'update signing_secrets set sealed = $1 where secret_id = 1', [sealed])
+    await put(one, ofTwo)
+    await put(two, ofOne)
+    for (const holder of [one, two, { ...one, secret: two.secret }, { ...two, secret: one.secret }]) {
+      const { status, body } = await write(rolling, holder)
+      expect([status, body.type]).toEqual([401, '/problems/signature-mismatch'])
+    }
+    await put(one, ofOne)
+    await put(two, ofTwo)
+    // Changed by hand, past everything that would tell the service: it looks again after ten minutes.
+    rolling.now += 601_000
+    expect((await write(rolling, one)).status).toBe(404)
+  })
+})
+
+describe('rotate-key', () => {
+  test('is refused until the service has been started with the new key: it could not open what is sealed anew', async () => {
+    await startedWith(older)
+    await expect(rotate([newer, older])).rejects.toThrow('has not been started with the first key yet')
+  })
+
+  test('is refused without the key that the database belongs to', async () => {
+    await startedWith(newer, stranger)
+    await expect(rotate([newer, stranger])).rejects.toThrow(
+      'None of the secret keys is the one of this database',
+    )
+  })
+
+  test('under traffic loses no request; afterwards the old key opens nothing and is not needed', async () => {
+    await startedWith(newer, older)
+    const [holder] = holders
+    if (holder === undefined) throw new Error('Nobody.')
+    const lane = await makeLane(rolling, holder.tenant)
+    const answers: number[] = []
+    let rotated = false
+    const traffic = Array.from({ length: 4 }, async (_, writer) => {
+      for (let sent = 0; !rotated || sent < 10; sent++) {
+        const update = { lane_ref: lane.lane_ref, customer_rate: 1000 + writer * 1000 + sent }
+        answers.push((await pushUpdate(rolling, holder, update)).status)
+      }
+    })
+    const made = (
+      await call(rolling, 'POST', '/api/integrations/secrets', {
+        token: holder.tenant.owner,
+        body: { name: 'made meanwhile' },
+      })
+    ).status
+    const remarks: string[] = []
+    const first = await rotate([newer, older], remarks)
+    rotated = true
+    await Promise.all(traffic)
+    expect(made).toBe(201)
+    expect(answers.length).toBeGreaterThanOrEqual(40)
+    expect(new Set(answers)).toEqual(new Set([200]))
+    // The holders' two secrets; and their two tokens, which were signed before.
+    expect(first).toEqual({ sealedAnew: 2, tokensOfOtherKeys: 2 })
+    expect(remarks.length).toBeGreaterThan(0)
+    expect(await rotate([newer, older])).toEqual({ sealedAnew: 0, tokensOfOtherKeys: 2 })
+
+    // A service that does not know the new key opens nothing any more: what the refusals above keep from happening.
+    const stale = await appOn(database, { secretKeys: [older], now: rolling.now })
+    const staleAnswer = await write(stale, holder)
+    await stale.close()
+    expect(staleAnswer.body.type).toBe('/problems/signature-mismatch')
+
+    const check = await rolling.database.outsideTenants(readKeyCheck)
+    expect([unseal(older, keyCheckPlace, check ?? Buffer.alloc(0)), check !== null]).toEqual([null, true])
+    const after = await appOn(database, { secretKeys: [newer], now: rolling.now })
+    try {
+      // Tokens cannot be signed anew: those of the dropped key end with it. The secret goes on working.
+      expect((await read(after, holder)).status).toBe(401)
+      const token = after.tokens.sign('service', { ...claimsOf(holder.token), role: 'owner' })
+      expect((await write(after, { ...holder, token })).status).toBe(404)
+    } finally {
+      await after.close()
+    }
+  })
+
+  test('instances that are restarted one after the other open what each other signs and seals', async () => {
+    const shared = await testDatabase()
+    const [still, already] = await Promise.all([
+      appOn(shared, { secretKeys: [older, newer] }),
+      appOn(shared, { secretKeys: [newer, older] }),
+    ])
+    try {
+      for (const [made, used] of [
+        [already, still],
+        [still, already],
+      ] as const) {
+        const holder = await makeIntegration(made)
+        const { lane_ref } = await makeLane(used, holder.tenant)
+        const { status } = await pushUpdate(used, holder, { lane_ref, truck_cost: 1500 })
+        expect(status).toBe(200)
+      }
+    } finally {
+      await Promise.all([still.close(), already.close()])
+      await shared.drop()
+    }
+  })
+
+  test('seals what events are signed with anew, too: it goes on signing without the old key', async () => {
+    const before = await appOn(database, { secretKeys: [older], now: rolling.now })
+    const { tenant } = await makeIntegration(before)
+    const { id, secret } = await sendEventsTo(before, tenant, 'https://hooks.example.com/')
+    await before.close()
+    const opened = async (key: SecretKey) =>
+      (await inTenant(tenant.id, 'select secret_id, sealed from event_secrets')).map(
+        ({ secret_id, sealed }: { secret_id: number; sealed: Buffer }) =>
+          unseal(key, eventSecretPlace(tenant.id, secret_id), sealed),
+      )
+    expect([id, await opened(older), await opened(newer)]).toEqual([1, [secret], [null]])
+    await startedWith(newer, older)
+    // Its signing secret, and what signs events.
+    expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 2 })
+    expect([await opened(older), await opened(newer)]).toEqual([[null], [secret]])
+  })
+
+  test('goes on where it was cut off, and names a live secret that opens with no key', async () => {
+    const { tenant } = await makeIntegration(rolling)
+    await inTenant(tenant.id, `update signing_secrets set sealed = $1`, [randomBytes(60)])
+    await startedWith(newer, older)
+    await expect(rotate([newer, older])).rejects.toThrow(
+      `Signing secret 1 of Test Brokers (${tenant.id}) opens with none of the keys.`,
+    )
+    await call(rolling, 'DELETE', '/api/integrations/secrets/1', { token: tenant.owner })
+    expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 0 })
+  })
+})

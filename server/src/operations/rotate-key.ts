@@ -1,0 +1,132 @@
+import { secretPlace } from '../access/callers.ts'
+import { type CommandDatabase, CommandRefused } from './command-database.ts'
+import { countTokensOfOtherKeys, sealAnew, sealedSecrets } from '../database/queries/credentials.ts'
+import { sealEventSecretAnew, sealedEventSecrets } from '../database/queries/event-endpoints.ts'
+import { readKeyCheck, readKeyNames, replaceKeyCheck } from '../database/queries/installation.ts'
+import type { Database, TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { NamedTenant } from '../database/queries/operators.ts'
+import { eventSecretPlace } from '../access/event-secrets.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from '../security/sealed-secret.ts'
+
+const secretsPerLook = 100
+
+export interface RotatedKey {
+  readonly sealedAnew: number
+  /** Live service tokens that the first key has not signed: they end when the others are dropped. */
+  readonly tokensOfOtherKeys: number
+}
+
+/**
+ * Seals every secret of every brokerage with the first key, so that the others can be dropped. Works in small
+ * transactions beside a running service, which opens both; cut off, the same command again goes on. What says which key
+ * the database belongs to is sealed anew last, when a whole walk has found nothing more to do.
+ *
+ * @throws CommandRefused when the service has not been started with the first key yet, or a live secret opens with none
+ */
+export async function rotateKey(
+  database: Database,
+  tenants: () => Promise<readonly NamedTenant[]>,
+  keys: SecretKeys,
+  { remark, now }: Pick<CommandDatabase, 'remark'> & { now: number },
+): Promise<RotatedKey> {
+  const [first] = keys
+  const [check, known] = await database.outsideTenants(async (transaction) => [
+    await readKeyCheck(transaction),
+    await readKeyNames(transaction),
+  ])
+  if (check === null || unsealWithAny(keys, keyCheckPlace, check) === null) {
+    throw new CommandRefused(
+      'None of the secret keys is the one of this database. Put the key it was last used with behind the new one.',
+    )
+  }
+  if (!known.includes(keyName(first))) {
+    throw new CommandRefused(
+      'The service has not been started with the first key yet and could not open what is sealed with it. Start the service with the same list of keys, the new one first, and then run this again.',
+    )
+  }
+  let sealedAnew = 0
+  for (;;) {
+    const all = await tenants()
+    let changed = 0
+    for (const [index, { tenant, name }] of all.entries()) {
+      const here = await sealAll(database, tenant, name, keys, now)
+      changed += here
+      if (here > 0 || (index + 1) % 100 === 0) {
+        remark(`${index + 1} of ${all.length} brokerages: ${sealedAnew + changed} secrets sealed anew`)
+      }
+    }
+    sealedAnew += changed
+    // A secret that was made meanwhile, by a process that still knew the old key alone, is found by the next walk.
+    if (changed === 0) break
+  }
+  await database.outsideTenants((transaction) =>
+    replaceKeyCheck(transaction, check, seal(first, keyCheckPlace, keyCheckText)),
+  )
+  let tokensOfOtherKeys = 0
+  for (const { tenant } of await tenants()) {
+    tokensOfOtherKeys += await database.inTenant(tenant, (transaction) =>
+      countTokensOfOtherKeys(transaction, tenant, keyName(first), new Date(now)),
+    )
+  }
+  return { sealedAnew, tokensOfOtherKeys }
+}
+
+/** A secret as it is kept, whichever kind it is of. */
+interface SealedRow {
+  readonly secret_id: number
+  readonly sealed: Buffer
+  readonly expires_at: Date | null
+  readonly revoked_at?: Date | null
+}
+
+/** Everything that is sealed for a brokerage: where its rows are, and what one of them is called. */
+const kindsOfSecret: readonly {
+  readonly called: string
+  readonly place: (tenant: number, secretId: number) => string
+  readonly read: (
+    transaction: TenantTransaction,
+    tenant: TenantId,
+    after: number,
+    limit: number,
+  ) => Promise<readonly SealedRow[]>
+  readonly write: typeof sealAnew
+}[] = [
+  { called: 'Signing secret', place: secretPlace, read: sealedSecrets, write: sealAnew },
+  { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
+]
+
+/** Seals the secrets of one brokerage anew that another key has sealed, and answers how many those were. */
+async function sealAll(
+  database: Database,
+  tenant: NamedTenant['tenant'],
+  name: string,
+  keys: SecretKeys,
+  now: number,
+): Promise<number> {
+  const [first] = keys
+  let changed = 0
+  for (const kind of kindsOfSecret) {
+    for (let after: number | null = 0; after !== null; ) {
+      const from: number = after
+      after = await database.inTenant(tenant, async (transaction) => {
+        const secrets = await kind.read(transaction, tenant, from, secretsPerLook)
+        for (const { secret_id: id, sealed, revoked_at, expires_at } of secrets) {
+          const place = kind.place(tenant, id)
+          if (unseal(first, place, sealed) !== null) continue
+          const plaintext = unsealWithAny(keys, place, sealed)
+          if (plaintext !== null) {
+            await kind.write(transaction, tenant, id, seal(first, place, plaintext))
+            changed++
+          } else if ((revoked_at ?? null) === null && (expires_at === null || expires_at.getTime() > now)) {
+            throw new CommandRefused(
+              `${kind.called} ${id} of ${name} (${tenant}) opens with none of the keys. Add the key it was sealed with, or have it revoked, and run this again.`,
+            )
+          }
+        }
+        return secrets.length < secretsPerLook ? null : (secrets.at(-1)?.secret_id ?? null)
+      })
+    }
+  }
+  return changed
+}

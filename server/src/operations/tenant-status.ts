@@ -1,0 +1,29 @@
+import { atTenant, type CommandDatabase } from './command-database.ts'
+import { setTenantStatus } from '../database/queries/people.ts'
+import { byOperator, recordEvent } from '../audit/security-events.ts'
+
+/**
+ * Suspends a brokerage or lets it go on: while it is suspended nobody signs in, and every token and session of it is
+ * refused from the next request on. Nothing is deleted; what has not run out meanwhile works again afterwards. Answers
+ * the name of the brokerage, and false where it was so already.
+ *
+ * @throws CommandRefused when there is no brokerage of the name
+ * @example await changeTenantStatus(around, 'Blue Mesa Logistics', 'suspended', Date.now()) // { name: 'Blue ...', changed: true }
+ */
+export async function changeTenantStatus(
+  around: CommandDatabase,
+  named: string,
+  status: 'active' | 'suspended',
+  now: number,
+): Promise<{ name: string; changed: boolean }> {
+  return atTenant(around, named, (database, { tenant, name }) =>
+    database.inTenant(tenant, async (transaction) => {
+      const changed = await setTenantStatus(transaction, tenant, status)
+      if (changed) {
+        const kind = status === 'active' ? 'tenant-resumed' : 'tenant-suspended'
+        await recordEvent(transaction, byOperator(tenant, now), kind)
+      }
+      return { name, changed }
+    }),
+  )
+}

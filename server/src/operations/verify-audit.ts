@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { type LoggedHead, verifyAudit } from '../database/queries/audit-log.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
+
+/** Heads of audit logs by brokerage, as the service logged them. */
+export type LoggedHeads = ReadonlyMap<number, readonly LoggedHead[]>
+
+/** Reads the lines "audit head" out of a file of the service's log; whatever else stands there is passed over. */
+export async function readLoggedHeads(file: string): Promise<LoggedHeads> {
+  const heads = new Map<number, LoggedHead[]>()
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
+  for await (const line of lines) {
+    if (!line.includes('"audit head"')) continue
+    const { tenant, entry, hash } = readLine(line)
+    if (typeof tenant !== 'number' || typeof entry !== 'number' || typeof hash !== 'string') continue
+    heads.set(tenant, [...(heads.get(tenant) ?? []), { entry, hash }])
+  }
+  return heads
+}
+
+/** A line of JSON, also behind what a collector of logs has written before it. */
+function readLine(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line.slice(line.indexOf('{')))
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** What is known of one audit log: a line to be shown, and whether all is well. */
+export interface VerifiedLog {
+  readonly line: string
+  readonly unbroken: boolean
+}
+
+/**
+ * Walks the audit logs of all brokerages (or of the one that is named), holds each against the heads that were logged,
+ * and says which row is the first that is wrong. A log is unbroken when no row was changed, removed or put in; that none
+ * was cut off its end is known up to the last logged head.
+ *
+ * @throws CommandRefused when the brokerages cannot be listed, or there is none of the name
+ */
+export async function verifyAuditLogs(
+  around: CommandDatabase,
+  { named, heads }: { named: string | undefined; heads: LoggedHeads },
+): Promise<VerifiedLog[]> {
+  if (named !== undefined) {
+    return atTenant(around, named, async (database, tenant) => [await verified(database, tenant, heads)])
+  }
+  return atDatabase(around, async (database, owner) => {
+    if (owner === null) {
+      throw new CommandRefused(
+        'Set MIGRATION_DATABASE_URL, for the brokerages can be listed by the owner only, or name one by its number (--tenant NUMBER).',
+      )
+    }
+    const tenants = await listTenants(owner)
+    const logs: VerifiedLog[] = []
+    for (const tenant of tenants) logs.push(await verified(database, tenant, heads))
+    for (const number of heads.keys()) {
+      if (tenants.some(({ tenant }) => tenant === number)) continue
+      logs.push({ line: `(${number}): was logged, and is not in the database`, unbroken: false })
+    }
+    return logs
+  })
+}
+
+async function verified(
+  database: Database,
+  { tenant, name }: NamedTenant,
+  heads: LoggedHeads,
+): Promise<VerifiedLog> {
+  const look: Parameters<typeof verifyAudit>[0] = (work) => database.inTenant(tenant, work)
+  const { rows, newest, wrong } = await verifyAudit(look, tenant, heads.get(tenant) ?? [])
+  const said =
+    wrong === null
+      ? `${rows} rows, unbroken${rows === 0 ? '' : `; newest ${newest.toString('hex')}`}`
+      : `row ${wrong.entry} ${wrong.why}`
+  return { line: `${name} (${tenant}): ${said}`, unbroken: wrong === null }
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { estimateOffer } from '#engine/estimate/estimate-offer.ts'
+import { prepareEstimator, prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
+import { type CostSeen, prepareCosts, prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
+import { freightLane } from '#engine/estimate/lane-identity.ts'
+import { type LaneQuote, quotedLanes } from '#engine/estimate/quoted-lanes.ts'
+import { finished, type Steps } from '#engine/steps.ts'
+import { inTurns } from './yield-between-steps.ts'
+
+const DAY_MS = 86_400_000
+const NOW = 20_000 * DAY_MS
+
+/** A clock that says that a turn is over after each step. */
+function everyStep(): () => number {
+  let time = 0
+  return () => (time += 1_000)
+}
+
+function* count(to: number, done: number[] = []): Steps<number[]> {
+  for (let n = 0; n < to; n++) {
+    done.push(n)
+    yield
+  }
+  return done
+}
+
+test('whoever waits is served between two turns, and not only at the end', async () => {
+  const done: number[] = []
+  const seen: number[] = []
+  let waiting = true
+  const other = (): void => {
+    seen.push(done.length)
+    if (waiting) setImmediate(other)
+  }
+  setImmediate(other)
+  expect(await inTurns(count(50, done), everyStep())).toHaveLength(50)
+  waiting = false
+  // Another event of the process comes around in each turn of the work.
+  expect(new Set(seen).size).toBeGreaterThanOrEqual(49)
+})
+
+test('short work is done in one turn, and what it throws is thrown', async () => {
+  let turns = 0
+  const still = () => 0
+  const other = setImmediate(() => turns++)
+  await inTurns(count(50), still)
+  clearImmediate(other)
+  expect(turns).toBe(0)
+  const failing = (function* (): Steps<void> {
+    yield
+    throw new RangeError('no such lane')
+  })()
+  await expect(inTurns(failing, still)).rejects.toThrow('no such lane')
+})
+
+const lanes = Array.from({ length: 12 }, (_, at) =>
+  freightLane({
+    origin: { city: `city ${at}`, state: at % 2 === 0 ? 'TX' : 'OK', region: 'SC' },
+    destination: { city: 'atlanta', state: at % 3 === 0 ? 'GA' : 'FL', region: 'SE' },
+    equipment: 'V',
+  }),
+)
+const anyQuotes = fc
+  .array(
+    fc.record({
+      lane: fc.constantFrom(...lanes),
+      rateCents: fc.integer({ min: 0, max: 500_000 }),
+      costCents: fc.option(fc.integer({ min: 0, max: 400_000 })),
+      outcome: fc.constantFrom('won' as const, 'lost' as const, 'pending' as const),
+      miles: fc.option(fc.integer({ min: 20, max: 2_500 })),
+      quotedAt: fc.integer({ min: -300, max: 2 }).map((day) => NOW + day * DAY_MS),
+    }),
+    { maxLength: 200 },
+  )
+  .map((quotes) => quotes.map((quote, at): LaneQuote => ({ ...quote, laneId: at + 1 })))
+
+test('a model made in turns equals one made in one go, to the last digit', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyQuotes, async (quotes) => {
+      const [inOneGo, between] = [
+        prepareEstimator({ quotes, now: NOW }),
+        await inTurns(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps, everyStep()),
+      ]
+      const offer = { lane: laneAt(0), offerRateCents: 200_000, miles: 700, expectedCostCents: 170_000 }
+      expect(estimateOffer({ ...offer, estimator: between })).toEqual(
+        estimateOffer({ ...offer, estimator: inOneGo }),
+      )
+      const loads = quotes.flatMap(
+        ({ laneId, costCents, miles, quotedAt, lane: { costKeys } }): CostSeen[] =>
+          costCents === null || miles === null ? [] : [{ laneId, costCents, miles, at: quotedAt, costKeys }],
+      )
+      expect(
+        await inTurns(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)), everyStep()),
+      ).toEqual(prepareCosts(loads, NOW))
+    }),
+    { numRuns: 15 },
+  )
+})
+
+const rowsOf = (quotes: readonly LaneQuote[]) => finished(quotedLanes(quotes).columns.orderedRows())
+
+function laneAt(at: number) {
+  const lane = lanes[at % lanes.length]
+  if (lane === undefined) throw new Error('no lane')
+  return lane
+}
+
+test('no step of a big history is long: it does a bounded number of quotes, lanes or scopes', () => {
+  const quotes = Array.from(
+    { length: 20_000 },
+    (_, at): LaneQuote => ({
+      laneId: at + 1,
+      lane: laneAt(at),
+      rateCents: 150_000 + (at % 977) * 100,
+      costCents: 120_000 + (at % 991) * 100,
+      outcome: at % 3 === 0 ? 'won' : 'lost',
+      miles: 100 + (at % 1_900),
+      quotedAt: NOW - (at % 500) * DAY_MS,
+    }),
+  )
+  const stepsOf = (work: Steps<unknown>): number => {
+    let steps = 1
+    while (work.next().done !== true) steps++
+    return steps
+  }
+  // 18 rounds over 2,000 quotes, and half a dozen walks through 20,000 quotes, a few thousand at a time.
+  expect(stepsOf(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps)).toBeGreaterThan(
+    18 * 2 + 6 * 4,
+  )
+  // 18 rounds over 10,000 loads, and a walk through 20,000.
+  expect(stepsOf(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)))).toBeGreaterThan(18 * 10 + 20)
+})
