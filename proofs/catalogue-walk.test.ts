@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { type Database, openDatabase } from '#server/database/session/open-database.ts'
-import { openWalls } from '#server/database/session/row-level-security-gaps.ts'
 import { missingWalls } from '#server/database/session/row-level-security.ts'
+import { openWalls } from '#server/database/session/row-level-security-gaps.ts'
 import { asMaker } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 

@@ -14,6 +14,7 @@ import * as performance from '#server/database/queries/performance.ts'
 import * as updates from '#server/database/queries/shipment-updates.ts'
 import * as suggestions from '#server/database/queries/suggestions.ts'
 import * as tenantQuotes from '#server/database/queries/tenant-quotes.ts'
+import type { LaneRow } from '#server/database/schema/tables.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { alters, finds, type Method, shows } from './method.ts'
@@ -26,7 +27,7 @@ const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
 /** Numbers of the installation's own sequences, which go on from call to call. */
-const withoutNumbers = (rows: readonly lanes.LaneRow[]) =>
+const withoutNumbers = (rows: readonly LaneRow[]) =>
   rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
 
 /** A row for every function of the database that works for a tenant, under its file and name. */

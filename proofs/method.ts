@@ -1,6 +1,7 @@
-import type * as lanes from '#server/database/queries/lanes.ts'
-import type { Database, TenantId, TenantTransaction } from '#server/database/session/open-database.ts'
 import type * as people from '#server/database/queries/people.ts'
+import type { LaneRow, TenantTransaction } from '#server/database/schema/tables.ts'
+import type { Database } from '#server/database/session/open-database.ts'
+import type { TenantId } from '#server/database/session/tenant.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
 /** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
@@ -10,7 +11,7 @@ export interface MethodCall {
   readonly tenant: TenantId
   /** Whose records it is asked about. */
   readonly of: TenantIds
-  readonly lane: lanes.LaneRow
+  readonly lane: LaneRow
   readonly user: people.UserRow
   /** Digests under which their one signed update and their one imported row are kept. */
   readonly requestDigest: Buffer

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { findPlace } from '#server/embedded-postgres/cluster-location.ts'
-import { clusterIsGone, clusterProcesses, signal } from '#server/embedded-postgres/postmaster.ts'
 import {
   databaseName,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
 } from '#server/embedded-postgres/embedded-postgres.ts'
+import { clusterIsGone, clusterProcesses, signal } from '#server/embedded-postgres/postmaster.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '#server/database/schema/migrate.ts'
-import { type Database, openDatabase, tenantId } from '#server/database/session/open-database.ts'
+import { type Database, openDatabase } from '#server/database/session/open-database.ts'
 import {
   openReplica,
   type Replica,
@@ -9,6 +9,7 @@ import {
   replicaFaults,
   replicaReads,
 } from '#server/database/session/replica.ts'
+import { tenantId } from '#server/database/session/tenant.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { testDatabase } from '#testing/test-database.ts'

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { insertImport } from '#server/database/queries/imports.ts'
-import { type Database, type TenantId, tenantId } from '#server/database/session/open-database.ts'
+import type { Database } from '#server/database/session/open-database.ts'
+import { type TenantId, tenantId } from '#server/database/session/tenant.ts'
 import { importFile, openImport } from '#server/imports/import-file.ts'
 import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-row.ts'
 import { copyIn, copyText, withWallsAside } from '../scale/copy-rows.ts'

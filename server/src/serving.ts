@@ -1,28 +1,29 @@
 import type { Logger } from 'pino'
-import { buildApp } from './http/app.ts'
 import { auditHeads } from './audit/audit-heads.ts'
+import { callLog } from './audit/call-log.ts'
+import { refusals as refusalsOf } from './audit/refusals.ts'
 import { backtestRunner } from './backtests/backtest-runner.ts'
 import { books } from './book/books.ts'
 import { BrokerageBook } from './book/brokerage-book.ts'
-import { callLog } from './audit/call-log.ts'
+import { tenantMemory } from './cache/tenant-memory.ts'
+import { tenantWatch } from './cache/tenant-watch.ts'
 import type { Config } from './configuration/config.ts'
 import { takePlace } from './database/queries/instances.ts'
 import type { Database } from './database/session/open-database.ts'
 import { replicaReads } from './database/session/replica.ts'
 import type { Parts } from './endpoints/parts.ts'
 import { eventSender } from './events/event-sender.ts'
+import { buildApp } from './http/app.ts'
 import { importRunner } from './imports/import-runner.ts'
 import { readAskedLane } from './lanes/lane-places.ts'
-import { readiness } from './watching/readiness.ts'
-import { refusals as refusalsOf } from './audit/refusals.ts'
+import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './limits/tenant-limit.ts'
+import { runInOrder } from './runtime/run-in-order.ts'
 import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
 import type { SecretKeys } from './security/sealed-secret.ts'
 import { signInAttempts } from './security/sign-in-back-off.ts'
 import { signUpLimit } from './security/sign-up-limit.ts'
 import { tokens } from './security/token.ts'
-import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './limits/tenant-limit.ts'
-import { tenantMemory } from './cache/tenant-memory.ts'
-import { tenantWatch } from './cache/tenant-watch.ts'
+import { readiness } from './watching/readiness.ts'
 import type { Watching } from './watching/start-watching.ts'
 
 /** The service while it answers requests. */
@@ -140,7 +141,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
   const drain = async () => {
     const behind = [backtests, imports, ...(events === null ? [] : [events]), shelf, calls, refusals, heads]
-    await inTurn([
+    await runInOrder([
       ...behind.map((one) => () => one.drain()),
       () => watch.stop(),
       async () => redis?.close(),
@@ -155,18 +156,11 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     const address = await app.listen({ port: config.port, host: config.host })
     return {
       address,
-      close: () => inTurn([() => app.leave(), () => app.close()]),
+      close: () => runInOrder([() => app.leave(), () => app.close()]),
       drain,
     }
   } catch (error) {
     await drain()
     throw error
   }
-}
-
-/** Takes steps one after the other. One that fails keeps none of the others from being taken. */
-export async function inTurn(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
-  const failed: unknown[] = []
-  for (const step of steps) await step().catch((error: unknown) => failed.push(error))
-  if (failed.length > 0) throw failed[0]
 }

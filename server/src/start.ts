@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import { keyCheckPlace, keyCheckText } from './access/key-check.ts'
 import type { Config } from './configuration/config.ts'
-import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts'
+import { secretKeysOf } from './configuration/secret-key-file.ts'
 import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/installation.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/migrate.ts'
 import { type Database, openDatabase } from './database/session/open-database.ts'
 import { openReplica, replicaFaults } from './database/session/replica.ts'
-import { watchedDatabase } from './database/session/transaction-watch.ts'
 import { missingWalls } from './database/session/row-level-security.ts'
-import type { Log, Parts } from './endpoints/parts.ts'
-import { keyCheckPlace, keyCheckText } from './access/key-check.ts'
+import { watchedDatabase } from './database/session/transaction-watch.ts'
+import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts'
+import type { Parts } from './endpoints/parts.ts'
 import { joinInstances } from './limits/instance-heartbeat.ts'
+import type { Log } from './runtime/log.ts'
+import { runInOrder } from './runtime/run-in-order.ts'
 import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
-import { secretKeysOf } from './configuration/secret-key-file.ts'
 import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
 import { tokens } from './security/token.ts'
+import { startServing } from './serving.ts'
 import { serviceLog } from './watching/service-log.ts'
-import { inTurn, startServing } from './serving.ts'
 import { startWatching, type Watching } from './watching/start-watching.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
@@ -49,7 +51,7 @@ export async function startService(
   const monotonic = () => performance.now()
   const undo: (() => Promise<unknown>)[] = []
   // The database is the last of them.
-  const stop = () => inTurn(undo.splice(0).reverse())
+  const stop = () => runInOrder(undo.splice(0).reverse())
   try {
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
     const instance = config.databaseUrl === null ? null : randomUUID()

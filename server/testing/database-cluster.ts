@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { migrate } from '#server/database/schema/migrate.ts'
 import { lockDataFolder } from '#server/embedded-postgres/data-folder.ts'
 import {
   type DatabaseRole,
@@ -13,7 +14,6 @@ import {
   startEmbeddedPostgres,
   stopAbandonedPostgres,
 } from '#server/embedded-postgres/embedded-postgres.ts'
-import { migrate } from '#server/database/schema/migrate.ts'
 
 /** The PostgreSQL of a test run. The addresses name no database that tests may use: they clone the template. */
 export type DatabaseCluster = {

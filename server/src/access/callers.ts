@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import type { Role } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
+import type { TenantMemory } from '../cache/tenant-memory.ts'
 import {
   findLiveServiceToken,
   liveSigningSecrets,
@@ -9,14 +11,37 @@ import {
   type SigningSecretRow,
   wasIssued,
 } from '../database/queries/credentials.ts'
-import { type TenantId, tenantId } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
 import { findSession } from '../database/queries/people.ts'
 import { readVersions } from '../database/queries/tenant-quotes.ts'
-import type { Parts, PersonCaller, ServiceCaller } from '../endpoints/parts.ts'
-import { unsealWithAny } from '../security/sealed-secret.ts'
-import { bearerToken, invalidToken, type TokenClaims } from '../security/token.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { behindRequests } from '../database/session/request-deadline.ts'
+import { type TenantId, tenantId } from '../database/session/tenant.ts'
 import { turns } from '../runtime/concurrency-limit.ts'
+import type { Log } from '../runtime/log.ts'
+import { type SecretKeys, unsealWithAny } from '../security/sealed-secret.ts'
+import { bearerToken, invalidToken, type TokenClaims, type Tokens } from '../security/token.ts'
+
+export interface PersonCaller {
+  readonly kind: 'dashboard'
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly role: Role
+  readonly sessionId: string
+  readonly sessionExpiresAt: Date
+  /** When the token they called with ends: with the session, or before it. Epoch seconds. */
+  readonly tokenExpiresAtSeconds: number
+}
+
+export interface ServiceCaller {
+  readonly kind: 'service'
+  readonly tenant: TenantId
+  readonly userId: number
+  readonly tokenId: number
+}
+
+export interface AnonymousCaller {
+  readonly kind: 'anyone'
+}
 
 export const sessionCookie = '__Host-lanewise'
 /** A header that no form and no simple cross-origin request can carry. */
@@ -121,7 +146,13 @@ export function callers({
   secretKeys,
   memory,
   log,
-}: Pick<Parts, 'database' | 'tokens' | 'secretKeys' | 'memory' | 'log'>): Callers {
+}: {
+  database: Database
+  tokens: Tokens
+  secretKeys: SecretKeys
+  memory: TenantMemory
+  log: Log
+}): Callers {
   const behind = turns<'last use'>(usesWrittenAtOnceMax)
   const inBackground = (work: () => Promise<unknown>) => {
     behindRequests(() => behind('last use', work)).catch((error: unknown) =>

@@ -1,5 +1,6 @@
 import { insertEventSecret } from '../database/queries/event-endpoints.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { type SecretKeys, seal } from '../security/sealed-secret.ts'
 import { newWebhookSecret } from '../security/webhook-signature.ts'
 

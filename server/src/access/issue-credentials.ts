@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { serviceTokenLifetimeDays } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
-import { secretPlace } from './callers.ts'
 import { insertServiceToken, insertSigningSecret } from '../database/queries/credentials.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { type SecretKeys, seal } from '../security/sealed-secret.ts'
 import { newSigningSecret } from '../security/signing-secret.ts'
 import type { Tokens } from '../security/token.ts'
+import { secretPlace } from './callers.ts'
 
 interface Issued {
   readonly tenant: TenantId

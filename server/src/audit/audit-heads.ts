@@ -1,4 +1,5 @@
-import type { Parts } from '../endpoints/parts.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { Log } from '../runtime/log.ts'
 
 const everyMs = 3_600_000
 
@@ -7,7 +8,7 @@ const everyMs = 3_600_000
  * to the database can cut the end of a log off and nothing in the database shows it; the service's log, kept elsewhere,
  * does. It is what the service itself has committed, not what the database says an hour later.
  */
-export function auditHeads({ database, log }: Pick<Parts, 'database' | 'log'>) {
+export function auditHeads({ database, log }: { database: Database; log: Log }) {
   const write = () => {
     for (const { tenant, entry, hash } of database.takeAuditHeads()) {
       log.info({ tenant, entry, hash: hash.toString('hex') }, 'audit head')

@@ -5,10 +5,10 @@ import { problem } from '#contract/errors.ts'
 import { laneInsight } from '#contract/lane-insight.ts'
 import { call, type Integration, makeIntegration } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { callLog } from './call-log.ts'
 import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { type Database, type TenantId, tenantId } from '../database/session/open-database.ts'
-import type { CallLog } from '../endpoints/parts.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { type TenantId, tenantId } from '../database/session/tenant.ts'
+import { type CallLog, callLog } from './call-log.ts'
 
 const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
 

@@ -1,11 +1,47 @@
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
 import { type KeptCall, keepIntegrationCalls } from '../database/queries/integration-calls.ts'
-import type { TenantId } from '../database/session/open-database.ts'
-import type { BegunCall, CallLog, Parts } from '../endpoints/parts.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { lastMinute } from './requests-last-minute.ts'
+
+/** A request whose token this service signed, whatever becomes of it. */
+export interface BegunCall {
+  readonly tenant: TenantId
+  readonly jti: string
+  readonly endpoint: Endpoint
+  readonly method: string
+  readonly url: string
+  readonly requestId: string
+  readonly network: string
+  readonly at: number
+}
+
+/** Calls to the integration interface in the last 60 seconds. */
+export interface LastMinuteCounts {
+  readonly requests: number
+  readonly refused: number
+}
+
+/** Keeps the last calls to the integration interface, behind the requests. A request is any object that stands for it. */
+export interface CallLog {
+  begin(request: object, call: BegunCall): void
+  /** Says what a begun call asks for, as a query, where that stands in its body. */
+  asks(request: object, query: string): void
+  /** Notes why a begun call is refused, also inside an answer of status 200; nothing for any other call. */
+  refuse(request: object, why: Problem): void
+  /** `answered` is false when the caller had gone before. */
+  end(request: object, answer: { status: number; ms: number; answered: boolean }): void
+  /** Notes a call that was answered at once, and not refused. */
+  note(call: BegunCall, answer: { status: number; ms: number; answered: boolean }): void
+  lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts>
+  /** Writes down what was noted so far. */
+  flush(): Promise<void>
+  drain(): Promise<void>
+}
 
 /** A page that polls every second sees a call with its next look. */
 const flushEveryMs = 500
@@ -73,7 +109,11 @@ export function callLog({
   database,
   clock,
   log,
-}: Pick<Parts, 'database' | 'clock' | 'log'>): CallLog & { counts(): CallLogCounts } {
+}: {
+  database: Database
+  clock: () => number
+  log: Log
+}): CallLog & { counts(): CallLogCounts } {
   const begun = new WeakMap<object, { call: BegunCall; problem: Problem | null }>()
   const minute = lastMinute()
   /** When old calls were last deleted, the brokerage of longest ago first, and how many have been written since. */

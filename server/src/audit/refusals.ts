@@ -1,10 +1,32 @@
 import type { AuditKind } from '#contract/audit-kinds.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import { type AuditEvent, appendAudit } from '../database/queries/audit-log.ts'
-import type { TenantId } from '../database/session/open-database.ts'
 import { signInOf } from '../database/queries/people.ts'
-import type { Parts, Refusals } from '../endpoints/parts.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { auditEvent } from './security-events.ts'
+
+/** Where a request came from, and when. */
+export interface CameFrom {
+  readonly network: string
+  readonly requestId: string
+}
+
+/** Notes refusals in the audit logs of the brokerages they concern, behind the requests. */
+export interface Refusals {
+  /** Notes whose token a request came with, once its signature has held. */
+  signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void
+  /** Counts a refusal that the audit log has a kind for; nothing for a request of which nobody knows whose it is. */
+  refuse(request: object, why: Problem, from: CameFrom): void
+  /** A sign-in of somebody who is known, with a password that does not fit. */
+  signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void
+  /** An attempt on an account, known or not, that was not looked at because too many before it failed. */
+  backedOff(account: string, doing: CameFrom & { readonly now: number }): void
+  /** Resolves when all that is due has been written. */
+  settle(): Promise<void>
+  drain(): Promise<void>
+}
 
 /** Refusals of a brokerage that are of one kind within this time are one row. */
 const rowEveryMs = 60_000
@@ -46,7 +68,15 @@ interface Counted {
  * once; what follows within a minute is counted, and written as one row at its end or when the service stops. While they
  * go on, the next row comes after two minutes, then after four, and at last once an hour.
  */
-export function refusals({ database, clock, log }: Pick<Parts, 'database' | 'clock' | 'log'>): Refusals {
+export function refusals({
+  database,
+  clock,
+  log,
+}: {
+  database: Database
+  clock: () => number
+  log: Log
+}): Refusals {
   const signers = new WeakMap<object, { tenant: TenantId; userId: number; jti: string }>()
   const counting = new Map<string, Counted>()
   let writing: Promise<void> = Promise.resolve()

@@ -1,6 +1,7 @@
 import type { AuditKind } from '#contract/audit-kinds.ts'
 import { type AuditEvent, appendAudit } from '../database/queries/audit-log.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 
 /** Who does something, and from where. An endpoint's call of a signed-in person is one. */
 export interface Doing extends From {

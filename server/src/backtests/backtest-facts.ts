@@ -1,9 +1,10 @@
 import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import { findTenant } from '../database/queries/people.ts'
+import { reachDays } from '#engine/estimate/reach.ts'
+import { findTenant, floorsOf } from '../database/queries/people.ts'
 import { readTenantQuotes } from '../database/queries/tenant-quotes.ts'
-import { floorsOf, reachDays } from '../endpoints/markup-estimate.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 
 /** What a backtest is made from: plain values, so that they can be handed to a thread. */
 export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>

@@ -1,12 +1,32 @@
 import { problem } from '#contract/errors.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import { findTenant } from '../database/queries/people.ts'
+import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
+import { findTenant, floorsOf } from '../database/queries/people.ts'
 import { readVersions } from '../database/queries/tenant-quotes.ts'
-import type { BacktestRunner, BacktestState, Parts } from '../endpoints/parts.ts'
-import { floorsOf } from '../endpoints/markup-estimate.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { StaleReads } from '../database/session/replica.ts'
+import { behindRequests } from '../database/session/request-deadline.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
 import { backtestInThread } from './backtest-thread.ts'
+
+/** A tenant's backtest: on its way, or found. `current` is false when quotes have changed since `asOf`. */
+export type BacktestState =
+  | { readonly status: 'running'; readonly progress: number }
+  | {
+      readonly status: 'done'
+      readonly asOf: number
+      readonly current: boolean
+      readonly result: BacktestResult | TooFewQuotes
+    }
+
+/** Walks a tenant's own quotes behind the requests that ask for it, and ends what is on its way when the service drains. */
+export interface BacktestRunner {
+  /** What there is; starts the walk where there is nothing. Throws what a walk failed of. */
+  look(tenant: TenantId, now: number): Promise<BacktestState>
+  drain(): Promise<void>
+}
 
 /** Threads that walk at the same time, over all tenants. */
 const runningMax = 2
@@ -43,7 +63,12 @@ export interface BacktestCounts {
 
 /** Walks a tenant's quotes when somebody asks, behind the request, and keeps what was found until the facts change. */
 export function backtestRunner(
-  { database, staleReads, clock, log }: Pick<Parts, 'database' | 'staleReads' | 'clock' | 'log'>,
+  {
+    database,
+    staleReads,
+    clock,
+    log,
+  }: { database: Database; staleReads: StaleReads; clock: () => number; log: Log },
   options: { threadFile?: URL } = {},
 ): BacktestRunner & { counts(): BacktestCounts } {
   const kept = new Map<TenantId, Kept>()

@@ -1,10 +1,11 @@
 import { problem } from '#contract/errors.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import type { Database, TenantId, TenantVersions } from '../database/session/open-database.ts'
-import type { BookSettings } from '../database/queries/packed-quotes.ts'
-import { Patience, spendPatience, withPatience } from '../database/session/request-deadline.ts'
-import { turns } from '../runtime/concurrency-limit.ts'
 import type { TenantWatch } from '../cache/tenant-watch.ts'
+import type { BookSettings } from '../database/queries/packed-quotes.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { Patience, spendPatience, withPatience } from '../database/session/request-deadline.ts'
+import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
+import { turns } from '../runtime/concurrency-limit.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */

@@ -2,10 +2,10 @@ import { Problem } from '#contract/errors.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { type CostModel, expectedCost } from '#engine/estimate/expected-cost.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
+import type { NewLane } from '../database/queries/lanes.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import type { Books } from './books.ts'
 import type { BrokerageBook } from './brokerage-book.ts'
-import type { NewLane } from '../database/queries/lanes.ts'
-import type { TenantId } from '../database/session/open-database.ts'
 
 type CostExpected = Pick<
   NewLane,

@@ -1,7 +1,6 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
 import type { QuoteRow } from '#engine/book/quote-columns.ts'
 import type { Steps } from '#engine/steps.ts'
-import type { Database, TenantId, TenantVersions } from '../database/session/open-database.ts'
 import {
   type BookSettings,
   beforeAnyQuote,
@@ -18,7 +17,9 @@ import {
   unitSeparator,
   viewOf,
 } from '../database/queries/packed-quotes.ts'
+import type { Database } from '../database/session/open-database.ts'
 import { behindRequests } from '../database/session/request-deadline.ts'
+import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
 import { databaseFailure } from '../database/session/transaction-watch.ts'
 import { inTurns } from '../runtime/yield-between-steps.ts'
 

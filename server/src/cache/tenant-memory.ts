@@ -1,5 +1,5 @@
-import type { TenantId } from '../database/session/open-database.ts'
 import { spendPatience } from '../database/session/request-deadline.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
 /** Something read of a tenant, and for how long it may be answered from. */

@@ -1,6 +1,7 @@
-import type { Database, TenantId, TenantVersions } from '../database/session/open-database.ts'
+import type { Database } from '../database/session/open-database.ts'
 import { behindRequests } from '../database/session/request-deadline.ts'
-import type { Log } from '../endpoints/parts.ts'
+import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 
 /**
  * Knows whether what a process remembers of a tenant is still what the database holds. Commits of the process itself are

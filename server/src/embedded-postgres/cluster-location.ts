@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mkdirOrSay } from './data-folder.ts'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
+import { mkdirOrSay } from './data-folder.ts'
 
 /** Where a cluster lives: `<data folder>/postgres`, or a folder elsewhere when PostgreSQL cannot get into that one. */
 export type Place = {

@@ -17,7 +17,6 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Holder, holdDataFolder } from '#testing/data-folder-holder.ts'
 import { canEnter } from './account.ts'
-import { clusterIsGone, clusterProcesses, signal } from './postmaster.ts'
 import {
   type EmbeddedConnection,
   type EmbeddedPostgresOptions,
@@ -26,6 +25,7 @@ import {
   startEmbeddedPostgres,
   stopAbandonedPostgres,
 } from './embedded-postgres.ts'
+import { clusterIsGone, clusterProcesses, signal } from './postmaster.ts'
 
 const nobody = { uid: 65534, gid: 65534 }
 const asRoot = process.getuid?.() === 0

@@ -20,10 +20,10 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { roleTimeouts } from '../database/session/connection.ts'
-import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
 import { accountWarning, asAccount, giveTo } from './account.ts'
 import { type Binaries, postgresBinaries } from './binaries.ts'
 import { findPlace, makeFolderFor, makePlace, type Place } from './cluster-location.ts'
+import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts'
 import { clearLeftOvers, clusterName, readPostmaster, stopCluster } from './postmaster.ts'
 
 /**

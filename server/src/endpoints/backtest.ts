@@ -1,6 +1,6 @@
 import { getBacktest } from '#contract/backtest.ts'
 import { backtestAnswer } from '../backtests/backtest-answer.ts'
-import { serve } from './parts.ts'
+import { serve } from './endpoint-call.ts'
 
 export const backtestEndpoint = serve(getBacktest, async ({ caller, now }, { backtests }) => {
   const state = await backtests.look(caller.tenant, now)

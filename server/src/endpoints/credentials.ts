@@ -15,11 +15,13 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
-import * as credentials from '../database/queries/credentials.ts'
-import type { TenantTransaction } from '../database/session/open-database.ts'
+import type { PersonCaller } from '../access/callers.ts'
 import { issueServiceToken, issueSigningSecret } from '../access/issue-credentials.ts'
 import { recordEvent } from '../audit/security-events.ts'
-import { type Parts, type PersonCaller, type ServedEndpoint, serve } from './parts.ts'
+import * as credentials from '../database/queries/credentials.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
+import type { Parts } from './parts.ts'
 
 const shownOnce = (what: string) => `This ${what} is shown once. Store it now; it cannot be shown again.`
 

@@ -1,6 +1,6 @@
 import { firstSteps } from '#contract/first-steps.ts'
 import * as database from '../database/queries/first-steps.ts'
-import { serve } from './parts.ts'
+import { serve } from './endpoint-call.ts'
 
 /** What a new brokerage has done so far. */
 export const firstStepsEndpoint = serve(firstSteps, async ({ caller, now }, parts) =>

@@ -11,11 +11,12 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
+import { importFieldNames, importFields } from '../csv/import-fields.ts'
 import * as imports from '../database/queries/imports.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
-import { importFieldNames, importFields } from '../csv/import-fields.ts'
 import { openImport } from '../imports/import-file.ts'
 import {
   beginImport,
@@ -25,7 +26,7 @@ import {
   undoRowsTotal,
 } from '../imports/one-at-a-time.ts'
 import { turns } from '../runtime/concurrency-limit.ts'
-import { type BeforeBody, type ServedEndpoint, serve } from './parts.ts'
+import { type BeforeBody, type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /** An import as the API shows it. */
 function importAnswer(row: imports.ImportRow): Static<typeof Import> {

@@ -4,12 +4,13 @@ import { batchAnswers, batchLane, insightBatch } from '#contract/insight-batch.t
 import { batchSecondsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { shape } from '#contract/shape.ts'
 import { Patience, withPatience } from '../database/session/request-deadline.ts'
-import { inBatches } from '../limits/batch-lanes.ts'
 import { placesMeantMax, readAskedLane } from '../lanes/lane-places.ts'
 import { closestFinder } from '../lanes/unknown-places.ts'
-import { type AskedBy, type Parts, serve } from './parts.ts'
+import { inBatches } from '../limits/batch-lanes.ts'
+import { type AskedBy, serve } from './endpoint-call.ts'
 import { insightOfLane } from './lane-insight.ts'
 import { markupOfLane } from './markup.ts'
+import type { Parts } from './parts.ts'
 
 type Lane = BodyOf<typeof insightBatch>['lanes'][number]
 type Result = AnswerOf<typeof insightBatch>['results'][number]

@@ -7,7 +7,7 @@ import {
   tenantWindowSeconds,
 } from '#contract/limits.ts'
 import * as calls from '../database/queries/integration-calls.ts'
-import { type ServedEndpoint, serve } from './parts.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 const dayMs = 86_400_000
 

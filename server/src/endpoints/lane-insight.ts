@@ -10,12 +10,13 @@ import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/s
 import type { Steps } from '#engine/steps.ts'
 import { type AskedScope, askedScope } from '../book/asked-scope.ts'
 import type { BrokerageBook } from '../book/brokerage-book.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
 import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/lane-places.ts'
 import { type FindClosest, unknownEnds, unknownPlaces } from '../lanes/unknown-places.ts'
+import { inTurns } from '../runtime/yield-between-steps.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { type AskedBy, type Parts, type ReadCall, serve } from './parts.ts'
+import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
+import type { Parts } from './parts.ts'
 
 /** The lane's own quotes, whose rates need no scaling. */
 function isOwnLane(scope: LaneScope): boolean {

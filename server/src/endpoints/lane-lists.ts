@@ -12,13 +12,15 @@ import {
 import { dollarsFromCents } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import * as lists from '../database/queries/lane-lists.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
 import type { StaleReads } from '../database/session/replica.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import { laneAnswers } from '../lanes/lane-answer.ts'
 import { laneCsvHead, laneCsvLines } from '../lanes/lane-csv.ts'
 import { readEquipment, readPlaceKey } from '../lanes/lane-places.ts'
-import { type CsvFile, type Parts, type ReadCall, type ServedEndpoint, serve } from './parts.ts'
-import { laneAnswers } from '../lanes/lane-answer.ts'
+import { type CsvFile, type ReadCall, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
+import type { Parts } from './parts.ts'
 
 type LaneQuery = QueryOf<typeof listLanes> | QueryOf<typeof listShipments>
 type LaneSelection = QueryOf<typeof exportLanes>

@@ -7,7 +7,7 @@ import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
 import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/queries/lane-record.ts'
 import { lanePlaces, readAskedLane } from '../lanes/lane-places.ts'
-import { serve } from './parts.ts'
+import { serve } from './endpoint-call.ts'
 
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>
 type RecordAnswer = AnswerOf<typeof laneRecord>

@@ -7,20 +7,18 @@ import { laneInSteps } from '#engine/estimate/estimator.ts'
 import { type ExpectedCost, expectedCost } from '#engine/estimate/expected-cost.ts'
 import type { Interval } from '#engine/estimate/interval.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
+import { reachDays } from '#engine/estimate/reach.ts'
 import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
-import type { TenantRow } from '../database/queries/people.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/lane-places.ts'
+import { inTurns } from '../runtime/yield-between-steps.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250
 /** What is shown as a lower and a higher rate: about this far from the offer. */
 const otherRateShare = 0.03
-/** Weights halve in 60 days: quotes older than this many days weigh less than a thousandth. */
-export const reachDays = 600
 
 interface Offer {
   readonly origin: Place
@@ -52,15 +50,6 @@ function milesOf(offer: Offer, history: readonly ScopeQuote[]): number | null {
   const stated = history.flatMap(({ miles }) => (miles === null ? [] : [miles]))
   if (stated.length > 0) return median(stated)
   return lanePlaces(offer.origin, offer.destination, null).miles ?? null
-}
-
-/** The tenant's floors as the optimum takes them. */
-export function floorsOf(tenant: TenantRow): RateFloors {
-  return {
-    marginPct: tenant.floor_margin_pct,
-    marginCents: tenant.floor_margin_cents,
-    rateCentsPerMile: tenant.floor_rate_per_mile_cents,
-  }
 }
 
 export async function estimatedOffer(

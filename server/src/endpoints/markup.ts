@@ -13,12 +13,13 @@ import { ownScope } from '../book/asked-scope.ts'
 import type { OpenBook } from '../book/books.ts'
 import type { BrokerageBook } from '../book/brokerage-book.ts'
 import { readLaneRefs } from '../database/queries/lanes.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
 import { type AskedLane, readAskedLane } from '../lanes/lane-places.ts'
 import { type FindClosest, unknownEnds, unknownPlaces } from '../lanes/unknown-places.ts'
+import { inTurns } from '../runtime/yield-between-steps.ts'
 import { answeredEvidence } from './answered-evidence.ts'
-import { type AskedBy, type Parts, type ReadCall, serve } from './parts.ts'
+import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
+import type { Parts } from './parts.ts'
 
 /** A lane prepared for any rate, and how the brokerage wants its win probability read. */
 interface PricedLane {

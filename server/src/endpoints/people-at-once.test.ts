@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type TenantTransaction, tenantId } from '#server/database/session/open-database.ts'
 import { endSessions, removeUser, updateUser } from '#server/database/queries/people.ts'
+import type { TenantTransaction } from '#server/database/schema/tables.ts'
+import { tenantId } from '#server/database/session/tenant.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -12,21 +12,22 @@ import {
   setOutcome,
 } from '#contract/quote-requests.ts'
 import { centsFromDollars } from '#engine/money.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import { costExpected, costsOf } from '../book/expected-costs.ts'
 import * as changes from '../database/queries/lane-changes.ts'
 import * as lanes from '../database/queries/lanes.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import { costExpected, costsOf } from '../book/expected-costs.ts'
-import { readEquipment, readLanePlaces } from '../lanes/lane-places.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import { type ServedEndpoint, serve } from './parts.ts'
+import type { LaneRow, TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { laneAnswer, laneAnswers } from '../lanes/lane-answer.ts'
+import { readEquipment, readLanePlaces } from '../lanes/lane-places.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /**
  * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
  * time of an outcome that it restores may have been wiped since.
  */
 function decidedInTime(
-  lane: lanes.LaneRow,
+  lane: LaneRow,
   values: Partial<changes.HeldValues>,
   at: Date,
 ): Partial<changes.HeldValues> {
@@ -111,7 +112,7 @@ async function quoteRequestAnswer(
   tenant: TenantId,
   found: {
     readonly request: Pick<lanes.QuoteRequestRow, 'request_id' | 'customer_name' | 'reference' | 'created_at'>
-    readonly lanes: readonly lanes.LaneRow[]
+    readonly lanes: readonly LaneRow[]
   },
 ) {
   const { request } = found

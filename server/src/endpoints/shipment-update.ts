@@ -14,9 +14,14 @@ import {
 import { centsFromDollars } from '#engine/money.ts'
 import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
 import { bookingOf, columnsOf } from '../database/queries/booking-columns.ts'
-import { type HeldValues, outcomeBeforeBooking, outcomeOf, outcomeValues } from '../database/queries/lane-changes.ts'
+import {
+  type HeldValues,
+  outcomeBeforeBooking,
+  outcomeOf,
+  outcomeValues,
+} from '../database/queries/lane-changes.ts'
 import { type BookedLaneRow, bookShipment } from '../database/queries/shipment-updates.ts'
-import { Reply, serve } from './parts.ts'
+import { Reply, serve } from './endpoint-call.ts'
 import { noLane } from './quote-requests.ts'
 
 type Body = BodyOf<typeof shipmentUpdate>

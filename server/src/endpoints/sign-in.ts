@@ -21,13 +21,16 @@ import {
 } from '#contract/sign-in.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { sessionCookie } from '../access/callers.ts'
+import type { CameFrom } from '../audit/refusals.ts'
+import { recordEvent } from '../audit/security-events.ts'
 import { expiringTokens, revokeTokensOf } from '../database/queries/credentials.ts'
-import { type TenantId, type TenantTransaction, tenantId } from '../database/session/open-database.ts'
 import * as people from '../database/queries/people.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import { type TenantId, tenantId } from '../database/session/tenant.ts'
 import { hashPassword, isGuessable, isPassword } from '../security/password.ts'
 import type { SignInAttempt } from '../security/sign-in-back-off.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import { type CameFrom, type Parts, Reply, type ServedEndpoint, serve } from './parts.ts'
+import { Reply, type ServedEndpoint, serve } from './endpoint-call.ts'
+import type { Parts } from './parts.ts'
 
 /** A person as the API shows them. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {

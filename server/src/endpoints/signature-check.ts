@@ -3,9 +3,9 @@ import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import { checkSignature } from '#contract/signature-check.ts'
 import { secretPlace } from '../access/callers.ts'
 import { listSigningSecrets, type SigningSecretRow } from '../database/queries/credentials.ts'
-import { explainSignature, type KnownSecret } from '../signing/explain-signature.ts'
 import { unsealWithAny } from '../security/sealed-secret.ts'
-import { serve } from './parts.ts'
+import { explainSignature, type KnownSecret } from '../signing/explain-signature.ts'
+import { serve } from './endpoint-call.ts'
 
 /** Since when a secret is not accepted any more; null while it is. */
 function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {

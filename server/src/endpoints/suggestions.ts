@@ -4,7 +4,7 @@ import { locate } from '#geography/locate.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import * as geography from '#geography/suggest-places.ts'
 import { customersCalled, placeUses } from '../database/queries/suggestions.ts'
-import { type ServedEndpoint, serve } from './parts.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 function knownPlaceNamed(text: string): string | null {
   const read = readAnyPlace(text)

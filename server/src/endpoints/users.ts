@@ -1,11 +1,13 @@
 import { problem } from '#contract/errors.ts'
 import { invitationLifetimeDays } from '#contract/limits.ts'
 import { inviteUser, listUsers, removeUser, updateUser } from '#contract/sign-in.ts'
-import { handOverTokens, liveTokensOf, revokeTokensOf } from '../database/queries/credentials.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import * as people from '../database/queries/people.ts'
+import type { PersonCaller } from '../access/callers.ts'
 import { recordEvent } from '../audit/security-events.ts'
-import { type PersonCaller, type ServedEndpoint, serve } from './parts.ts'
+import { handOverTokens, liveTokensOf, revokeTokensOf } from '../database/queries/credentials.ts'
+import * as people from '../database/queries/people.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
 /** A person who is here, and the owners, all held: two changes of the same people take turns. */

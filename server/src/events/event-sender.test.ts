@@ -17,7 +17,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 import { writeEventsOn } from '../database/queries/installation.ts'
 import { changeLane } from '../database/queries/lane-changes.ts'
 import { lockLane } from '../database/queries/lanes.ts'
-import { tenantId } from '../database/session/open-database.ts'
+import { tenantId } from '../database/session/tenant.ts'
 import { settlementOf } from './event-sender.ts'
 
 const onLoopback = { events: { allowPrivate: ['loopback'] } }

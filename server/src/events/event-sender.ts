@@ -6,6 +6,9 @@ import {
   eventsKeptDaysMax,
   failingEndpointsAtOnceMax,
 } from '#contract/limits.ts'
+import { eventSecretPlace } from '../access/event-secrets.ts'
+import { recordEvent } from '../audit/security-events.ts'
+import type { Config } from '../configuration/config.ts'
 import { disableEventEndpoint } from '../database/queries/event-endpoints.ts'
 import {
   type ClaimedDeliveries,
@@ -19,14 +22,13 @@ import {
   type Settlement,
   settleDelivery,
 } from '../database/queries/events.ts'
+import type { Database } from '../database/session/open-database.ts'
 import { behindRequests } from '../database/session/request-deadline.ts'
-import type { Parts } from '../endpoints/parts.ts'
-import { version } from '../http/service-routes.ts'
-import { eventSecretPlace } from '../access/event-secrets.ts'
+import type { Log } from '../runtime/log.ts'
+import { version } from '../runtime/version.ts'
 import { allowedPrivate } from '../security/outbound-address.ts'
-import { unsealWithAny } from '../security/sealed-secret.ts'
+import { type SecretKeys, unsealWithAny } from '../security/sealed-secret.ts'
 import { webhookSignature } from '../security/webhook-signature.ts'
-import { recordEvent } from '../audit/security-events.ts'
 import { eventBody } from './event-body.ts'
 import { type Posted, postEvent } from './post-event.ts'
 
@@ -89,7 +91,7 @@ export function eventSender(
     secretKeys,
     clock,
     log,
-  }: Pick<Parts, 'config' | 'database' | 'secretKeys' | 'clock' | 'log'>,
+  }: { config: Config; database: Database; secretKeys: SecretKeys; clock: () => number; log: Log },
   { post = postEvent, everyMs = lookEveryMs }: { post?: typeof postEvent; everyMs?: number } = {},
 ): EventSender | null {
   if (config.events === null) return null

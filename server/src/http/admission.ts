@@ -9,13 +9,13 @@ import {
   tokenExpiryNoticeDays,
 } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
-import type { Callers, CallerWatch } from '../access/callers.ts'
+import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/callers.ts'
 import { Patience, withPatience } from '../database/session/request-deadline.ts'
-import type { Parts, PersonCaller, ServiceCaller } from '../endpoints/parts.ts'
+import type { Parts } from '../endpoints/parts.ts'
+import { quotaExceeded, retryAfterSeconds } from '../limits/tenant-limit.ts'
 import { callerNetwork } from '../security/caller-network.ts'
 import type { Admission as Place, RateLimit } from '../security/rate-limit.ts'
 import type { TokenClaims } from '../security/token.ts'
-import { quotaExceeded, retryAfterSeconds } from '../limits/tenant-limit.ts'
 import { recordProblem } from '../watching/request-record.ts'
 
 /** The limits that all endpoints of one process share. */

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
-import type { ProblemCode } from '#contract/errors.ts'
-import { problems, problemType } from '#contract/errors.ts'
+import { type ProblemCode, problems, problemType } from '#contract/errors.ts'
 import {
   type Answer,
   call,

@@ -7,21 +7,21 @@ import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
-import { admission, bodyBytesMaxOf, declaredBytes, type Gates, hasBody, tooLarge } from './admission.ts'
+import type { ServiceCaller } from '../access/callers.ts'
 import {
   type Call,
   type CsvFile,
-  type Parts,
   Reply,
   type ServedEndpoint,
-  type ServiceCaller,
   type Signed,
-} from '../endpoints/parts.ts'
+} from '../endpoints/endpoint-call.ts'
+import type { Parts } from '../endpoints/parts.ts'
+import { readSignatureHeaders, verifySignature } from '../signing/signature.ts'
+import { readJsonObject } from '../signing/strict-json.ts'
+import { admission, bodyBytesMaxOf, declaredBytes, type Gates, hasBody, tooLarge } from './admission.ts'
 import { asProblem } from './error-response.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
-import { readSignatureHeaders, verifySignature } from '../signing/signature.ts'
-import { readJsonObject } from '../signing/strict-json.ts'
 import { sendCsv } from './send-csv.ts'
 
 /**

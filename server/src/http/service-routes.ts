@@ -1,16 +1,12 @@
-import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
-import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
-import { readiness } from '../watching/readiness.ts'
 import type { Parts } from '../endpoints/parts.ts'
-
-export const version: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
+import { version } from '../runtime/version.ts'
+import { readiness } from '../watching/readiness.ts'
+import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
 
 /** Their addresses, all read with GET. */
 export const operationPaths = [

@@ -3,8 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { TestApp } from '#testing/test-app.ts'
-import { testApp } from '#testing/test-app.ts'
+import { type TestApp, testApp } from '#testing/test-app.ts'
 
 vi.mock('#contract/limits.ts', async (original) => ({
   ...(await original<typeof import('#contract/limits.ts')>()),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { matchColumns, readColumns } from './columns.ts'
 import { importFieldNames, importFields } from '../csv/import-fields.ts'
+import { matchColumns, readColumns } from './columns.ts'
 
 function namesOf(header: string[], map?: string) {
   const read = readColumns(header, map)

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
 import {
   finishImport,
   type ImportLists,
@@ -7,8 +6,10 @@ import {
   rowsReadOf,
   saveProgress,
 } from '../database/queries/imports.ts'
-import type { Database, TenantId } from '../database/session/open-database.ts'
 import type { KeptValue, RowChange, RowError } from '../database/schema/tables.ts'
+import { DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'

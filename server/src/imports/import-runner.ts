@@ -1,11 +1,33 @@
 import { importBytesHeldMax } from '#contract/limits.ts'
 import { silentUndos, takeOverUndo } from '../database/queries/import-undo.ts'
 import { findImport, type ImportProgress, touchImport } from '../database/queries/imports.ts'
-import type { TenantId } from '../database/session/open-database.ts'
+import type { Database } from '../database/session/open-database.ts'
 import { behindRequests } from '../database/session/request-deadline.ts'
-import type { ImportRunner, Parts } from '../endpoints/parts.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { importFile, openImport } from './import-file.ts'
 import { undoImport } from './undo-import.ts'
+
+/** Runs imports and undos after their request was answered, and lets them finish or stop when the service drains. */
+export interface ImportRunner {
+  /**
+   * Sets memory apart for a file of a brokerage before it is read, and answers the number of the place to give back;
+   * `busy` while another file of the same brokerage is being read, `full` while the files held leave too little memory.
+   */
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full'
+  /** Gives a place back; once more does no harm. */
+  release(place: number): void
+  /** Imports a file, held as it was sent, in pieces. */
+  start(
+    tenant: TenantId,
+    importId: number,
+    file: readonly Uint8Array[],
+    options: { map: string | undefined; dryRun: boolean },
+  ): void
+  /** Goes on with the undo of an import that is `undoing`. */
+  startUndo(tenant: TenantId, importId: number): void
+  drain(): Promise<void>
+}
 
 /** Imports that work at the same time, over all tenants: the rest of the database and of the processor is for requests. */
 const runningMax = 2
@@ -38,7 +60,7 @@ export interface ImportCounts {
  * An undo whose process was lost is resumed, whichever process it was; with `resumeEveryMs` null it is not looked for.
  */
 export function importRunner(
-  parts: Pick<Parts, 'database' | 'clock' | 'log'>,
+  parts: { database: Database; clock: () => number; log: Log },
   options: { readonly bytesHeldMax?: number; readonly resumeEveryMs?: number | null } = {},
 ): ImportRunner & { counts(): ImportCounts } {
   const { database, clock, log } = parts

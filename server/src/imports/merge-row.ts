@@ -2,10 +2,10 @@ import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
 import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
+import type { ImportFieldName } from '../csv/import-fields.ts'
 import { bookingColumns, bookingOf, columnValue } from '../database/queries/booking-columns.ts'
 import { type NextValues, outcomeOf, outcomeValues } from '../database/queries/lane-changes.ts'
-import type { LaneRow } from '../database/queries/lanes.ts'
-import type { ImportFieldName } from '../csv/import-fields.ts'
+import type { LaneRow } from '../database/schema/tables.ts'
 import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
 
 const quoteColumns = {

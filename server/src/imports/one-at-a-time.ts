@@ -1,3 +1,4 @@
+import { type Doing, recordEvent } from '../audit/security-events.ts'
 import { setUndoing } from '../database/queries/import-undo.ts'
 import {
   findBusyImport,
@@ -7,8 +8,8 @@ import {
   lockImports,
   type NewImportRow,
 } from '../database/queries/imports.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import { type Doing, recordEvent } from '../audit/security-events.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 
 /** An import or undo cannot begin. The message gives the reason and what to do, for the person who asked. */
 export class ImportConflict extends Error {}

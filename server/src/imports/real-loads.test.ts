@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
 import { insertImport } from '../database/queries/imports.ts'
-import { openDatabase, tenantId } from '../database/session/open-database.ts'
+import { openDatabase } from '../database/session/open-database.ts'
+import { tenantId } from '../database/session/tenant.ts'
 import { importFile, openImport } from './import-file.ts'
 
 /** A folder of real data, where there is one: it may not be handed on, so it is no part of the project. */

@@ -10,6 +10,7 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
+import type { ImportFieldName } from '../csv/import-fields.ts'
 import { bookedColumns, columnValue } from '../database/queries/booking-columns.ts'
 import type { NewImportedLane } from '../database/queries/imported-lanes.ts'
 import { lanePlaces } from '../lanes/lane-places.ts'
@@ -28,7 +29,6 @@ import {
   readText,
 } from './cells.ts'
 import { type Columns, dateFields } from './columns.ts'
-import type { ImportFieldName } from '../csv/import-fields.ts'
 import type { KnownCells } from './known-cells.ts'
 
 /** What was wrong with one cell: the column as the file names it, and what would be right. */

@@ -1,6 +1,7 @@
 import { noteUndoFailure, releaseUndo, undoBatch } from '../database/queries/import-undo.ts'
 import type { NewImportRow } from '../database/queries/imports.ts'
-import type { Database, TenantId } from '../database/session/open-database.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { persist } from './persist.ts'
 
 export interface UndoJob {

@@ -10,9 +10,8 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { type BookedColumns, bookingColumns } from '../database/queries/booking-columns.ts'
 import { type QuoteOrigin, quoteOrigins } from '../database/queries/lane-lists.ts'
-import type { LaneRow } from '../database/queries/lanes.ts'
-import type { TenantId, TenantTransaction } from '../database/session/open-database.ts'
-import type { UnshownLaneColumn } from '../database/schema/tables.ts'
+import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/tables.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 
 /** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
 export async function laneAnswers(

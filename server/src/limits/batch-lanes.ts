@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises'
 import { batchLanesPerRequest, batchSecondsMax, tenantRequestsPerWindowMax } from '#contract/limits.ts'
-import type { TenantId } from '../database/session/open-database.ts'
-import type { Parts } from '../endpoints/parts.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { TenantLimit } from './tenant-limit.ts'
 
 /** Of the limit a batch leaves so much to the others of its brokerage: somebody may be typing. */
 const leftToOthers = tenantRequestsPerWindowMax / 2
@@ -12,7 +12,11 @@ const atOnceMax = 4
 /** Lanes that are answered before others have their turn: a millisecond or so. */
 const lanesPerTurn = 20
 
-type Limits = Pick<Parts, 'tenantLimit' | 'monotonic'>
+interface Limits {
+  readonly tenantLimit: TenantLimit
+  /** Milliseconds that never jump. */
+  readonly monotonic: () => number
+}
 
 /**
  * Waits for a further place in the tenant's limit, for a batch that has begun: it does not push in, and is not refused for

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
+import type { Company } from '../cache/tenant-watch.ts'
 import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { tenantId } from '../database/session/open-database.ts'
+import { tenantId } from '../database/session/tenant.ts'
 import { slidingWindow } from '../security/rate-limit.ts'
 import { joinMs, sharedLimit, tenantWindow } from './tenant-limit.ts'
-import type { Company } from '../cache/tenant-watch.ts'
 
 const ours = tenantId(7)
 const { max, windowMs } = tenantWindow

@@ -1,6 +1,6 @@
 import { createClient } from '@redis/client'
-import { type TenantId, type TenantVersions, tenantId } from '../database/session/open-database.ts'
-import type { Log } from '../endpoints/parts.ts'
+import { type TenantId, type TenantVersions, tenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { type TakePlace, tenantWindow } from './tenant-limit.ts'
 
 /** What the instances share in Redis or Valkey: the limit's window, and word of what has changed. */

@@ -1,6 +1,6 @@
+import { readConfig } from '../configuration/config.ts'
 import { backUp } from './back-up.ts'
 import { CommandRefused, exitCodeOf } from './command-database.ts'
-import { readConfig } from '../configuration/config.ts'
 
 /** `npm run backup -- FOLDER`: a copy of the embedded database, beside a running service. */
 async function main(): Promise<number> {

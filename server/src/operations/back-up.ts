@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { CommandRefused } from './command-database.ts'
 import { copyRunningCluster } from '../embedded-postgres/base-backup.ts'
 import { findPlace, makePlace } from '../embedded-postgres/cluster-location.ts'
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts'
+import { CommandRefused } from './command-database.ts'
 
 /**
  * Copies the embedded database of a data folder into a folder that is a data folder itself, beside a running service and

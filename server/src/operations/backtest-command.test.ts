@@ -5,10 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { quotesFile } from '#testing/quotes-file.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { insertImport } from '../database/queries/imports.ts'
-import { type Database, openDatabase, tenantId } from '../database/session/open-database.ts'
-import { UsageError } from './import-command-line.ts'
+import { type Database, openDatabase } from '../database/session/open-database.ts'
+import { tenantId } from '../database/session/tenant.ts'
 import { importFile, openImport } from '../imports/import-file.ts'
 import { readBacktestCommand } from './backtest-command.ts'
+import { UsageError } from './import-command-line.ts'
 
 let testing: TestDatabase
 let database: Database

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util'
 import { SingleBar } from 'cli-progress'
 import { TESTED_DAYS } from '#engine/backtest/backtest.ts'
-import { atTenant, type CommandDatabase } from './command-database.ts'
-import { UsageError } from './import-command-line.ts'
 import { readBacktestFacts } from '../backtests/backtest-facts.ts'
 import { backtestReport } from '../backtests/backtest-report.ts'
 import { backtestInThread } from '../backtests/backtest-thread.ts'
+import { atTenant, type CommandDatabase } from './command-database.ts'
+import { UsageError } from './import-command-line.ts'
 
 /** What the person at the command line wants. */
 export type BacktestCommand =

@@ -1,8 +1,8 @@
+import { ConfigError, readConfig } from '../configuration/config.ts'
+import { DatabaseUnavailable } from '../database/session/database-failures.ts'
+import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
 import { backtestUsage, readBacktestCommand, runBacktestCommand } from './backtest-command.ts'
 import { CommandRefused } from './command-database.ts'
-import { ConfigError, readConfig } from '../configuration/config.ts'
-import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
 import { UsageError } from './import-command-line.ts'
 
 /** `npm run backtest -- --tenant NAME`: tests the estimate on a brokerage's own quotes. */

@@ -1,15 +1,16 @@
 import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/config.ts'
+import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
+import { findTenant } from '../database/queries/people.ts'
+import { migrate, missingMigrations } from '../database/schema/migrate.ts'
+import { type Database, openDatabase } from '../database/session/open-database.ts'
+import { tenantId } from '../database/session/tenant.ts'
 import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
 import {
   embeddedConnections,
   runningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../embedded-postgres/embedded-postgres.ts'
-import { migrate, missingMigrations } from '../database/schema/migrate.ts'
-import { type Database, openDatabase, tenantId } from '../database/session/open-database.ts'
-import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
-import { findTenant } from '../database/queries/people.ts'
 
 /** A reason why a command cannot do its work, fit to be shown as it is. */
 export class CommandRefused extends Error {}

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { shape } from '#contract/shape.ts'
 import { signUp } from '#contract/sign-in.ts'
-import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
-import type { TenantId } from '../database/session/open-database.ts'
-import { createTenant, newTenantId } from '../database/queries/people.ts'
-import { hashPassword } from '../security/password.ts'
 import { byOperator, recordEvent } from '../audit/security-events.ts'
+import { createTenant, newTenantId } from '../database/queries/people.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import { hashPassword } from '../security/password.ts'
+import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
 
 const signUpBody = shape(signUp.body, 'body')
 

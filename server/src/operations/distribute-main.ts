@@ -1,7 +1,7 @@
-import { CommandRefused, exitCodeOf } from './command-database.ts'
 import { readConfig } from '../configuration/config.ts'
 import { DistributionRefused, distribute, shardsMax, shardsUsual } from '../database/schema/distribution.ts'
 import { missingMigrations, unknownMigrations } from '../database/schema/migrate.ts'
+import { CommandRefused, exitCodeOf } from './command-database.ts'
 
 const usage = `npm run distribute                  spreads the database of MIGRATION_DATABASE_URL over its Citus workers, by tenant
 npm run distribute -- --shards N    into N parts (${shardsUsual} unless told; several for each worker there will ever be)

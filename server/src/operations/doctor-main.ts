@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { exitCodeOf } from './command-database.ts'
 import { readConfig } from '../configuration/config.ts'
+import { exitCodeOf } from './command-database.ts'
 import { examine, type Finding } from './doctor.ts'
 
 const usage = `npm run doctor -- [--json]

@@ -7,13 +7,13 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { asMaker, databaseUrl } from '#testing/database-cluster.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
 import { readConfig } from '../configuration/config.ts'
 import { writeKeyCheck } from '../database/queries/installation.ts'
 import { seeInstance } from '../database/queries/instances.ts'
 import { openDatabase } from '../database/session/open-database.ts'
-import { examine, type Finding } from './doctor.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
 import { seal, secretKeys } from '../security/sealed-secret.ts'
+import { examine, type Finding } from './doctor.ts'
 
 const cluster = inject('databaseCluster')
 const keyText = randomBytes(32).toString('base64')

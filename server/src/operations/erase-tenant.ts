@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import { eraseTenantRows, type TenantRows } from '../database/queries/operators.ts'
+import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
 /** By then every instance has learned that a brokerage is suspended, and answers nothing of it from memory. */

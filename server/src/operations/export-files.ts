@@ -5,9 +5,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { CommandRefused } from './command-database.ts'
 import { rowsAtOnce } from '../database/queries/tenant-copy.ts'
 import { derivedKey, keyName, type SecretKey } from '../security/sealed-secret.ts'
+import { CommandRefused } from './command-database.ts'
 
 /**
  * The files of an exported brokerage (docs/moving.md): a folder with manifest.json, and for each table a file of lines of

@@ -2,9 +2,18 @@ import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { secretPlace } from '../access/callers.ts'
-import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
-import type { TenantId } from '../database/session/open-database.ts'
+import { byOperator, recordEvent } from '../audit/security-events.ts'
 import { type CopiedTable, copyingTenant, tablesLeftBehind } from '../database/queries/tenant-copy.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import {
+  keyName,
+  type SecretKey,
+  type SecretKeys,
+  seal,
+  unseal,
+  unsealWithAny,
+} from '../security/sealed-secret.ts'
+import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import {
   type ExportedTable,
   formatName,
@@ -14,15 +23,6 @@ import {
   writeManifest,
   writeTable,
 } from './export-files.ts'
-import {
-  keyName,
-  type SecretKey,
-  type SecretKeys,
-  seal,
-  unseal,
-  unsealWithAny,
-} from '../security/sealed-secret.ts'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
 
 export interface ExportOptions {
   /** A folder that is not there yet. */

@@ -1,10 +1,10 @@
-import { CommandRefused } from './command-database.ts'
 import { ConfigError, readConfig } from '../configuration/config.ts'
-import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
 import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { readCommandLine, UsageError, usage } from './import-command-line.ts'
+import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
 import { ImportFileError } from '../imports/csv-file.ts'
+import { CommandRefused } from './command-database.ts'
 import { fileProblems, runImportCommand } from './import-command.ts'
+import { readCommandLine, UsageError, usage } from './import-command-line.ts'
 
 /** `npm run import -- FILE`: imports past quotes and bookings. */
 async function main(): Promise<number> {

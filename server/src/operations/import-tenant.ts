@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { secretPlace } from '../access/callers.ts'
-import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import { byOperator, recordEvent } from '../audit/security-events.ts'
 import { verifyAudit } from '../database/queries/audit-log.ts'
 import { readKeyCheck, writeKeyCheck } from '../database/queries/installation.ts'
-import { type Database, type TenantId, tenantId } from '../database/session/open-database.ts'
 import {
   type CopiedTable,
   copyingTenant,
@@ -11,15 +11,8 @@ import {
   rowsAtOnce,
   type TenantCopy,
 } from '../database/queries/tenant-copy.ts'
-import {
-  type ExportedTable,
-  manifestKey,
-  readManifest,
-  readTable,
-  type SealedManifest,
-} from './export-files.ts'
-import { bytesOf, everySoOften, isOfSecrets, isOver, type SecretLine, textOfBytes } from './export-tenant.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { type TenantId, tenantId } from '../database/session/tenant.ts'
 import {
   keyName,
   type SecretKey,
@@ -28,7 +21,15 @@ import {
   unseal,
   unsealWithAny,
 } from '../security/sealed-secret.ts'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
+import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
+import {
+  type ExportedTable,
+  manifestKey,
+  readManifest,
+  readTable,
+  type SealedManifest,
+} from './export-files.ts'
+import { bytesOf, everySoOften, isOfSecrets, isOver, type SecretLine, textOfBytes } from './export-tenant.ts'
 
 export interface ImportOptions {
   readonly folder: string

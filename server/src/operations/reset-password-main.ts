@@ -1,5 +1,5 @@
-import { exitCodeOf } from './command-database.ts'
 import { readConfig } from '../configuration/config.ts'
+import { exitCodeOf } from './command-database.ts'
 import { resetPassword } from './reset-password.ts'
 
 const flag = '--sign-out-everywhere'

@@ -1,8 +1,8 @@
-import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { readConfig } from '../configuration/config.ts'
-import { listTenants } from '../database/queries/operators.ts'
-import { rotateKey } from './rotate-key.ts'
 import { secretKeysOf } from '../configuration/secret-key-file.ts'
+import { listTenants } from '../database/queries/operators.ts'
+import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+import { rotateKey } from './rotate-key.ts'
 
 /** `npm run rotate-key`: seals every signing secret with the first of the secret keys. */
 async function main(): Promise<number> {

@@ -5,11 +5,10 @@ import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/installation.ts'
-import { listTenants } from '../database/queries/operators.ts'
 import { eventSecretPlace } from '../access/event-secrets.ts'
 import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
-import { rotateKey } from './rotate-key.ts'
+import { readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/installation.ts'
+import { listTenants } from '../database/queries/operators.ts'
 import {
   keyName,
   type SecretKey,
@@ -19,6 +18,7 @@ import {
   unseal,
 } from '../security/sealed-secret.ts'
 import type { TokenClaims } from '../security/token.ts'
+import { rotateKey } from './rotate-key.ts'
 
 function newKey(): SecretKey {
   const key = secretKey(randomBytes(32).toString('base64'))

@@ -1,13 +1,15 @@
 import { secretPlace } from '../access/callers.ts'
-import { type CommandDatabase, CommandRefused } from './command-database.ts'
+import { eventSecretPlace } from '../access/event-secrets.ts'
+import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
 import { countTokensOfOtherKeys, sealAnew, sealedSecrets } from '../database/queries/credentials.ts'
 import { sealEventSecretAnew, sealedEventSecrets } from '../database/queries/event-endpoints.ts'
 import { readKeyCheck, readKeyNames, replaceKeyCheck } from '../database/queries/installation.ts'
-import type { Database, TenantId, TenantTransaction } from '../database/session/open-database.ts'
 import type { NamedTenant } from '../database/queries/operators.ts'
-import { eventSecretPlace } from '../access/event-secrets.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
+import type { TenantTransaction } from '../database/schema/tables.ts'
+import type { Database } from '../database/session/open-database.ts'
+import type { TenantId } from '../database/session/tenant.ts'
 import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from '../security/sealed-secret.ts'
+import { type CommandDatabase, CommandRefused } from './command-database.ts'
 
 const secretsPerLook = 100
 

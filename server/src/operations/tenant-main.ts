@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util'
-import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { readConfig } from '../configuration/config.ts'
-import { makeTenant } from './create-tenant.ts'
+import { moveKeyOf, secretKeysOf } from '../configuration/secret-key-file.ts'
 import { listTenants } from '../database/queries/operators.ts'
+import type { SecretKey } from '../security/sealed-secret.ts'
+import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+import { makeTenant } from './create-tenant.ts'
 import { eraseTenant } from './erase-tenant.ts'
 import { exportTenant } from './export-tenant.ts'
 import { importedLines, importTenant } from './import-tenant.ts'
-import { moveKeyOf, secretKeysOf } from '../configuration/secret-key-file.ts'
-import type { SecretKey } from '../security/sealed-secret.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
 const usage = `npm run tenant -- create NAME --owner-email EMAIL   makes a brokerage and its owner, and prints the owner's password, once

@@ -1,6 +1,6 @@
-import { atTenant, type CommandDatabase } from './command-database.ts'
-import { setTenantStatus } from '../database/queries/people.ts'
 import { byOperator, recordEvent } from '../audit/security-events.ts'
+import { setTenantStatus } from '../database/queries/people.ts'
+import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**
  * Suspends a brokerage or lets it go on: while it is suspended nobody signs in, and every token and session of it is

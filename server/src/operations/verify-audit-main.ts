@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { CommandRefused } from './command-database.ts'
 import { ConfigError, readConfig } from '../configuration/config.ts'
 import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
+import { CommandRefused } from './command-database.ts'
 import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
 const usage = `npm run verify-audit -- [--head FILE] [--tenant NAME]

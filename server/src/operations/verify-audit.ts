@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import { type LoggedHead, verifyAudit } from '../database/queries/audit-log.ts'
-import type { Database } from '../database/session/open-database.ts'
 import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
+import type { Database } from '../database/session/open-database.ts'
+import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 
 /** Heads of audit logs by brokerage, as the service logged them. */
 export type LoggedHeads = ReadonlyMap<number, readonly LoggedHead[]>

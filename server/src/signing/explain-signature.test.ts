@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
 import { newSigningSecret } from '../security/signing-secret.ts'
+import { explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
 
 const nowSeconds = 1_772_373_600
 const now = nowSeconds * 1000

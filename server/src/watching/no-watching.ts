@@ -1,4 +1,4 @@
-import type { Metrics, Traces } from '../endpoints/parts.ts'
+import type { Metrics, Traces } from './watching.ts'
 
 /** Nobody asked for metrics. */
 export const noMetrics: Metrics = {

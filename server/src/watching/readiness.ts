@@ -1,5 +1,5 @@
+import type { Database } from '../database/session/open-database.ts'
 import type { Replica } from '../database/session/replica.ts'
-import type { Parts } from '../endpoints/parts.ts'
 
 /** Something that must hold before requests are sent here. */
 export interface Check {
@@ -25,9 +25,12 @@ export async function readiness({
   clock,
   migrations,
   replica = null,
-}: Pick<Parts, 'database' | 'clock' | 'migrations'> & { readonly replica?: Replica | null }): Promise<
-  readonly Check[]
-> {
+}: {
+  database: Database
+  clock: () => number
+  migrations: readonly string[]
+  replica?: Replica | null
+}): Promise<readonly Check[]> {
   let answer: Awaited<ReturnType<typeof database.ping>>
   try {
     answer = await database.ping()

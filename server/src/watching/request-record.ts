@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import type { TenantId } from '../database/session/open-database.ts'
-import type { Parts, RequestSpan } from '../endpoints/parts.ts'
+import type { TenantId } from '../database/session/tenant.ts'
+import type { Log } from '../runtime/log.ts'
 import { callerNetwork } from '../security/caller-network.ts'
+import type { Metrics, RequestSpan, Traces } from './watching.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,7 +30,10 @@ export interface RequestRecord {
 const goneStatus = 499
 
 /** Records every request that reaches the framework, from its first hook to its answer: one line in the log each. */
-export function recordRequests(app: FastifyInstance, { log, metrics, traces }: Parts): void {
+export function recordRequests(
+  app: FastifyInstance,
+  { log, metrics, traces }: { log: Log; metrics: Metrics; traces: Traces },
+): void {
   app.decorateRequest('record', null)
   app.addHook('onRequest', async (request) => {
     request.record = { span: traces.begin(request.headers), tenant: null, problem: null }
@@ -59,7 +63,11 @@ export function recordRequests(app: FastifyInstance, { log, metrics, traces }: P
 }
 
 /** Notes why a request is refused, wherever that was found out, with a line in the log that says so. */
-export function recordProblem(request: FastifyRequest, why: Problem, { log, metrics }: Parts): void {
+export function recordProblem(
+  request: FastifyRequest,
+  why: Problem,
+  { log, metrics }: { log: Log; metrics: Metrics },
+): void {
   if (request.record) request.record.problem = why.code
   metrics.refused(why.code)
   const about = { request_id: request.id, tenant_id: request.record?.tenant ?? null, code: why.code }

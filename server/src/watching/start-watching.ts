@@ -1,8 +1,9 @@
 import type { Config } from '../configuration/config.ts'
 import type { TransactionWatch } from '../database/session/transaction-watch.ts'
-import type { Log, Metrics, Traces } from '../endpoints/parts.ts'
+import type { Log } from '../runtime/log.ts'
 import type { Counted } from './metrics.ts'
 import { noMetrics, noTraces } from './no-watching.ts'
+import type { Metrics, Traces } from './watching.ts'
 
 /** How the service is watched: its counts and its traces, where somebody asks for them. */
 export interface Watching {

@@ -20,8 +20,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import type { samplers } from '../configuration/config.ts'
-import type { Log, RequestSpan, Traces } from '../endpoints/parts.ts'
-import { version } from '../http/service-routes.ts'
+import type { Log } from '../runtime/log.ts'
+import { version } from '../runtime/version.ts'
+import type { RequestSpan, Traces } from './watching.ts'
 
 export interface ServiceTraces extends Traces {
   /** Sends what is not sent yet, unless nobody takes it. */

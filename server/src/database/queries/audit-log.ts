@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import { auditMoved, type TenantId, type TenantTransaction } from '../session/open-database.ts'
+import type { Tables, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { auditMoved } from '../session/transaction-changes.ts'
 import { nextTenantNumber } from './people.ts'
-import type { Tables } from '../schema/tables.ts'
 
 /** Something that happened to a brokerage's keys: who did what to whom, and from where. */
 export interface AuditEvent {

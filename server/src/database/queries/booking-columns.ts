@@ -6,8 +6,7 @@ import {
   bookingTable,
   ofEachBookingField,
 } from '#engine/booking-fields.ts'
-import type { LaneRow } from './lanes.ts'
-import type { JsonRow } from '../schema/tables.ts'
+import type { JsonRow, LaneRow } from '../schema/tables.ts'
 
 export type BookingColumn = BookingName<'column'>
 export type BookedColumns = Pick<LaneRow, BookingColumn>

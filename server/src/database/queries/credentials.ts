@@ -1,7 +1,9 @@
 import type { Selectable } from 'kysely'
-import { accessChanged, type Database, type TenantId, type TenantTransaction } from '../session/open-database.ts'
+import type { Tables, TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { accessChanged } from '../session/transaction-changes.ts'
 import { nextTenantNumber } from './people.ts'
-import type { Tables } from '../schema/tables.ts'
 
 export type ServiceTokenRow = Selectable<Tables['service_tokens']>
 export type SigningSecretRow = Selectable<Tables['signing_secrets']>

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { Tables, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 import { nextTenantNumber } from './people.ts'
-import type { Tables } from '../schema/tables.ts'
 
 export type EventEndpointRow = Selectable<Tables['event_endpoints']>
 

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import type { OutcomeRule } from '#engine/shipment-update.ts'
-import { type Database, type TenantId, type TenantTransaction, tenantId } from '../session/open-database.ts'
-import type { JsonRow, LanesTable, UnshownLaneColumn } from '../schema/tables.ts'
+import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import { type TenantId, tenantId } from '../session/tenant.ts'
 
 /** A lane as it was when an event of it was written down, in the form that JSON has. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>

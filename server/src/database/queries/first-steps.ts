@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 
 /** What a brokerage has done so far, for the guidance of those who have just signed up. */
 export interface FirstSteps {

@@ -1,9 +1,10 @@
 import { type Selectable, sql } from 'kysely'
+import type { LaneRow, Tables, TenantTransaction } from '../schema/tables.ts'
+import { type TenantId, tenantId } from '../session/tenant.ts'
+import { quotesChanged } from '../session/transaction-changes.ts'
 import { importSilenceMsMax, lockImports, type NewImportRow } from './imports.ts'
 import { changeLane, valuesBefore } from './lane-changes.ts'
-import { type LaneRow, lanesById } from './lanes.ts'
-import { quotesChanged, type TenantId, type TenantTransaction, tenantId } from '../session/open-database.ts'
-import type { Tables } from '../schema/tables.ts'
+import { lanesById } from './lanes.ts'
 
 /** The import of one brokerage. */
 export interface OneImport {

@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { type Database, openDatabase } from '../session/open-database.ts'
+import { type TenantId, tenantId } from '../session/tenant.ts'
 import { binaryArrays } from './binary-arrays.ts'
 import { findImported, insertImportedLanes, type NewImportedLane } from './imported-lanes.ts'
 import { insertImport } from './imports.ts'
 import { insertQuoteRequests } from './lanes.ts'
-import { type Database, openDatabase, type TenantId, tenantId } from '../session/open-database.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 

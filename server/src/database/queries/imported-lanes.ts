@@ -1,10 +1,13 @@
 import { sql } from 'kysely'
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import type { Outcome } from '#engine/history.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { quotesChanged } from '../session/transaction-changes.ts'
 import { binaryArrays } from './binary-arrays.ts'
 import { bookingColumns } from './booking-columns.ts'
 import { laneRef, type NewLane } from './lanes.ts'
-import { type Database, quotesChanged, type TenantId, type TenantTransaction } from '../session/open-database.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 

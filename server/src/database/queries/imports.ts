@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { KeptValue, RowChange, RowError, Tables, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 import { nextTenantNumber } from './people.ts'
-import type { KeptValue, RowChange, RowError, Tables } from '../schema/tables.ts'
 
 export type NewImportRow = Selectable<Tables['imports']>
 export type ImportRow = NewImportRow & {

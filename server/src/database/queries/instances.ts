@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import { instanceGoneMs } from '../session/changed-tenants.ts'
-import type { Database, TenantId, TenantTransaction } from '../session/open-database.ts'
+import { instanceGoneMs } from '../schema/distribution.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
 
 /**
  * One that left in peace counts for so long after it: until the last requests that it admitted have left the window.

@@ -1,4 +1,6 @@
-import type { Database, TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
 
 /** A call to the integration interface, ready to be written down. */
 export interface KeptCall {

@@ -7,10 +7,10 @@ import {
   type RuledOutcome,
   stampsAfterRollback,
 } from '#engine/shipment-update.ts'
+import type { JsonRow, LaneRow, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { quotesChanged } from '../session/transaction-changes.ts'
 import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
-import type { LaneRow } from './lanes.ts'
-import { quotesChanged, type TenantId, type TenantTransaction } from '../session/open-database.ts'
-import type { JsonRow } from '../schema/tables.ts'
 
 /** Columns beside the booking whose changes are kept in the audit trail. */
 const auditedOutcome = {

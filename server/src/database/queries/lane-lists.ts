@@ -1,8 +1,7 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
+import type { LaneRow, Tables, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 import { landedMarginCents, marginComparable, marginLanded, quotedMarginCents } from './landed-margin.ts'
-import type { LaneRow } from './lanes.ts'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
-import type { Tables } from '../schema/tables.ts'
 
 export interface LaneFilter {
   readonly outcome?: LaneRow['outcome']

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { rateThatCounts } from '#engine/history.ts'
+import type { LaneRow, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
-import type { LaneRow } from './lanes.ts'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
 
 /** An exact city pair, by the keys of its places. */
 export interface Corridor {

@@ -1,16 +1,11 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { LaneRow, LanesTable, Tables, TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { quotesChanged, quotesMade } from '../session/transaction-changes.ts'
 import { type BookingColumn, bookedColumns } from './booking-columns.ts'
-import {
-  type Database,
-  quotesChanged,
-  quotesMade,
-  type TenantId,
-  type TenantTransaction,
-} from '../session/open-database.ts'
-import type { LanesTable, Tables } from '../schema/tables.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
-export type LaneRow = Selectable<LanesTable>
 
 /** What is quoted on one lane, with its places and equipment already read. */
 export type NewLane = Pick<

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type TenantId, tenantId } from '../session/open-database.ts'
+import { type TenantId, tenantId } from '../session/tenant.ts'
 
 export interface NamedTenant {
   readonly tenant: TenantId

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import type { TenantId, TenantTransaction, TenantVersions } from '../session/open-database.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantId, TenantVersions } from '../session/tenant.ts'
 
 /** The settings of a brokerage by which its quotes are read. */
 export interface BookSettings {

@@ -1,14 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
-import {
-  accessChanged,
-  type Database,
-  type TenantId,
-  type TenantTransaction,
-  tenantId,
-} from '../session/open-database.ts'
-import type { Tables } from '../schema/tables.ts'
+import type { RateFloors } from '#engine/estimate/optimum.ts'
+import type { Tables, TenantTransaction } from '../schema/tables.ts'
+import type { Database } from '../session/open-database.ts'
+import { type TenantId, tenantId } from '../session/tenant.ts'
+import { accessChanged } from '../session/transaction-changes.ts'
 
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>
@@ -326,4 +323,13 @@ export async function findSession(
       .where('tenants.status', '=', 'active')
       .executeTakeFirst()) ?? null
   )
+}
+
+/** The floors that a brokerage set for its rates, in the form that the search for the best rate takes. */
+export function floorsOf(tenant: TenantRow): RateFloors {
+  return {
+    marginPct: tenant.floor_margin_pct,
+    marginCents: tenant.floor_margin_cents,
+    rateCentsPerMile: tenant.floor_rate_per_mile_cents,
+  }
 }

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { PerformanceSums } from '#engine/performance.ts'
+import type { LaneRow, TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 import {
   landedMarginCents,
   marginComparable,
@@ -8,8 +10,6 @@ import {
   quotedMarginCents,
 } from './landed-margin.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
-import type { LaneRow } from './lanes.ts'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
 
 /** What makes a row: up to three columns. A rep is who quoted; who imported a lane has not quoted it. */
 const groupings = {

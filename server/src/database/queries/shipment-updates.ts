@@ -1,8 +1,9 @@
-import { laneOfJson } from './booking-columns.ts'
-import { LockTimeout } from '../session/database-failures.ts'
-import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
-import type { Database, TenantId } from '../session/open-database.ts'
 import type { JsonRow } from '../schema/tables.ts'
+import { LockTimeout } from '../session/database-failures.ts'
+import type { Database } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
+import { laneOfJson } from './booking-columns.ts'
+import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
 
 /** The answer to a signed request: the first time, or the same again. */
 export interface RecordedAnswer {

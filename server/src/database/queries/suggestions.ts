@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { TenantId, TenantTransaction } from '../session/open-database.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantId } from '../session/tenant.ts'
 
 /**
  * How often each place is an end of the tenant's newest lanes, by the place's key.

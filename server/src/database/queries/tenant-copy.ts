@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Identifiers } from '../session/identifiers.ts'
-import type { TenantId } from '../session/open-database.ts'
+import type { TenantId } from '../session/tenant.ts'
 import { tenantTables } from './operators.ts'
 
 const sentFromOnePlace =

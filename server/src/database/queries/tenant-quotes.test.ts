@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { tenantId } from '../session/open-database.ts'
+import { tenantId } from '../session/tenant.ts'
 import { readTenantQuotes } from './tenant-quotes.ts'
 
 let app: TestApp

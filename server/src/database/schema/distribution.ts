@@ -1,7 +1,10 @@
 import { sql } from 'kysely'
 import pg from 'pg'
-import { instanceGoneMs } from '../session/changed-tenants.ts'
-import type { TenantTransaction } from '../session/open-database.ts'
+
+import type { TenantTransaction } from './tables.ts'
+
+/** An instance whose last heartbeat is older than this is gone. It sends several heartbeats in that time. */
+export const instanceGoneMs = 10_000
 
 /**
  * Tables of the installation, not of a tenant. In a distributed database they stay whole, on the node that is asked. A new

@@ -1,6 +1,9 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, Kysely, Selectable } from 'kysely'
 import type { BookingField, BookingName, BookingUnitOf } from '#engine/booking-fields.ts'
 import type { BookingStamps } from '#engine/shipment-update.ts'
+
+/** A transaction of one tenant: the first parameter of every query function. */
+export type TenantTransaction = Kysely<Tables>
 
 /** The tables as queries see them. Their meaning is in migrations/0001-facts.sql. */
 export interface Tables {
@@ -375,3 +378,6 @@ export type UnshownLaneColumn =
   | 'destination_state'
   | 'origin_market'
   | 'destination_market'
+
+/** A lane as it is read. */
+export type LaneRow = Selectable<LanesTable>

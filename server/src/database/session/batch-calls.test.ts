@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { DatabaseUnavailable } from './database-failures.ts'
 import { type Asking, gathering, type TenantCall, type Told } from './batch-calls.ts'
-import { tenantId } from './open-database.ts'
+import { DatabaseUnavailable } from './database-failures.ts'
 import { Patience, withPatience } from './request-deadline.ts'
+import { tenantId } from './tenant.ts'
 
 /** Messages that end when the test says so. */
 function messages(answer: (call: TenantCall) => Told<string>, over: Partial<Asking<string>> = {}) {

@@ -1,6 +1,6 @@
 import { DatabaseUnavailable } from './database-failures.ts'
-import type { TenantId } from './open-database.ts'
 import { behindRequests, spendPatience } from './request-deadline.ts'
+import type { TenantId } from './tenant.ts'
 
 /** What is asked of the database for one tenant. */
 export interface TenantCall {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { type TenantId, type TenantVersions, tenantId } from './open-database.ts'
+import { instanceGoneMs } from '../schema/distribution.ts'
+import { type TenantId, type TenantVersions, tenantId } from './tenant.ts'
 
 export interface ChangedTenants {
   readonly next: string
@@ -12,8 +13,6 @@ export interface ChangedTenants {
   readonly joinedMs: number | null
 }
 
-/** An instance that was not seen for so long is gone. It is seen several times in that time. */
-export const instanceGoneMs = 10_000
 /** One that could not say for so long that it is here takes itself for gone: sooner than the others do. */
 const instanceDoubtMs = 7_000
 

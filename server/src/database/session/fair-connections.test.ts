@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { BrokerageBusy } from './database-failures.ts'
 import { waitingPerBrokerageMax } from './fair-connections.ts'
-import { type Database, openDatabase, tenantId } from './open-database.ts'
+import { type Database, openDatabase } from './open-database.ts'
 import { behindRequests, Patience, withPatience } from './request-deadline.ts'
+import { tenantId } from './tenant.ts'
 
 let ownDatabase: TestDatabase
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { poolWaitMs } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
-import type { TenantId } from './open-database.ts'
 import { isBehindRequests, spendPatience } from './request-deadline.ts'
+import type { TenantId } from './tenant.ts'
 
 /** Transactions of one brokerage at once, in one process. The others of that brokerage wait in its line. */
 const perBrokerageMax = 4

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { gathering, type TenantCall, type Told } from './batch-calls.ts'
 import { ask, entering } from './connection.ts'
 import { isConnectionLost, translated } from './database-failures.ts'
 import type { FairConnections } from './fair-connections.ts'
-import { gathering, type TenantCall, type Told } from './batch-calls.ts'
-import type { Database, TenantId, TenantVersions, VersionsListener } from './open-database.ts'
+import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 
 interface FunctionKind {
   /** It may have been done when its answer is lost. */
@@ -29,18 +29,21 @@ const schemaFunctions = {
 } as const satisfies Record<string, FunctionKind>
 export type SchemaFunction = keyof typeof schemaFunctions
 
+/** Calls a function of the schema for one tenant, and returns its one value. */
+export type CallInTenant = <T>(
+  tenant: TenantId,
+  name: SchemaFunction,
+  values: readonly unknown[],
+) => Promise<T>
+
 /**
  * Calls functions of the schema, each a transaction of its own in one message. Those of a kind that come at once for several
  * tenants go together, each behind its own wall; not on a distributed database, where tenants are on different machines.
  */
 export function functionCalls(
   connections: FairConnections,
-  {
-    isDistributed,
-    inTenant,
-    tell,
-  }: { isDistributed: boolean; inTenant: Database['inTenant']; tell: VersionsListener },
-): Database['callInTenant'] {
+  { isDistributed, inTenant, tell }: { isDistributed: boolean; inTenant: InTenant; tell: VersionsListener },
+): CallInTenant {
   async function message<T>(
     text: string,
     values: readonly unknown[],

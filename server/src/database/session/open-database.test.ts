@@ -4,7 +4,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
-import { type Database, openDatabase, tenantId } from './open-database.ts'
+import { type Database, openDatabase } from './open-database.ts'
+import { tenantId } from './tenant.ts'
 
 let ownDatabase: TestDatabase
 let database: Database

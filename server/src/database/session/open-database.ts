@@ -1,105 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-
+import { hasWorkers } from '../schema/distribution.ts'
+import type { Tables, TenantTransaction } from '../schema/tables.ts'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { answerTimeoutMs, ask, entering, poolWaitMs, timeouts } from './connection.ts'
 import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'
-import { hasWorkers } from '../schema/distribution.ts'
 import { fairConnections } from './fair-connections.ts'
-import { functionCalls, type SchemaFunction } from './function-calls.ts'
+import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { Patience, withPatience } from './request-deadline.ts'
-import type { Tables } from '../schema/tables.ts'
-
-/** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
-export type TenantId = number & { readonly __tenant: unique symbol }
-
-/** The one place that makes a TenantId. The number comes from a verified credential or from our own database. */
-export function tenantId(verified: number): TenantId {
-  if (!Number.isInteger(verified) || verified < 1 || verified > 2_147_483_647) {
-    throw new RangeError('Not a tenant id.')
-  }
-  return verified as TenantId
-}
-
-/** A transaction of one tenant: what every function of this folder takes first. */
-export type TenantTransaction = Kysely<Tables>
-
-/** What a transaction has changed of its tenant: the versions move on as it commits. */
-interface Moves {
-  facts: 0 | 1
-  access: 0 | 1
-  /** Lanes that were inserted, updated or deleted. */
-  readonly changed: Set<number>
-  /** Quotes that were made, to be told of. */
-  made: number[]
-}
-
-const moves = new WeakMap<TenantTransaction, Moves>()
-
-function movesOf(transaction: TenantTransaction): Moves {
-  const known = moves.get(transaction) ?? { facts: 0, access: 0, changed: new Set<number>(), made: [] }
-  moves.set(transaction, known)
-  return known
-}
-
-/**
- * Says that this transaction inserts, updates or deletes these lanes, by their ids: every process that keeps the quotes of
- * the brokerage reads them again. Whoever writes lanes calls it.
- */
-export function quotesChanged(transaction: TenantTransaction, lanes: readonly number[]): void {
-  if (lanes.length === 0) return
-  const mine = movesOf(transaction)
-  mine.facts = 1
-  for (const lane of lanes) mine.changed.add(lane)
-}
-
-/** Says that this transaction has made these quotes: they are told of to whoever the brokerage wants told, if it commits. */
-export function quotesMade(
-  transaction: TenantTransaction,
-  lanes: readonly { readonly lane_id: number }[],
-): void {
-  movesOf(transaction).made.push(...lanes.map(({ lane_id }) => lane_id))
-}
-
-/**
- * Says that this transaction changes who may call or how a tenant is answered: its tokens, secrets, people, status or
- * settings. Whoever writes those calls it, so that no process goes on with what it remembers.
- */
-export function accessChanged(transaction: TenantTransaction): void {
-  movesOf(transaction).access = 1
-}
-
-/** How often a tenant's facts and its access have changed: what was read at one version holds until the next. */
-export interface TenantVersions {
-  readonly facts: number
-  readonly access: number
-}
-
-/** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
-export type VersionsListener = (tenant: TenantId, versions: TenantVersions | null) => void
+import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
+import { type AuditHead, type Moves, movedAudits, moves } from './transaction-changes.ts'
 
 export interface Connections {
   readonly open: number
   readonly idle: number
   readonly waiting: number
   readonly max: number
-}
-
-/** The newest row of a tenant's audit log. */
-export interface AuditHead {
-  readonly tenant: TenantId
-  readonly entry: number
-  readonly hash: Buffer
-}
-
-/** Transactions that have appended to a tenant's audit log, with the row that is its newest once they commit. */
-const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
-
-/** Says that this transaction has appended to the audit log. Who appends calls it. */
-export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
-  movedAudits.set(transaction, head)
 }
 
 export interface Database {
@@ -110,7 +28,7 @@ export interface Database {
    * Calls a function of the schema that takes the tenant first, and answers its one value: a transaction of one tenant in
    * one message, for what is done often and needs no decision of ours in between.
    */
-  callInTenant<T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]): Promise<T>
+  callInTenant: CallInTenant
   /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**

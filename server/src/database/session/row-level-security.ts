@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
-import { roleTimeouts } from './connection.ts'
 import { notSpread } from '../schema/distribution.ts'
-import type { Database, TenantTransaction } from './open-database.ts'
+import type { TenantTransaction } from '../schema/tables.ts'
+import { roleTimeouts } from './connection.ts'
+import type { Database } from './open-database.ts'
 import { openWalls } from './row-level-security-gaps.ts'
 
 /** A time-out of a session that is longer than this bounds nothing that somebody waits for. Milliseconds. */

@@ -1,0 +1,6 @@
+/** A structured log: chosen fields only, never a whole request. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
