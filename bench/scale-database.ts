@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { secretKeysOf } from '#server/configuration/index.ts'
+import { migrate } from '#server/database/schema/index.ts'
 import {
   type DatabaseRole,
   databaseName,
   embeddedConnections,
   startEmbeddedPostgres,
-} from '#server/embedded-postgres/embedded-postgres.ts'
-import { migrate } from '#server/database/schema/migrate.ts'
-import { secretKeysOf } from '#server/configuration/secret-key-file.ts'
-import { derivedKey } from '#server/security/sealed-secret.ts'
+} from '#server/embedded-postgres/index.ts'
+import { derivedKey } from '#server/security/index.ts'
 import { readAccess, type ScaleAccess } from './scale/access-file.ts'
 import { generate } from './scale/generate.ts'
 import type { ScalePlan } from './scale/plan.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
-import { readConfig } from '#server/configuration/config.ts'
-import { operationPaths } from '#server/http/service-routes.ts'
+import { readConfig } from '#server/configuration/index.ts'
+import { operationPaths } from '#server/http/index.ts'
 import { tableRows } from './page.ts'
 import { filesOf, textOf } from './repository.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readConfig } from '#server/configuration/config.ts'
+import { readConfig } from '#server/configuration/index.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
@@ -14,7 +14,9 @@ describe('README', () => {
   })
 
   test('lists every variable that the configuration reads, and no other', () => {
-    const known = [...textOf('server/src/configuration/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map((match) => match[1])
+    const known = [...textOf('server/src/configuration/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map(
+      (match) => match[1],
+    )
     const listed = tableRows('README.md', 'Configuration').map(([name]) => name)
     expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
   })

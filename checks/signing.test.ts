@@ -7,8 +7,8 @@ import {
   signatureToleranceSeconds,
 } from '#contract/limits.ts'
 import { secretForm, signatureForm, timestampForm } from '#contract/signature.ts'
-import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/signature.ts'
-import { newSigningSecret } from '#server/security/signing-secret.ts'
+import { newSigningSecret } from '#server/security/index.ts'
+import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import {

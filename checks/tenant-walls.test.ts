@@ -1,8 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tablesWithoutTenant } from '#server/database/schema/distribution.ts'
-import { openDatabase } from '#server/database/session/open-database.ts'
-import { openWalls } from '#server/database/session/row-level-security-gaps.ts'
+import { tablesWithoutTenant } from '#server/database/schema/index.ts'
+import { openDatabase, openWalls } from '#server/database/session/index.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 let database: TestDatabase

@@ -32,79 +32,20 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bMath\.random\b/,
   },
   {
-    files: /^server\/src\/database\//,
-    // Of the contract only the names of the roles, as a type: the database keeps them.
-    may: [
-      'server/src/database/',
-      'engine/src/',
-      'geography/src/',
-      'contract/src/endpoint.ts',
-      'kysely',
-      'pg',
-      'node:',
-    ],
-    mustNotTouch: /\bprocess\.env\b/,
-  },
-  {
-    // Secrets are handed in: nothing here knows where they are kept.
-    files: /^server\/src\/security\//,
-    may: [
-      'server/src/security/',
-      'contract/src/',
-      'fast-jwt',
-      '@node-rs/argon2',
-      'node:crypto',
-      'node:net',
-      'node:zlib',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
-  },
-  {
-    // Health, the OpenAPI document and its reference page are routes of the framework's own, so this file may know it.
-    files: /^server\/src\/endpoints\/operations\.ts$/,
-    may: [
-      'server/src/endpoints/',
-      'contract/src/',
-      'fastify',
-      '@fastify/swagger',
-      '@fastify/swagger-ui',
-      'node:fs',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
-  },
-  {
-    files: /^server\/src\/endpoints\/(?!operations\.ts$)/,
-    may: [
-      'server/src/endpoints/',
-      'server/src/database/',
-      'server/src/security/',
-      'server/src/book/',
-      'server/src/imports/',
-      'server/src/backtests/',
-      'geography/src/',
-      'contract/src/',
-      'engine/src/',
-      'typebox',
-      'node:crypto',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/,
-  },
-  {
     // Published for any runtime: the contract's words and nothing else. What needs a package stays behind when it is built.
     files: /^client\/src\//,
     may: ['client/src/', 'contract/src/'],
     mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
   },
   {
-    // Runs where its user is: the client, and of the server only files that are pure.
+    // Runs on the machine of its user: the client, and the two rooms of the server that are pure.
     files: /^cli\/src\//,
     may: [
       'cli/src/',
       'client/src/',
       'contract/src/limits.ts',
-      'server/src/csv/csv-lines.ts',
-      'server/src/csv/import-fields.ts',
-      'server/src/signing/explain-signature.ts',
+      'server/src/csv/',
+      'server/src/signing/',
       'cli-progress',
       'commander',
       'papaparse',
@@ -141,12 +82,8 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
   },
 ]
 
-/** What an endpoint shares with another is a file beside the folder; what stands before the endpoints is out of reach. */
-const besideEndpoints = /^server\/src\/(?!(app|start|admission|serve-endpoint|[a-z-]*main)\.ts$)[a-z-]+\.ts$/
-
 const allows = (may: readonly string[], imported: string) =>
-  may.some((name) => (/[/:]$/.test(name) ? imported.startsWith(name) : imported === name)) ||
-  (may.includes('server/src/endpoints/') && besideEndpoints.test(imported))
+  may.some((name) => (/[/:]$/.test(name) ? imported.startsWith(name) : imported === name))
 
 describe('who may import whom', () => {
   for (const { files, may, mustNotTouch } of rules) {
@@ -169,24 +106,6 @@ describe('who may import whom', () => {
       expect(touching).toEqual([])
     })
   }
-
-  test('the reader of imports sees them: the engine is imported by others', () => {
-    expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
-      expect.arrayContaining([
-        'engine/src/markup.ts',
-        'contract/src/markup.ts',
-        'server/src/database/queries/lanes.ts',
-      ]),
-    )
-  })
-})
-
-test('the database knows the contract by the type of a role, and by nothing that runs', () => {
-  const imports = shippedFiles()
-    .filter((path) => path.startsWith('server/src/database/'))
-    .flatMap((path) => textOf(path).split('\n'))
-    .filter((line) => line.includes("'#contract/"))
-  expect(imports).toEqual(imports.filter((line) => line.startsWith('import type { Role }')))
 })
 
 test('one file of the client fetches, for the dashboard too', () => {
@@ -228,16 +147,18 @@ test('of the contract the dashboard takes types, and values of files that need n
 
 test('only the main files, and the tests’ own cluster, read the environment', () => {
   const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
-  expect(readers.filter((path) => !/^(server|cli)\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
+  expect(
+    readers.filter((path) => !/^(server\/src\/(operations\/)?|cli\/src\/)([a-z]+-)*main\.ts$/.test(path)),
+  ).toEqual(
     // A command for developers, with one optional folder of data.
     readers.filter((path) => path.startsWith('evaluation/src/')),
   )
 })
 
 test('the server’s clock is read where the service is started, and handed on from there', () => {
-  // app.ts writes the Date header of an answer to what was not even HTTP: no part of the service has seen it by then.
+  // app.ts writes the Date header of a response to bytes that were not HTTP: no other part of the service has seen them.
   const allowed =
-    /^server\/src\/(start|(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|app)\.ts$/
+    /^server\/src\/(start|operations\/(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|http\/app)\.ts$/
   const readers = shippedFiles()
     .filter((path) => /^(server|contract|engine|geography)\//.test(path))
     .filter((path) => /\bDate\.now\b|\bnew Date\(\)/.test(withoutComments(textOf(path))))

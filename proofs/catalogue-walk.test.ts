@@ -1,8 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Database, openDatabase } from '#server/database/session/open-database.ts'
-import { missingWalls } from '#server/database/session/row-level-security.ts'
-import { openWalls } from '#server/database/session/row-level-security-gaps.ts'
+import { type Database, missingWalls, openDatabase, openWalls } from '#server/database/session/index.ts'
 import { asMaker } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { seededRandom } from '#server/sample/seeded-random.ts'
+import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { startCluster } from '#testing/database-cluster.ts'

@@ -1,20 +1,22 @@
 import { sql } from 'kysely'
-import * as audit from '#server/database/queries/audit-log.ts'
-import * as credentials from '#server/database/queries/credentials.ts'
-import * as steps from '#server/database/queries/first-steps.ts'
-import * as instances from '#server/database/queries/instances.ts'
-import * as calls from '#server/database/queries/integration-calls.ts'
-import * as changes from '#server/database/queries/lane-changes.ts'
-import * as lists from '#server/database/queries/lane-lists.ts'
-import * as record from '#server/database/queries/lane-record.ts'
-import * as lanes from '#server/database/queries/lanes.ts'
-import * as packed from '#server/database/queries/packed-quotes.ts'
-import * as people from '#server/database/queries/people.ts'
-import * as performance from '#server/database/queries/performance.ts'
-import * as updates from '#server/database/queries/shipment-updates.ts'
-import * as suggestions from '#server/database/queries/suggestions.ts'
-import * as tenantQuotes from '#server/database/queries/tenant-quotes.ts'
-import type { LaneRow } from '#server/database/schema/tables.ts'
+import {
+  auditLog as audit,
+  integrationCalls as calls,
+  laneChanges as changes,
+  credentials,
+  instances,
+  lanes,
+  laneLists as lists,
+  packedQuotes as packed,
+  people,
+  performance,
+  laneRecord as record,
+  firstSteps as steps,
+  suggestions,
+  tenantQuotes,
+  shipmentUpdates as updates,
+} from '#server/database/queries/index.ts'
+import type { LaneRow } from '#server/database/schema/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
 import { alters, finds, type Method, shows } from './method.ts'

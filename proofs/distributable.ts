@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { tablesWithoutTenant } from '#server/database/schema/distribution.ts'
+import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 
 /**

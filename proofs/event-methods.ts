@@ -1,5 +1,4 @@
-import * as endpoints from '#server/database/queries/event-endpoints.ts'
-import * as events from '#server/database/queries/events.ts'
+import { eventEndpoints as endpoints, events } from '#server/database/queries/index.ts'
 import { alters, finds, type Method, shows } from './method.ts'
 
 /** Functions of the database about events and where they are sent. */

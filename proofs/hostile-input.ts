@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import { seededRandom } from '#server/sample/seeded-random.ts'
+import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { type SeededRandom, seededRandom } from '#server/sample/index.ts'
 import {
   columnNames,
   contentTypes,

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '#server/sample/seeded-random.ts'
+import type { SeededRandom } from '#server/sample/index.ts'
 import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
 
 /**

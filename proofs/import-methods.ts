@@ -1,6 +1,4 @@
-import * as undos from '#server/database/queries/import-undo.ts'
-import * as imported from '#server/database/queries/imported-lanes.ts'
-import * as imports from '#server/database/queries/imports.ts'
+import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
 import { alters, finds, type Method, shows } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
 

@@ -1,7 +1,6 @@
-import type * as people from '#server/database/queries/people.ts'
-import type { LaneRow, TenantTransaction } from '#server/database/schema/tables.ts'
-import type { Database } from '#server/database/session/open-database.ts'
-import type { TenantId } from '#server/database/session/tenant.ts'
+import type { people } from '#server/database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
+import type { Database, TenantId } from '#server/database/session/index.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
 /** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */

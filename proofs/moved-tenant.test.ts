@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { eraseTenantRows } from '#server/database/queries/operators.ts'
-import { copyingTenant, tablesLeftBehind } from '#server/database/queries/tenant-copy.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
-import { type ExportOptions, exportTenant } from '#server/operations/export-tenant.ts'
-import { type ImportOptions, importedLines, importTenant } from '#server/operations/import-tenant.ts'
-import { type SecretKey, secretKey } from '#server/security/sealed-secret.ts'
+import { copyingTenant, eraseTenantRows, tablesLeftBehind } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import {
+  type ExportOptions,
+  exportTenant,
+  type ImportOptions,
+  importedLines,
+  importTenant,
+} from '#server/operations/index.ts'
+import { type SecretKey, secretKey } from '#server/security/index.ts'
 import { call, type Integration, makeIntegration, makeLane, password, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'

@@ -14,7 +14,7 @@ import { startCluster } from '#testing/database-cluster.ts'
 
 /** The folder of the program itself. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
-const databaseFolder = 'server/src/database'
+const databaseFolder = 'server/src/database/queries'
 
 /** The conditions that keep a query to one tenant, as they are written: with the query builder, and in SQL. */
 const filters = [

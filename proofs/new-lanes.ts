@@ -1,4 +1,4 @@
-import type * as lanes from '#server/database/queries/lanes.ts'
+import type { lanes } from '#server/database/queries/index.ts'
 
 export const noCosts = {
   expected_cost_cents: null,

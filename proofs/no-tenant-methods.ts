@@ -1,18 +1,6 @@
 /** Functions of the folder that work for no tenant, each with its reason. */
 export const forNoTenant: Readonly<Record<string, string>> = {
   'audit-log.auditHash': 'arithmetic',
-  'transaction-watch.databaseFailure': 'a name for an error',
-  'transaction-watch.watchedDatabase': 'passes on what it is asked, within the transaction of whoever asks',
-  'changed-tenants.askChangedTenants':
-    'the one question about all tenants, for numbers that say nothing of them',
-  'distribution.distribute': 'the owner of the tables moves them',
-  'distribution.hasWorkers': 'whether there is an extension',
-  'replica.openReplica': 'the database itself, before there is a tenant',
-  'replica.replicaFaults': 'of the installation',
-  'replica.replicaReads': 'passes on what it is asked, within the transaction of whoever asks',
-  'distribution.notSpread': 'names of tables',
-  'data-folder.lockDataFolder': 'files of the operator',
-  'embedded-postgres.startEmbeddedPostgres': 'the database itself, before there is a tenant',
   'events.dueEndpoints':
     'which addresses have something due: two numbers of each, asked by the service for itself',
   'events.eventQueue':
@@ -26,7 +14,6 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'booking-columns.laneOfJson': 'a translation of values it is given',
   'lane-changes.differencesForApi': 'a translation of values it is given',
   'lane-changes.valuesBefore': 'a translation of values it is given',
-  'identifiers.identifiers': 'arithmetic',
   'lane-changes.laneChange': 'a translation of values it is given',
   'lane-changes.databaseNow': 'the clock of the database',
   'lane-changes.outcomeOf': 'a translation of values it is given',
@@ -37,13 +24,9 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'lane-lists.matching': 'a part of a query',
   'lane-lists.sortKeyKind': 'a part of a query',
   'lanes.laneRef': 'arithmetic',
-  'patience.withPatience': 'a time limit',
-  'patience.behindRequests': 'a time limit',
-  'patience.spendPatience': 'a time limit',
-  'patience.isBehindRequests': 'a time limit',
-  'fair-connections.fairConnections': 'lends the connections of the pool',
   'packed-quotes.int8At': 'arithmetic',
   'packed-quotes.viewOf': 'arithmetic',
+  'people.floorsOf': 'a translation of values it is given',
   'people.foldedEmail': 'arithmetic',
   'people.newTenantId': 'a random number',
   'instances.seeInstance': 'of the installation',

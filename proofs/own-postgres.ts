@@ -2,14 +2,16 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { findPlace } from '#server/embedded-postgres/cluster-location.ts'
 import {
+  clusterIsGone,
+  clusterProcesses,
   databaseName,
   type EmbeddedPostgres,
+  findPlace,
+  signal,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
-} from '#server/embedded-postgres/embedded-postgres.ts'
-import { clusterIsGone, clusterProcesses, signal } from '#server/embedded-postgres/postmaster.ts'
+} from '#server/embedded-postgres/index.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
 /**

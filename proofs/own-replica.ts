@@ -3,9 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { asAccount, giveTo } from '#server/embedded-postgres/account.ts'
-import { postgresBinaries } from '#server/embedded-postgres/binaries.ts'
-import { findPlace } from '#server/embedded-postgres/cluster-location.ts'
+import { asAccount, findPlace, giveTo, postgresBinaries } from '#server/embedded-postgres/index.ts'
 import { type OwnPostgres, ownPostgres, proofFolder } from './own-postgres.ts'
 
 /** A PostgreSQL of a proof's own with a streaming replica beside it. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { secretPlace } from '#server/access/callers.ts'
-import { type SecretKey, seal } from '#server/security/sealed-secret.ts'
-import type { Tokens } from '#server/security/token.ts'
+import { secretPlace } from '#server/access/index.ts'
+import { type SecretKey, seal, type Tokens } from '#server/security/index.ts'
 
 /** A brokerage as some past schema held it, with what its integration calls with. */
 export interface PastBrokerage {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { DatabaseRole } from '#server/embedded-postgres/embedded-postgres.ts'
+import type { DatabaseRole } from '#server/embedded-postgres/index.ts'
 import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
 

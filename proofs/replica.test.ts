@@ -1,15 +1,16 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '#server/database/schema/migrate.ts'
-import { type Database, openDatabase } from '#server/database/session/open-database.ts'
+import { migrate } from '#server/database/schema/index.ts'
 import {
+  type Database,
+  openDatabase,
   openReplica,
   type Replica,
   replicaBehindMaxMs,
   replicaFaults,
   replicaReads,
-} from '#server/database/session/replica.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
+  tenantId,
+} from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { testDatabase } from '#testing/test-database.ts'

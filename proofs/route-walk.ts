@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
-import { sessionCookie } from '#server/access/callers.ts'
+import { sessionCookie } from '#server/access/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import { type CallerName, expectations } from './route-expectations.ts'
 import { type Operation, requestOf, type WalkRequest } from './route-requests.ts'

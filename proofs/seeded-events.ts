@@ -1,5 +1,5 @@
-import { eventSecretPlace } from '#server/access/event-secrets.ts'
-import { type SecretKey, seal } from '#server/security/sealed-secret.ts'
+import { eventSecretPlace } from '#server/access/index.ts'
+import { type SecretKey, seal } from '#server/security/index.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
 /** An address of a brokerage, its secret, and an event that was delivered there. */

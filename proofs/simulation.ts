@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { DatabaseUnavailable } from '#server/database/session/database-failures.ts'
-import type { Database } from '#server/database/session/open-database.ts'
+import { type Database, DatabaseUnavailable } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
 import {

@@ -1,6 +1,6 @@
 import { quoteAdvice } from '#contract/markup.ts'
 import { createQuoteRequest } from '#contract/quote-requests.ts'
-import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { type SeededRandom, seededRandom } from '#server/sample/index.ts'
 import { rateFor } from '../load/request-pool.ts'
 import { signedUpdate } from '../load/signed-updates.ts'
 import { mixed } from '../scale/plan.ts'

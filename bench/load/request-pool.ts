@@ -1,6 +1,6 @@
 import { laneInsight } from '#contract/lane-insight.ts'
 import { markup } from '#contract/markup.ts'
-import { seededRandom } from '#server/sample/seeded-random.ts'
+import { seededRandom } from '#server/sample/index.ts'
 import type { ScaleAccess } from '../scale/access-file.ts'
 import { mixed, type PlannedTenant, tenantsOf } from '../scale/plan.ts'
 import { lanesOf, type ScaleLane } from '../scale/tenant-lanes.ts'

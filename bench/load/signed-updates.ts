@@ -1,6 +1,6 @@
 import { shipmentUpdate } from '#contract/shipment-update.ts'
 import { signatureHeader, signaturePrefix, timestampHeader } from '#contract/signature.ts'
-import { signatureOf } from '#server/signing/signature.ts'
+import { signatureOf } from '#server/signing/index.ts'
 import type { TenantAccess } from '../scale/access-file.ts'
 import type { PooledRequest } from './request-pool.ts'
 

@@ -6,7 +6,7 @@ import { laneInsight } from '#contract/lane-insight.ts'
 import { markup } from '#contract/markup.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
-import { slidingWindow } from '#server/security/rate-limit.ts'
+import { slidingWindow } from '#server/security/index.ts'
 import { laneStatement, markupStatement } from './ordinary-statements.ts'
 
 /**

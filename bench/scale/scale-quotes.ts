@@ -1,5 +1,4 @@
-import { seasonLift } from '#server/sample/sample-market.ts'
-import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { type SeededRandom, seasonLift, seededRandom } from '#server/sample/index.ts'
 import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
 import { lanesOf, type ScaleLane, type TenantLanes } from './tenant-lanes.ts'
 

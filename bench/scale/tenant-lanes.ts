@@ -2,9 +2,8 @@ import { equipmentCode } from '#engine/equipment.ts'
 import { type Place, readPlace } from '#engine/place.ts'
 import { gazetteer } from '#geography/gazetteer.ts'
 import { locate } from '#geography/locate.ts'
-import { lanePlaces } from '#server/lanes/lane-places.ts'
-import { vanCostByMiles } from '#server/sample/sample-market.ts'
-import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
+import { lanePlaces } from '#server/lanes/index.ts'
+import { type SeededRandom, seededRandom, vanCostByMiles } from '#server/sample/index.ts'
 import { mixed, type PlannedTenant, type ScalePlan, smallLaneQuotes, smallLanes } from './plan.ts'
 
 /** A lane of scale data: places as the service keeps them, and what a truck costs on it. */

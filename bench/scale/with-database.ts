@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Database, openDatabase } from '#server/database/session/open-database.ts'
+import { type Database, openDatabase } from '#server/database/session/index.ts'
 
 /** Does a piece of work on a database as the service sees it, and closes its connections. */
 export async function withDatabase<Result>(

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { bodyBytes } from '#client/sign.ts'
-import { explainSignature, type KnownSecret, type Setting } from '#server/signing/explain-signature.ts'
+import { explainSignature, type KnownSecret, type Setting } from '#server/signing/index.ts'
 import { machinesClient, signingSecret } from './clients.ts'
 import { type AddCommands, decimal, type Run, withExample } from './command.ts'
 import { CommandFailed, fileTrouble } from './exits.ts'

@@ -1,6 +1,5 @@
 import Papa from 'papaparse'
-import { formula } from '#server/csv/csv-lines.ts'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader } from '#server/csv/import-fields.ts'
+import { ambiguousHeaders, fieldOfHeader, foldedHeader, formula } from '#server/csv/index.ts'
 import { decimal } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { slidingWindow } from '#server/security/rate-limit.ts'
+import { slidingWindow } from '#server/security/index.ts'
 import type { NoAnswer } from './failures.ts'
 import { RequestLimiter } from './limiter.ts'
 

@@ -7,9 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, signedHeaders } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
-import { findPlace } from './embedded-postgres/cluster-location.ts'
-import { stopAbandonedPostgres } from './embedded-postgres/embedded-postgres.ts'
-import { clusterProcesses } from './embedded-postgres/postmaster.ts'
+import { clusterProcesses, findPlace, stopAbandonedPostgres } from './embedded-postgres/index.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-main-'))

@@ -1,6 +1,6 @@
-import { ConfigError, readConfig } from './configuration/config.ts'
-import { DataFolderInUse } from './embedded-postgres/data-folder.ts'
-import type { SampleAccess } from './sample/insert-sample.ts'
+import { ConfigError, readConfig } from './configuration/index.ts'
+import { DataFolderInUse } from './embedded-postgres/index.ts'
+import type { SampleAccess } from './sample/index.ts'
 import { StartRefused, startService } from './start.ts'
 
 /** One `curl` line for each of the three integration calls, ready to be pasted into a shell that has curl and Node. */

@@ -1,30 +1,27 @@
 import type { Logger } from 'pino'
-import { auditHeads } from './audit/audit-heads.ts'
-import { callLog } from './audit/call-log.ts'
-import { refusals as refusalsOf } from './audit/refusals.ts'
-import { backtestRunner } from './backtests/backtest-runner.ts'
-import { books } from './book/books.ts'
-import { BrokerageBook } from './book/brokerage-book.ts'
-import { tenantMemory } from './cache/tenant-memory.ts'
-import { tenantWatch } from './cache/tenant-watch.ts'
-import type { Config } from './configuration/config.ts'
-import { takePlace } from './database/queries/instances.ts'
-import type { Database } from './database/session/open-database.ts'
-import { replicaReads } from './database/session/replica.ts'
-import type { Parts } from './endpoints/parts.ts'
-import { eventSender } from './events/event-sender.ts'
-import { buildApp } from './http/app.ts'
-import { importRunner } from './imports/import-runner.ts'
-import { readAskedLane } from './lanes/lane-places.ts'
-import { ownLimit, sharedLimit, type TakePlace, tenantWindow } from './limits/tenant-limit.ts'
-import { runInOrder } from './runtime/run-in-order.ts'
-import { signatureCheckLimit, tenantLimit } from './security/rate-limit.ts'
-import type { SecretKeys } from './security/sealed-secret.ts'
-import { signInAttempts } from './security/sign-in-back-off.ts'
-import { signUpLimit } from './security/sign-up-limit.ts'
-import { tokens } from './security/token.ts'
-import { readiness } from './watching/readiness.ts'
-import type { Watching } from './watching/start-watching.ts'
+import { auditHeads, callLog, refusals as refusalsOf } from './audit/index.ts'
+import { backtestRunner } from './backtests/index.ts'
+import { BrokerageBook, books } from './book/index.ts'
+import { tenantMemory, tenantWatch } from './cache/index.ts'
+import type { Config } from './configuration/index.ts'
+import { takePlace } from './database/queries/index.ts'
+import { type Database, replicaReads } from './database/session/index.ts'
+import type { Parts } from './endpoints/index.ts'
+import { eventSender } from './events/index.ts'
+import { buildApp } from './http/index.ts'
+import { importRunner } from './imports/index.ts'
+import { readAskedLane } from './lanes/index.ts'
+import { ownLimit, sharedLimit, sharedRedis, type TakePlace, tenantWindow } from './limits/index.ts'
+import { runInOrder } from './runtime/index.ts'
+import {
+  type SecretKeys,
+  signatureCheckLimit,
+  signInAttempts,
+  signUpLimit,
+  tenantLimit,
+  tokens,
+} from './security/index.ts'
+import { readiness, type Watching } from './watching/index.ts'
 
 /** The service while it answers requests. */
 export interface Serving {
@@ -79,7 +76,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const redis =
     config.redisUrl === null
       ? null
-      : await (await import('./limits/shared-redis.ts')).sharedRedis(config.redisUrl, {
+      : await sharedRedis(config.redisUrl, {
           otherwise: placeInDatabase,
           heard: watch.heard,
           monotonic,

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { keyCheckPlace, keyCheckText } from './access/key-check.ts'
-import type { Config } from './configuration/config.ts'
-import { secretKeysOf } from './configuration/secret-key-file.ts'
-import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/installation.ts'
-import { migrate, migrationNames, missingMigrations } from './database/schema/migrate.ts'
-import { type Database, openDatabase } from './database/session/open-database.ts'
-import { openReplica, replicaFaults } from './database/session/replica.ts'
-import { missingWalls } from './database/session/row-level-security.ts'
-import { watchedDatabase } from './database/session/transaction-watch.ts'
-import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/embedded-postgres.ts'
-import type { Parts } from './endpoints/parts.ts'
-import { joinInstances } from './limits/instance-heartbeat.ts'
-import type { Log } from './runtime/log.ts'
-import { runInOrder } from './runtime/run-in-order.ts'
-import { type SampleAccess, sampleMaker } from './sample/insert-sample.ts'
-import { keyName, type SecretKeys, seal, unsealWithAny } from './security/sealed-secret.ts'
-import { tokens } from './security/token.ts'
+import { keyCheckPlace, keyCheckText } from './access/index.ts'
+import { type Config, secretKeysOf } from './configuration/index.ts'
+import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './database/queries/index.ts'
+import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
+import {
+  type Database,
+  missingWalls,
+  openDatabase,
+  openReplica,
+  replicaFaults,
+  watchedDatabase,
+} from './database/session/index.ts'
+import { embeddedConnections, startEmbeddedPostgres } from './embedded-postgres/index.ts'
+import type { Parts } from './endpoints/index.ts'
+import { joinInstances } from './limits/index.ts'
+import { type Log, runInOrder } from './runtime/index.ts'
+import { type SampleAccess, sampleMaker } from './sample/index.ts'
+import { keyName, type SecretKeys, seal, tokens, unsealWithAny } from './security/index.ts'
 import { startServing } from './serving.ts'
-import { serviceLog } from './watching/service-log.ts'
-import { startWatching, type Watching } from './watching/start-watching.ts'
+import { listenForMetrics, serviceLog, startWatching, type Watching } from './watching/index.ts'
 
 /** A reason not to start, fit to be shown to the operator as it is. */
 export class StartRefused extends Error {
@@ -134,7 +134,6 @@ async function serveMetrics(
   watching: Watching,
   log: Log,
 ): Promise<() => Promise<void>> {
-  const { listenForMetrics } = await import('./watching/metrics-listener.ts')
   const onError = (error: unknown) => log.error({ err: error }, 'metrics could not be read')
   const listener = await listenForMetrics(at, watching.read, onError).catch(
     (error: NodeJS.ErrnoException) => {

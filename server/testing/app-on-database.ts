@@ -1,35 +1,33 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
-import { callLog } from '#server/audit/call-log.ts'
-import { type Refusals, refusals } from '#server/audit/refusals.ts'
-import { backtestRunner } from '#server/backtests/backtest-runner.ts'
-import { books } from '#server/book/books.ts'
-import { BrokerageBook } from '#server/book/brokerage-book.ts'
-import { tenantMemory } from '#server/cache/tenant-memory.ts'
-import { tenantWatch } from '#server/cache/tenant-watch.ts'
-import { type Config, readConfig } from '#server/configuration/config.ts'
-import { writeEventsOn } from '#server/database/queries/installation.ts'
-import { migrationNames } from '#server/database/schema/migrate.ts'
-import { type Database, openDatabase } from '#server/database/session/open-database.ts'
-import type { Replica } from '#server/database/session/replica.ts'
-import { watchedDatabase } from '#server/database/session/transaction-watch.ts'
-import type { Parts } from '#server/endpoints/parts.ts'
-import { eventSender } from '#server/events/event-sender.ts'
-import { buildApp } from '#server/http/app.ts'
-import { importRunner } from '#server/imports/import-runner.ts'
-import { ownLimit } from '#server/limits/tenant-limit.ts'
-import type { Log } from '#server/runtime/log.ts'
-import { signatureCheckLimit, tenantLimit } from '#server/security/rate-limit.ts'
-import { type SecretKey, type SecretKeys, secretKey } from '#server/security/sealed-secret.ts'
-import { signInAttempts } from '#server/security/sign-in-back-off.ts'
-import { signUpLimit } from '#server/security/sign-up-limit.ts'
-import { type Tokens, tokens } from '#server/security/token.ts'
+import { callLog, type Refusals, refusals } from '#server/audit/index.ts'
+import { backtestRunner } from '#server/backtests/index.ts'
+import { BrokerageBook, books } from '#server/book/index.ts'
+import { tenantMemory, tenantWatch } from '#server/cache/index.ts'
+import { type Config, readConfig } from '#server/configuration/index.ts'
+import { writeEventsOn } from '#server/database/queries/index.ts'
+import { migrationNames } from '#server/database/schema/index.ts'
+import { type Database, openDatabase, type Replica, watchedDatabase } from '#server/database/session/index.ts'
+import type { Parts } from '#server/endpoints/index.ts'
+import { eventSender } from '#server/events/index.ts'
+import { buildApp } from '#server/http/index.ts'
+import { importRunner } from '#server/imports/index.ts'
+import { ownLimit } from '#server/limits/index.ts'
+import type { Log } from '#server/runtime/index.ts'
+import {
+  type SecretKey,
+  type SecretKeys,
+  secretKey,
+  signatureCheckLimit,
+  signInAttempts,
+  signUpLimit,
+  type Tokens,
+  tenantLimit,
+  tokens,
+} from '#server/security/index.ts'
 import { credentialBytesMax } from '#server/serving.ts'
-import { noMetrics, noTraces } from '#server/watching/no-watching.ts'
-import { readiness } from '#server/watching/readiness.ts'
-import { serviceLog } from '#server/watching/service-log.ts'
-import type { Watching } from '#server/watching/start-watching.ts'
+import { noMetrics, noTraces, readiness, serviceLog, type Watching } from '#server/watching/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 import { manySignUps } from './running-service.ts'
 

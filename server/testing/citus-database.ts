@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { migrate } from '#server/database/schema/migrate.ts'
-import { makeDatabase, makeRoles, roleNames } from '#server/embedded-postgres/embedded-postgres.ts'
+import { migrate } from '#server/database/schema/index.ts'
+import { makeDatabase, makeRoles, roleNames } from '#server/embedded-postgres/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { makeDatabase } from '#server/embedded-postgres/embedded-postgres.ts'
+import { makeDatabase } from '#server/embedded-postgres/index.ts'
 import { asMaker, type DatabaseCluster, databaseUrl } from './database-cluster.ts'
 
 /** A database of a test's own: migrated, without rows. */

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '#server/database/schema/migrate.ts'
-import { lockDataFolder } from '#server/embedded-postgres/data-folder.ts'
+import { migrate } from '#server/database/schema/index.ts'
 import {
   type DatabaseRole,
+  lockDataFolder,
   makeDatabase,
   makeRoles,
   roleNames,
   startEmbeddedPostgres,
   stopAbandonedPostgres,
-} from '#server/embedded-postgres/embedded-postgres.ts'
+} from '#server/embedded-postgres/index.ts'
 
 /** The PostgreSQL of a test run. The addresses name no database that tests may use: they clone the template. */
 export type DatabaseCluster = {

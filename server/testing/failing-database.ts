@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from 'kysely'
-import type { TenantTransaction } from '#server/database/schema/tables.ts'
-import type { Database } from '#server/database/session/open-database.ts'
+import type { TenantTransaction } from '#server/database/schema/index.ts'
+import type { Database } from '#server/database/session/index.ts'
 
 /** Real transactions on the real database, but for the one use that is told to fail. */
 export interface FailingDatabase {

@@ -1,8 +1,7 @@
 // A process for tests to kill: takes the data folder of its first argument, with PostgreSQL or without, says so in
 // one line of JSON, and stays until it is killed or its input ends.
 import { once } from 'node:events'
-import { lockDataFolder } from '#server/embedded-postgres/data-folder.ts'
-import { startEmbeddedPostgres } from '#server/embedded-postgres/embedded-postgres.ts'
+import { lockDataFolder, startEmbeddedPostgres } from '#server/embedded-postgres/index.ts'
 
 const [directory = '', what = 'lock'] = process.argv.slice(2)
 

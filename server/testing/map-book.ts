@@ -1,5 +1,5 @@
 import type { LanePlaces } from '#engine/book/quote-book.ts'
-import type { Book } from '#server/book/books.ts'
+import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {
   /** The quotes as text, one a line, by their ids: equal for equal books. */

@@ -2,24 +2,27 @@ import type { FastifyRequest } from 'fastify'
 import type { Role } from '#contract/endpoint.ts'
 import { problem } from '#contract/errors.ts'
 import { tokenLeewaySeconds } from '#contract/limits.ts'
-import type { TenantMemory } from '../cache/tenant-memory.ts'
+import type { TenantMemory } from '../cache/index.ts'
 import {
   findLiveServiceToken,
+  findSession,
   liveSigningSecrets,
+  readVersions,
   recordSecretUse,
   recordTokenUse,
   type SigningSecretRow,
   wasIssued,
-} from '../database/queries/credentials.ts'
-import { findSession } from '../database/queries/people.ts'
-import { readVersions } from '../database/queries/tenant-quotes.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import { type TenantId, tenantId } from '../database/session/tenant.ts'
-import { turns } from '../runtime/concurrency-limit.ts'
-import type { Log } from '../runtime/log.ts'
-import { type SecretKeys, unsealWithAny } from '../security/sealed-secret.ts'
-import { bearerToken, invalidToken, type TokenClaims, type Tokens } from '../security/token.ts'
+} from '../database/queries/index.ts'
+import { behindRequests, type Database, type TenantId, tenantId } from '../database/session/index.ts'
+import { type Log, turns } from '../runtime/index.ts'
+import {
+  bearerToken,
+  invalidToken,
+  type SecretKeys,
+  type TokenClaims,
+  type Tokens,
+  unsealWithAny,
+} from '../security/index.ts'
 
 export interface PersonCaller {
   readonly kind: 'dashboard'

@@ -1,8 +1,7 @@
-import { insertEventSecret } from '../database/queries/event-endpoints.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { type SecretKeys, seal } from '../security/sealed-secret.ts'
-import { newWebhookSecret } from '../security/webhook-signature.ts'
+import { insertEventSecret } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { newWebhookSecret, type SecretKeys, seal } from '../security/index.ts'
 
 /** Where the sealed secret of an address that events are sent to is kept: moved to another row, it does not open. */
 export function eventSecretPlace(tenant: number, secretId: number): string {

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { serviceTokenLifetimeDays } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
-import { insertServiceToken, insertSigningSecret } from '../database/queries/credentials.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { type SecretKeys, seal } from '../security/sealed-secret.ts'
-import { newSigningSecret } from '../security/signing-secret.ts'
-import type { Tokens } from '../security/token.ts'
+import { insertServiceToken, insertSigningSecret } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { newSigningSecret, type SecretKeys, seal, type Tokens } from '../security/index.ts'
 import { secretPlace } from './callers.ts'
 
 interface Issued {

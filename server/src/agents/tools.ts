@@ -5,7 +5,7 @@ import { laneInsight } from '#contract/lane-insight.ts'
 import { pageSizeDefault, pageSizeMax } from '#contract/limits.ts'
 import { markup } from '#contract/markup.ts'
 import { integrationShipments } from '#contract/quote-requests.ts'
-import { version } from '../runtime/version.ts'
+import { version } from '../runtime/index.ts'
 
 /** Asks an operation of the service, with the token of whoever the agent works for. */
 export type AskService = (

@@ -1,5 +1,5 @@
-import { csvHead, csvLines } from '../csv/csv-lines.ts'
-import type { ListedAuditRow } from '../database/queries/audit-log.ts'
+import { csvHead, csvLines } from '../csv/index.ts'
+import type { ListedAuditRow } from '../database/queries/index.ts'
 
 /** The columns of an exported event. `Further` is the text that the hash was made over, letter for letter. */
 const columns: readonly (readonly [header: string, cell: (row: ListedAuditRow) => string | number | null])[] =

@@ -1,5 +1,5 @@
-import type { Database } from '../database/session/open-database.ts'
-import type { Log } from '../runtime/log.ts'
+import type { Database } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 
 const everyMs = 3_600_000
 

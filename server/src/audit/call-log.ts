@@ -1,11 +1,9 @@
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
-import { type KeptCall, keepIntegrationCalls } from '../database/queries/integration-calls.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
+import { type KeptCall, keepIntegrationCalls } from '../database/queries/index.ts'
+import { type Database, DatabaseUnavailable, type TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 import { lastMinute } from './requests-last-minute.ts'
 
 /** A request whose token this service signed, whatever becomes of it. */

@@ -1,10 +1,8 @@
 import type { AuditKind } from '#contract/audit-kinds.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import { type AuditEvent, appendAudit } from '../database/queries/audit-log.ts'
-import { signInOf } from '../database/queries/people.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
+import { type AuditEvent, appendAudit, signInOf } from '../database/queries/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 import { auditEvent } from './security-events.ts'
 
 /** Where a request came from, and when. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tenantId } from '../database/session/tenant.ts'
+import { tenantId } from '../database/session/index.ts'
 import { lastMinute } from './requests-last-minute.ts'
 
 const [ours, theirs] = [tenantId(1), tenantId(2)]

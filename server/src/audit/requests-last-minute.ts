@@ -1,4 +1,4 @@
-import type { TenantId } from '../database/session/tenant.ts'
+import type { TenantId } from '../database/session/index.ts'
 
 const seconds = 60
 /** Past this many tenants the idle ones are swept, so that memory (about a kilobyte each) follows those of the moment. */

@@ -1,7 +1,7 @@
 import type { AuditKind } from '#contract/audit-kinds.ts'
-import { type AuditEvent, appendAudit } from '../database/queries/audit-log.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import { type AuditEvent, appendAudit } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 
 /** Who does something, and from where. An endpoint's call of a signed-in person is one. */
 export interface Doing extends From {

@@ -1,10 +1,9 @@
 import { type BacktestQuestion, type BacktestQuote, TESTED_DAYS } from '#engine/backtest/backtest.ts'
 import { identityOf } from '#engine/book/quote-book.ts'
 import { reachDays } from '#engine/estimate/reach.ts'
-import { findTenant, floorsOf } from '../database/queries/people.ts'
-import { readTenantQuotes } from '../database/queries/tenant-quotes.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import { findTenant, floorsOf, readTenantQuotes } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 
 /** What a backtest is made from: plain values, so that they can be handed to a thread. */
 export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>

@@ -1,7 +1,7 @@
 import { type Area, areaName, type QuoteBook } from '#engine/book/quote-book.ts'
 import type { Scope } from '#engine/book/scope-counts.ts'
 import type { LaneScope } from '#engine/scopes.ts'
-import type { AskedLane } from '../lanes/lane-places.ts'
+import type { AskedLane } from '../lanes/index.ts'
 
 /** A scope of a lane that was asked about, and a name that no other scope of the brokerage has. */
 export interface AskedScope extends Scope {

@@ -1,11 +1,16 @@
 import { problem } from '#contract/errors.ts'
-import type { TenantWatch } from '../cache/tenant-watch.ts'
-import type { BookSettings } from '../database/queries/packed-quotes.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { Patience, spendPatience, withPatience } from '../database/session/request-deadline.ts'
-import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
-import { turns } from '../runtime/concurrency-limit.ts'
+import type { TenantWatch } from '../cache/index.ts'
+import type { BookSettings } from '../database/queries/index.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  Patience,
+  spendPatience,
+  type TenantId,
+  type TenantVersions,
+  withPatience,
+} from '../database/session/index.ts'
+import { turns } from '../runtime/index.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */

@@ -7,7 +7,7 @@ import { prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import type { Steps } from '#engine/steps.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
+import { inTurns } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
 /** What was prepared, of which quotes, for which day, and when it was ready (monotonic milliseconds). */

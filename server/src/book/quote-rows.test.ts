@@ -4,10 +4,8 @@ import { finished } from '#engine/steps.ts'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import { mapBook } from '#testing/map-book.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { updateTenant } from '../database/queries/people.ts'
-import { readTenantQuotes } from '../database/queries/tenant-quotes.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { type TenantId, tenantId } from '../database/session/tenant.ts'
+import { readTenantQuotes, updateTenant } from '../database/queries/index.ts'
+import { DatabaseUnavailable, type TenantId, tenantId } from '../database/session/index.ts'
 import { followQuotes, openQuotes, putInSteps, type QuotesRead } from './quote-rows.ts'
 
 let app: TestApp

@@ -16,12 +16,15 @@ import {
   recordSeparator,
   unitSeparator,
   viewOf,
-} from '../database/queries/packed-quotes.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
-import { databaseFailure } from '../database/session/transaction-watch.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
+} from '../database/queries/index.ts'
+import {
+  behindRequests,
+  type Database,
+  databaseFailure,
+  type TenantId,
+  type TenantVersions,
+} from '../database/session/index.ts'
+import { inTurns } from '../runtime/index.ts'
 
 /** Takes the quotes of one brokerage, in no particular order, and the ids of those that are no more. */
 export interface QuoteSink {

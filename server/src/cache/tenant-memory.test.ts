@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { DatabaseUnavailable } from '#server/database/session/database-failures.ts'
-import { tenantId, type VersionsListener } from '#server/database/session/tenant.ts'
-import type { ChangedTenants } from '../database/session/changed-tenants.ts'
+import { DatabaseUnavailable, tenantId, type VersionsListener } from '#server/database/session/index.ts'
+import type { ChangedTenants } from '../database/session/index.ts'
 import { type Remembered, tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'
 

@@ -1,5 +1,4 @@
-import { spendPatience } from '../database/session/request-deadline.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import { spendPatience, type TenantId } from '../database/session/index.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
 /** Something read of a tenant, and for how long it may be answered from. */

@@ -1,7 +1,10 @@
-import type { Database } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import type { TenantId, TenantVersions } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
+import {
+  behindRequests,
+  type Database,
+  type TenantId,
+  type TenantVersions,
+} from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 
 /**
  * Knows whether what a process remembers of a tenant is still what the database holds. Commits of the process itself are

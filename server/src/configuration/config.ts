@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
-import { isNameOrNetwork } from '../security/outbound-address.ts'
-import { type SecretKeys, secretKeys } from '../security/sealed-secret.ts'
-import { isNetwork } from '../security/trusted-proxies.ts'
+import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../security/index.ts'
 
 /** Everything an operator can set. Made from the environment in one go: all that is wrong is said at once. */
 export interface Config {

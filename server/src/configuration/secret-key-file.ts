@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type SecretKey, type SecretKeys, secretKeys } from '../security/sealed-secret.ts'
+import { type SecretKey, type SecretKeys, secretKeys } from '../security/index.ts'
 
 /**
  * The secret key of an installation on the embedded database: made once, kept in the data folder, readable by its

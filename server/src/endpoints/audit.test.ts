@@ -5,12 +5,9 @@ import Papa from 'papaparse'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AuditKind, auditGroups, auditKinds, auditKindsOf } from '#contract/audit-kinds.ts'
-import { eraseTenantRows } from '#server/database/queries/operators.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
-import { exportTenant } from '#server/operations/export-tenant.ts'
-import { importTenant } from '#server/operations/import-tenant.ts'
-import { resetPassword } from '#server/operations/reset-password.ts'
-import { changeTenantStatus } from '#server/operations/tenant-status.ts'
+import { eraseTenantRows } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { changeTenantStatus, exportTenant, importTenant, resetPassword } from '#server/operations/index.ts'
 import {
   call,
   type MadeTenant,

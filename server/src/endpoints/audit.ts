@@ -3,15 +3,9 @@ import { type AuditKind, auditKinds, auditKindsOf } from '#contract/audit-kinds.
 import type { QueryOf } from '#contract/endpoint.ts'
 import { readTime } from '#contract/fields.ts'
 import { pageSizeDefault } from '#contract/limits.ts'
-import { auditCsvHead, auditCsvLines } from '../audit/audit-csv.ts'
-import {
-  type AuditFilter,
-  type ListedAuditRow,
-  listAudit,
-  newestAudit,
-} from '../database/queries/audit-log.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import { auditCsvHead, auditCsvLines } from '../audit/index.ts'
+import { type AuditFilter, type ListedAuditRow, listAudit, newestAudit } from '../database/queries/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import { type CsvFile, type ServedEndpoint, serve } from './endpoint-call.ts'
 import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 

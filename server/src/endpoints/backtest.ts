@@ -1,5 +1,5 @@
 import { getBacktest } from '#contract/backtest.ts'
-import { backtestAnswer } from '../backtests/backtest-answer.ts'
+import { backtestAnswer } from '../backtests/index.ts'
 import { serve } from './endpoint-call.ts'
 
 export const backtestEndpoint = serve(getBacktest, async ({ caller, now }, { backtests }) => {

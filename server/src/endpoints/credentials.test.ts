@@ -2,8 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { secretForm } from '#contract/signature.ts'
-import { resetPassword } from '#server/operations/reset-password.ts'
-import { changeTenantStatus } from '#server/operations/tenant-status.ts'
+import { changeTenantStatus, resetPassword } from '#server/operations/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
   call,

@@ -15,11 +15,10 @@ import {
   rotateSigningSecret,
   type SigningSecret,
 } from '#contract/signing-secret.ts'
-import type { PersonCaller } from '../access/callers.ts'
-import { issueServiceToken, issueSigningSecret } from '../access/issue-credentials.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import * as credentials from '../database/queries/credentials.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
+import { issueServiceToken, issueSigningSecret, type PersonCaller } from '../access/index.ts'
+import { recordEvent } from '../audit/index.ts'
+import { credentials } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 

@@ -1,5 +1,5 @@
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '#contract/endpoint.ts'
-import type { AnonymousCaller, PersonCaller, ServiceCaller } from '../access/callers.ts'
+import type { AnonymousCaller, PersonCaller, ServiceCaller } from '../access/index.ts'
 import type { Parts } from './parts.ts'
 
 type CallerOf<E extends Endpoint> = E['who'] extends { kind: 'dashboard' }

@@ -9,14 +9,13 @@ import {
   replayedEventsMax,
   secretOverlapHoursDefault,
 } from '#contract/limits.ts'
-import { issueEventSecret } from '../access/event-secrets.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import type { Config } from '../configuration/config.ts'
-import * as endpoints from '../database/queries/event-endpoints.ts'
-import * as events from '../database/queries/events.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { allowedPrivate, outboundTarget } from '../security/outbound-address.ts'
+import { issueEventSecret } from '../access/index.ts'
+import { recordEvent } from '../audit/index.ts'
+import type { Config } from '../configuration/index.ts'
+import { eventEndpoints as endpoints, events } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { allowedPrivate, outboundTarget } from '../security/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 const warning = 'This secret is shown once. Store it now; it cannot be shown again.'

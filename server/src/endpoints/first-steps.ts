@@ -1,5 +1,5 @@
 import { firstSteps } from '#contract/first-steps.ts'
-import * as database from '../database/queries/first-steps.ts'
+import { firstSteps as database } from '../database/queries/index.ts'
 import { serve } from './endpoint-call.ts'
 
 /** What a new brokerage has done so far. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { readTenantQuotes } from '#server/database/queries/tenant-quotes.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
+import { readTenantQuotes } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { call, type MadeTenant, makeIntegration, makeLane, makeTenant, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

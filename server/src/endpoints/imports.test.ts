@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { gazetteer } from '#geography/gazetteer.ts'
-import { nextTenantNumber } from '#server/database/queries/people.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
-import { beginUndo } from '#server/imports/one-at-a-time.ts'
+import { nextTenantNumber } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { beginUndo } from '#server/imports/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import {
   type Answer,

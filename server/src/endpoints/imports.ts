@@ -11,21 +11,22 @@ import {
   stopImport,
   undoImport,
 } from '#contract/imports.ts'
-import { importFieldNames, importFields } from '../csv/import-fields.ts'
-import * as imports from '../database/queries/imports.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { type ColumnMatch, matchColumns } from '../imports/columns.ts'
-import { ImportFileError } from '../imports/csv-file.ts'
-import { openImport } from '../imports/import-file.ts'
+import { importFieldNames, importFields } from '../csv/index.ts'
+import { imports } from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 import {
   beginImport,
   beginUndo,
+  type ColumnMatch,
   ImportConflict,
+  ImportFileError,
+  matchColumns,
+  openImport,
   refuseWhileBusy,
   undoRowsTotal,
-} from '../imports/one-at-a-time.ts'
-import { turns } from '../runtime/concurrency-limit.ts'
+} from '../imports/index.ts'
+import { turns } from '../runtime/index.ts'
 import { type BeforeBody, type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /** An import as the API shows it. */

@@ -13,7 +13,7 @@ import {
   signedHeaders,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { tenantId } from '../database/session/tenant.ts'
+import { tenantId } from '../database/session/index.ts'
 
 const listPath = '/api/integration-calls'
 const limitPath = '/api/rate-limit'

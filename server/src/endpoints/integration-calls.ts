@@ -6,7 +6,7 @@ import {
   tenantRequestsPerWindowMax,
   tenantWindowSeconds,
 } from '#contract/limits.ts'
-import * as calls from '../database/queries/integration-calls.ts'
+import { integrationCalls as calls } from '../database/queries/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 const dayMs = 86_400_000

@@ -1,6 +1,6 @@
 import Papa from 'papaparse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DatabaseUnavailable } from '#server/database/session/database-failures.ts'
+import { DatabaseUnavailable } from '#server/database/session/index.ts'
 import {
   call,
   type Integration,

@@ -8,11 +8,16 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
 import type { Steps } from '#engine/steps.ts'
-import { type AskedScope, askedScope } from '../book/asked-scope.ts'
-import type { BrokerageBook } from '../book/brokerage-book.ts'
-import { type AskedLane, lanePlaces, readAskedLane } from '../lanes/lane-places.ts'
-import { type FindClosest, unknownEnds, unknownPlaces } from '../lanes/unknown-places.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
+import { type AskedScope, askedScope, type BrokerageBook } from '../book/index.ts'
+import {
+  type AskedLane,
+  type FindClosest,
+  lanePlaces,
+  readAskedLane,
+  unknownEnds,
+  unknownPlaces,
+} from '../lanes/index.ts'
+import { inTurns } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
-import { insertImport } from '#server/database/queries/imports.ts'
-import { insertQuoteRequests, type NewLane } from '#server/database/queries/lanes.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
-import { lanePlaces } from '#server/lanes/lane-places.ts'
+import { insertImport, insertQuoteRequests, type NewLane } from '#server/database/queries/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
+import { lanePlaces } from '#server/lanes/index.ts'
 import { call, type MadeTenant, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -5,8 +5,8 @@ import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
 import { locate } from '#geography/locate.ts'
-import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/queries/lane-record.ts'
-import { lanePlaces, readAskedLane } from '../lanes/lane-places.ts'
+import { type EquipmentMonth, monthsOfCorridor, pointsOfCorridor } from '../database/queries/index.ts'
+import { lanePlaces, readAskedLane } from '../lanes/index.ts'
 import { serve } from './endpoint-call.ts'
 
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>

@@ -12,8 +12,8 @@ import { isDecided } from '#engine/history.ts'
 import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.ts'
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
-import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/lane-places.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
+import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
+import { inTurns } from '../runtime/index.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250

@@ -9,13 +9,16 @@ import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import { ownScope } from '../book/asked-scope.ts'
-import type { OpenBook } from '../book/books.ts'
-import type { BrokerageBook } from '../book/brokerage-book.ts'
-import { readLaneRefs } from '../database/queries/lanes.ts'
-import { type AskedLane, readAskedLane } from '../lanes/lane-places.ts'
-import { type FindClosest, unknownEnds, unknownPlaces } from '../lanes/unknown-places.ts'
-import { inTurns } from '../runtime/yield-between-steps.ts'
+import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
+import { readLaneRefs } from '../database/queries/index.ts'
+import {
+  type AskedLane,
+  type FindClosest,
+  readAskedLane,
+  unknownEnds,
+  unknownPlaces,
+} from '../lanes/index.ts'
+import { inTurns } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'

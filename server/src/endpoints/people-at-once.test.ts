@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endSessions, removeUser, updateUser } from '#server/database/queries/people.ts'
-import type { TenantTransaction } from '#server/database/schema/tables.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
+import { endSessions, removeUser, updateUser } from '#server/database/queries/index.ts'
+import type { TenantTransaction } from '#server/database/schema/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { type Answer, call, type MadeTenant, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AnswerOf } from '#contract/endpoint.ts'
 import type { Lane } from '#contract/lane.ts'
 import { type getPerformance, type listMarginGaps, performanceGroupings } from '#contract/performance.ts'
-import { tenantId } from '#server/database/session/tenant.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { call, type MadeTenant, makeLane, makePerson, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lanesPerRequestMax } from '#contract/limits.ts'
-import { readColumns } from '#server/imports/columns.ts'
-import { knownCells } from '#server/imports/known-cells.ts'
-import { readRow } from '#server/imports/rows.ts'
+import { knownCells, readColumns, readRow } from '#server/imports/index.ts'
 import { call, type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -12,14 +12,12 @@ import {
   setOutcome,
 } from '#contract/quote-requests.ts'
 import { centsFromDollars } from '#engine/money.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import { costExpected, costsOf } from '../book/expected-costs.ts'
-import * as changes from '../database/queries/lane-changes.ts'
-import * as lanes from '../database/queries/lanes.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { laneAnswer, laneAnswers } from '../lanes/lane-answer.ts'
-import { readEquipment, readLanePlaces } from '../lanes/lane-places.ts'
+import { recordEvent } from '../audit/index.ts'
+import { costExpected, costsOf } from '../book/index.ts'
+import { laneChanges as changes, lanes } from '../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /**

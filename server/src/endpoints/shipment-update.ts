@@ -13,14 +13,16 @@ import {
 } from '#engine/booking-fields.ts'
 import { centsFromDollars } from '#engine/money.ts'
 import { applyShipmentUpdate, type BookedLane, type ShipmentUpdate } from '#engine/shipment-update.ts'
-import { bookingOf, columnsOf } from '../database/queries/booking-columns.ts'
 import {
+  type BookedLaneRow,
+  bookingOf,
+  bookShipment,
+  columnsOf,
   type HeldValues,
   outcomeBeforeBooking,
   outcomeOf,
   outcomeValues,
-} from '../database/queries/lane-changes.ts'
-import { type BookedLaneRow, bookShipment } from '../database/queries/shipment-updates.ts'
+} from '../database/queries/index.ts'
 import { Reply, serve } from './endpoint-call.ts'
 import { noLane } from './quote-requests.ts'
 

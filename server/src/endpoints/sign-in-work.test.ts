@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
-import type { Database } from '#server/database/session/open-database.ts'
-import { isPassword } from '#server/security/password.ts'
+import type { Database } from '#server/database/session/index.ts'
+import { isPassword } from '#server/security/index.ts'
 import { call, makePerson, makeTenant, password } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 

@@ -1,10 +1,10 @@
 import { problem } from '#contract/errors.ts'
 import { signatureChecksPerMinuteMax } from '#contract/limits.ts'
 import { checkSignature } from '#contract/signature-check.ts'
-import { secretPlace } from '../access/callers.ts'
-import { listSigningSecrets, type SigningSecretRow } from '../database/queries/credentials.ts'
-import { unsealWithAny } from '../security/sealed-secret.ts'
-import { explainSignature, type KnownSecret } from '../signing/explain-signature.ts'
+import { secretPlace } from '../access/index.ts'
+import { listSigningSecrets, type SigningSecretRow } from '../database/queries/index.ts'
+import { unsealWithAny } from '../security/index.ts'
+import { explainSignature, type KnownSecret } from '../signing/index.ts'
 import { serve } from './endpoint-call.ts'
 
 /** Since when a secret is not accepted any more; null while it is. */

@@ -3,7 +3,7 @@ import { suggestCustomers, suggestPlaces } from '#contract/suggestions.ts'
 import { locate } from '#geography/locate.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import * as geography from '#geography/suggest-places.ts'
-import { customersCalled, placeUses } from '../database/queries/suggestions.ts'
+import { customersCalled, placeUses } from '../database/queries/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 function knownPlaceNamed(text: string): string | null {

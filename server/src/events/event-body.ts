@@ -2,9 +2,14 @@ import { testEventType } from '#contract/event-types.ts'
 import type { bookedFields, EventBody } from '#contract/events.ts'
 import type { outcomeReasons, outcomes } from '#contract/lane.ts'
 import { bookingFields, bookingTable } from '#engine/booking-fields.ts'
-import { laneOfJson } from '../database/queries/booking-columns.ts'
-import type { ClaimedEvent, EventFacts, LaneColumns, LaneThen } from '../database/queries/events.ts'
-import { shownLane } from '../lanes/lane-answer.ts'
+import {
+  type ClaimedEvent,
+  type EventFacts,
+  type LaneColumns,
+  type LaneThen,
+  laneOfJson,
+} from '../database/queries/index.ts'
+import { shownLane } from '../lanes/index.ts'
 
 type BookedName = (typeof bookedFields)[number]
 

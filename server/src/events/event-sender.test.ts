@@ -14,10 +14,8 @@ import {
 } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { writeEventsOn } from '../database/queries/installation.ts'
-import { changeLane } from '../database/queries/lane-changes.ts'
-import { lockLane } from '../database/queries/lanes.ts'
-import { tenantId } from '../database/session/tenant.ts'
+import { changeLane, lockLane, writeEventsOn } from '../database/queries/index.ts'
+import { tenantId } from '../database/session/index.ts'
 import { settlementOf } from './event-sender.ts'
 
 const onLoopback = { events: { allowPrivate: ['loopback'] } }

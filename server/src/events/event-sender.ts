@@ -6,29 +6,25 @@ import {
   eventsKeptDaysMax,
   failingEndpointsAtOnceMax,
 } from '#contract/limits.ts'
-import { eventSecretPlace } from '../access/event-secrets.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import type { Config } from '../configuration/config.ts'
-import { disableEventEndpoint } from '../database/queries/event-endpoints.ts'
+import { eventSecretPlace } from '../access/index.ts'
+import { recordEvent } from '../audit/index.ts'
+import type { Config } from '../configuration/index.ts'
 import {
   type ClaimedDeliveries,
   type ClaimedEvent,
   claimDeliveries,
   type DueEndpoint,
+  disableEventEndpoint,
   dueEndpoints,
   type EventQueue,
   eventQueue,
   pruneEvents,
   type Settlement,
   settleDelivery,
-} from '../database/queries/events.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import type { Log } from '../runtime/log.ts'
-import { version } from '../runtime/version.ts'
-import { allowedPrivate } from '../security/outbound-address.ts'
-import { type SecretKeys, unsealWithAny } from '../security/sealed-secret.ts'
-import { webhookSignature } from '../security/webhook-signature.ts'
+} from '../database/queries/index.ts'
+import { behindRequests, type Database } from '../database/session/index.ts'
+import { type Log, version } from '../runtime/index.ts'
+import { allowedPrivate, type SecretKeys, unsealWithAny, webhookSignature } from '../security/index.ts'
 import { eventBody } from './event-body.ts'
 import { type Posted, postEvent } from './post-event.ts'
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { answerWith, type EventReceiver, eventReceiver } from '#testing/event-receiver.ts'
-import { allowedPrivate } from '../security/outbound-address.ts'
+import { allowedPrivate } from '../security/index.ts'
 import { type LookUp, postEvent } from './post-event.ts'
 
 const sent = { headers: { 'Content-Type': 'application/json', 'webhook-id': 'e1' }, body: '{"type":"é"}' }

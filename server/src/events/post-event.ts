@@ -3,12 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { deliveryAnswerBytesMax, deliveryAnswerKeptMax, deliverySecondsMax } from '#contract/limits.ts'
-import {
-  type AllowedPrivate,
-  mayReach,
-  type OutboundTarget,
-  outboundTarget,
-} from '../security/outbound-address.ts'
+import { type AllowedPrivate, mayReach, type OutboundTarget, outboundTarget } from '../security/index.ts'
 
 /** What came of a request: an answer, or why there is none in words for people. */
 export interface Posted {

@@ -7,7 +7,7 @@ import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, makeLane, makeTenant } from '#testing/make.ts'
 import { freePort } from '#testing/running-service.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { webhookSignature } from '../security/webhook-signature.ts'
+import { webhookSignature } from '../security/index.ts'
 
 const recipe = (name: string) => fileURLToPath(new URL(`../../../recipes/${name}`, import.meta.url))
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0

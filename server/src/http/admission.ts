@@ -9,14 +9,17 @@ import {
   tokenExpiryNoticeDays,
 } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
-import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/callers.ts'
-import { Patience, withPatience } from '../database/session/request-deadline.ts'
-import type { Parts } from '../endpoints/parts.ts'
-import { quotaExceeded, retryAfterSeconds } from '../limits/tenant-limit.ts'
-import { callerNetwork } from '../security/caller-network.ts'
-import type { Admission as Place, RateLimit } from '../security/rate-limit.ts'
-import type { TokenClaims } from '../security/token.ts'
-import { recordProblem } from '../watching/request-record.ts'
+import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
+import { Patience, withPatience } from '../database/session/index.ts'
+import type { Parts } from '../endpoints/index.ts'
+import { quotaExceeded, retryAfterSeconds } from '../limits/index.ts'
+import {
+  callerNetwork,
+  type Admission as Place,
+  type RateLimit,
+  type TokenClaims,
+} from '../security/index.ts'
+import { recordProblem } from '../watching/index.ts'
 
 /** The limits that all endpoints of one process share. */
 export interface Gates {

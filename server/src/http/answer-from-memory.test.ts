@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Database } from '#server/database/session/open-database.ts'
+import type { Database } from '#server/database/session/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { sendRaw } from '#testing/raw-http.ts'

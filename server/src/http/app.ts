@@ -26,33 +26,35 @@ import {
   uriBytesMax,
 } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
-import { callers } from '../access/callers.ts'
-import { auditEndpoints } from '../endpoints/audit.ts'
-import { backtestEndpoint } from '../endpoints/backtest.ts'
-import { credentialEndpoints } from '../endpoints/credentials.ts'
-import type { ServedEndpoint } from '../endpoints/endpoint-call.ts'
-import { eventEndpoints } from '../endpoints/event-endpoints.ts'
-import { firstStepsEndpoint } from '../endpoints/first-steps.ts'
-import { importEndpoints } from '../endpoints/imports.ts'
-import { insightBatchEndpoint } from '../endpoints/insight-batch.ts'
-import { integrationCallEndpoints } from '../endpoints/integration-calls.ts'
-import { laneAdviceEndpoint, laneInsightEndpoint } from '../endpoints/lane-insight.ts'
-import { laneListEndpoints } from '../endpoints/lane-lists.ts'
-import { laneRecordEndpoint } from '../endpoints/lane-record.ts'
-import { markupEndpoint, quoteAdviceEndpoint } from '../endpoints/markup.ts'
-import type { Parts } from '../endpoints/parts.ts'
-import { pastedLanesEndpoint } from '../endpoints/pasted-lanes.ts'
-import { performanceEndpoints } from '../endpoints/performance.ts'
-import { quoteEndpoints } from '../endpoints/quote-requests.ts'
-import { shipmentUpdateEndpoint } from '../endpoints/shipment-update.ts'
-import { signInEndpoints } from '../endpoints/sign-in.ts'
-import { signatureCheckEndpoint } from '../endpoints/signature-check.ts'
-import { suggestionEndpoints } from '../endpoints/suggestions.ts'
-import { userEndpoints } from '../endpoints/users.ts'
-import { callerNetwork } from '../security/caller-network.ts'
-import { slidingWindow } from '../security/rate-limit.ts'
-import { trustedProxies } from '../security/trusted-proxies.ts'
-import { recordProblem, recordRequests } from '../watching/request-record.ts'
+import { callers } from '../access/index.ts'
+import {
+  auditEndpoints,
+  backtestEndpoint,
+  credentialEndpoints,
+  eventEndpoints,
+  firstStepsEndpoint,
+  importEndpoints,
+  insightBatchEndpoint,
+  integrationCallEndpoints,
+  laneAdviceEndpoint,
+  laneInsightEndpoint,
+  laneListEndpoints,
+  laneRecordEndpoint,
+  markupEndpoint,
+  type Parts,
+  pastedLanesEndpoint,
+  performanceEndpoints,
+  quoteAdviceEndpoint,
+  quoteEndpoints,
+  type ServedEndpoint,
+  shipmentUpdateEndpoint,
+  signatureCheckEndpoint,
+  signInEndpoints,
+  suggestionEndpoints,
+  userEndpoints,
+} from '../endpoints/index.ts'
+import { callerNetwork, slidingWindow, trustedProxies } from '../security/index.ts'
+import { recordProblem, recordRequests } from '../watching/index.ts'
 import { hasBody, limitArrival, tooLarge } from './admission.ts'
 import { agentRoute } from './agent-route.ts'
 import { type AnswerFromMemory, answerFromMemory } from './answer-from-memory.ts'

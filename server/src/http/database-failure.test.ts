@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bug, failingDatabase, inside, outage } from '#testing/failing-database.ts'
 import { type Answer, call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { tenantId } from '../database/session/tenant.ts'
-import { quotesChanged } from '../database/session/transaction-changes.ts'
+import { quotesChanged, tenantId } from '../database/session/index.ts'
 
 const failure = failingDatabase()
 let app: TestApp

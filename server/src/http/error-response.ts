@@ -1,5 +1,5 @@
 import { Problem, problem } from '#contract/errors.ts'
-import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
+import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from '../database/session/index.ts'
 
 /** Any error as the Problem it is answered with. Only a Problem says something about itself. */
 export function asProblem(error: unknown): Problem {

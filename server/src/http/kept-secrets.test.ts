@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import type { TestApp } from '#testing/test-app.ts'
-import { findPlace } from '../embedded-postgres/cluster-location.ts'
-import { stopAbandonedPostgres } from '../embedded-postgres/embedded-postgres.ts'
+import { findPlace, stopAbandonedPostgres } from '../embedded-postgres/index.ts'
 
 /** The service as operators run it, on a data folder of its own: each test goes on where the one before it stopped. */
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-kept-'))
@@ -36,7 +35,7 @@ async function stop(): Promise<void> {
 
 /** Runs one of the operator's commands beside the service, or while it is stopped. */
 function command(name: string, ...words: string[]): Promise<{ code: number; printed: string }> {
-  const file = join(import.meta.dirname, `${name}-main.ts`)
+  const file = join(import.meta.dirname, '../operations', `${name}-main.ts`)
   const env = { ...process.env, DATA_DIR: dataDirectory }
   return new Promise((resolve) => {
     execFile(process.execPath, [file, ...words], { env }, (error, out, complaint) => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Patience, withPatience } from '../database/session/request-deadline.ts'
-import type { CsvFile } from '../endpoints/endpoint-call.ts'
+import { type Patience, withPatience } from '../database/session/index.ts'
+import type { CsvFile } from '../endpoints/index.ts'
 
 /**
  * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that

@@ -17,8 +17,7 @@ import {
 } from '#testing/make.ts'
 import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { secretKey } from '../security/sealed-secret.ts'
-import { tokens } from '../security/token.ts'
+import { secretKey, tokens } from '../security/index.ts'
 
 const updatePath = '/api/integrations/tms/shipment-update'
 const markupPath = '/api/integrations/insights/markup'

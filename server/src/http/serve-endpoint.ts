@@ -7,17 +7,16 @@ import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
-import type { ServiceCaller } from '../access/callers.ts'
+import type { ServiceCaller } from '../access/index.ts'
 import {
   type Call,
   type CsvFile,
+  type Parts,
   Reply,
   type ServedEndpoint,
   type Signed,
-} from '../endpoints/endpoint-call.ts'
-import type { Parts } from '../endpoints/parts.ts'
-import { readSignatureHeaders, verifySignature } from '../signing/signature.ts'
-import { readJsonObject } from '../signing/strict-json.ts'
+} from '../endpoints/index.ts'
+import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
 import { admission, bodyBytesMaxOf, declaredBytes, type Gates, hasBody, tooLarge } from './admission.ts'
 import { asProblem } from './error-response.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'

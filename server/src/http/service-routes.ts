@@ -3,9 +3,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
-import type { Parts } from '../endpoints/parts.ts'
-import { version } from '../runtime/version.ts'
-import { readiness } from '../watching/readiness.ts'
+import type { Parts } from '../endpoints/index.ts'
+import { version } from '../runtime/index.ts'
+import { readiness } from '../watching/index.ts'
 import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
 
 /** Their addresses, all read with GET. */

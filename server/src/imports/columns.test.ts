@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importFieldNames, importFields } from '../csv/import-fields.ts'
+import { importFieldNames, importFields } from '../csv/index.ts'
 import { matchColumns, readColumns } from './columns.ts'
 
 function namesOf(header: string[], map?: string) {

@@ -7,7 +7,7 @@ import {
   type ImportFieldName,
   importFieldNames,
   importFields,
-} from '../csv/import-fields.ts'
+} from '../csv/index.ts'
 
 /** What is wrong with a header or a map, and what would be right. `column` is null when it is about no one column. */
 export interface ColumnProblem {

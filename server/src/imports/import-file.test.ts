@@ -8,14 +8,24 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appOn } from '#testing/app-on-database.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { byOperator } from '../audit/security-events.ts'
-import { findImport, insertImport, requestStop, touchImport } from '../database/queries/imports.ts'
-import { changeLane, listChanges } from '../database/queries/lane-changes.ts'
-import { listLanes } from '../database/queries/lane-lists.ts'
-import type { LaneRow, RowError } from '../database/schema/tables.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { type Database, openDatabase } from '../database/session/open-database.ts'
-import { type TenantId, tenantId } from '../database/session/tenant.ts'
+import { byOperator } from '../audit/index.ts'
+import {
+  changeLane,
+  findImport,
+  insertImport,
+  listChanges,
+  listLanes,
+  requestStop,
+  touchImport,
+} from '../database/queries/index.ts'
+import type { LaneRow, RowError } from '../database/schema/index.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  openDatabase,
+  type TenantId,
+  tenantId,
+} from '../database/session/index.ts'
 import { type ImportEnd, importFile, openImport } from './import-file.ts'
 import { beginUndo } from './one-at-a-time.ts'
 import { undoImport } from './undo-import.ts'

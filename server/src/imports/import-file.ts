@@ -5,11 +5,9 @@ import {
   type ImportProgress,
   rowsReadOf,
   saveProgress,
-} from '../database/queries/imports.ts'
-import type { KeptValue, RowChange, RowError } from '../database/schema/tables.ts'
-import { DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+} from '../database/queries/index.ts'
+import type { KeptValue, RowChange, RowError } from '../database/schema/index.ts'
+import { type Database, DatabaseUnavailable, LockTimeout, type TenantId } from '../database/session/index.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
 import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from './keep-rows.ts'

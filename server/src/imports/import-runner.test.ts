@@ -1,8 +1,7 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
-import { openDatabase } from '../database/session/open-database.ts'
-import { tenantId } from '../database/session/tenant.ts'
+import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importRunner } from './import-runner.ts'
 
 test('files have a place while memory for them is left, one of a brokerage, and again once those before are done', async () => {

@@ -1,10 +1,13 @@
 import { importBytesHeldMax } from '#contract/limits.ts'
-import { silentUndos, takeOverUndo } from '../database/queries/import-undo.ts'
-import { findImport, type ImportProgress, touchImport } from '../database/queries/imports.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { behindRequests } from '../database/session/request-deadline.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
+import {
+  findImport,
+  type ImportProgress,
+  silentUndos,
+  takeOverUndo,
+  touchImport,
+} from '../database/queries/index.ts'
+import { behindRequests, type Database, type TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 import { importFile, openImport } from './import-file.ts'
 import { undoImport } from './undo-import.ts'
 

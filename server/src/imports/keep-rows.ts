@@ -1,16 +1,17 @@
 import { formatDollars } from '#engine/money.ts'
-import { findImported, insertImportedLanes } from '../database/queries/imported-lanes.ts'
-import { lockImports } from '../database/queries/imports.ts'
 import {
   type ChangingLane,
   changeLanes,
   differencesForApi,
+  findImported,
+  findLaneIds,
+  insertImportedLanes,
+  lanesById,
+  lockImports,
   settersOf,
-} from '../database/queries/lane-changes.ts'
-import { findLaneIds, lanesById } from '../database/queries/lanes.ts'
-import type { KeptValue, LaneRow, RowChange, RowError, TenantTransaction } from '../database/schema/tables.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+} from '../database/queries/index.ts'
+import type { KeptValue, LaneRow, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import type { Columns } from './columns.ts'
 import { type KeptField, mergeRow, otherLane } from './merge-row.ts'
 import type { ImportedBooking, ImportedLane, ReportedLane } from './rows.ts'

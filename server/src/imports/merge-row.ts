@@ -2,10 +2,16 @@ import { bookingTable } from '#engine/booking-fields.ts'
 import { equipmentCode } from '#engine/equipment.ts'
 import { readPlace } from '#engine/place.ts'
 import { isBooked, type OutcomeRule, outcomeOfBooking } from '#engine/shipment-update.ts'
-import type { ImportFieldName } from '../csv/import-fields.ts'
-import { bookingColumns, bookingOf, columnValue } from '../database/queries/booking-columns.ts'
-import { type NextValues, outcomeOf, outcomeValues } from '../database/queries/lane-changes.ts'
-import type { LaneRow } from '../database/schema/tables.ts'
+import type { ImportFieldName } from '../csv/index.ts'
+import {
+  bookingColumns,
+  bookingOf,
+  columnValue,
+  type NextValues,
+  outcomeOf,
+  outcomeValues,
+} from '../database/queries/index.ts'
+import type { LaneRow } from '../database/schema/index.ts'
 import type { ImportedLane, ReportedBooking, ReportedLane, ReportedQuote } from './rows.ts'
 
 const quoteColumns = {

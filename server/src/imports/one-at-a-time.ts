@@ -1,5 +1,4 @@
-import { type Doing, recordEvent } from '../audit/security-events.ts'
-import { setUndoing } from '../database/queries/import-undo.ts'
+import { type Doing, recordEvent } from '../audit/index.ts'
 import {
   findBusyImport,
   findImport,
@@ -7,9 +6,10 @@ import {
   insertImport,
   lockImports,
   type NewImportRow,
-} from '../database/queries/imports.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+  setUndoing,
+} from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 
 /** An import or undo cannot begin. The message gives the reason and what to do, for the person who asked. */
 export class ImportConflict extends Error {}

@@ -7,7 +7,7 @@ import { dollarsFromCents } from '#engine/money.ts'
 import { readState } from '#engine/place.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from '../csv/import-fields.ts'
+import { ambiguousHeaders, fieldOfHeader, foldedHeader, type ImportFieldName } from '../csv/index.ts'
 import { type Cell, cellText, readDay, readMoney, readText } from './cells.ts'
 
 type Field = (typeof pastedFields)[number]

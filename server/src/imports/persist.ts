@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { DatabaseUnavailable, LockTimeout } from '../database/session/database-failures.ts'
+import { DatabaseUnavailable, LockTimeout } from '../database/session/index.ts'
 
 /** Waits before a transaction is tried again. A batch that was committed unseen is known by what it left. */
 const retryMs = [100, 400, 1_000, 2_000, 4_000]

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
-import { insertImport } from '../database/queries/imports.ts'
-import { openDatabase } from '../database/session/open-database.ts'
-import { tenantId } from '../database/session/tenant.ts'
+import { insertImport } from '../database/queries/index.ts'
+import { openDatabase, tenantId } from '../database/session/index.ts'
 import { importFile, openImport } from './import-file.ts'
 
 /** A folder of real data, where there is one: it may not be handed on, so it is no part of the project. */

@@ -10,10 +10,9 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import type { ImportFieldName } from '../csv/import-fields.ts'
-import { bookedColumns, columnValue } from '../database/queries/booking-columns.ts'
-import type { NewImportedLane } from '../database/queries/imported-lanes.ts'
-import { lanePlaces } from '../lanes/lane-places.ts'
+import type { ImportFieldName } from '../csv/index.ts'
+import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
+import { lanePlaces } from '../lanes/index.ts'
 import {
   type Cell,
   cellText,

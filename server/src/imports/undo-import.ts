@@ -1,7 +1,5 @@
-import { noteUndoFailure, releaseUndo, undoBatch } from '../database/queries/import-undo.ts'
-import type { NewImportRow } from '../database/queries/imports.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import { type NewImportRow, noteUndoFailure, releaseUndo, undoBatch } from '../database/queries/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
 import { persist } from './persist.ts'
 
 export interface UndoJob {

@@ -8,10 +8,14 @@ import {
 } from '#engine/booking-fields.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import { percentOf } from '#engine/statistics/percent-of.ts'
-import { type BookedColumns, bookingColumns } from '../database/queries/booking-columns.ts'
-import { type QuoteOrigin, quoteOrigins } from '../database/queries/lane-lists.ts'
-import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/tables.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import {
+  type BookedColumns,
+  bookingColumns,
+  type QuoteOrigin,
+  quoteOrigins,
+} from '../database/queries/index.ts'
+import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/index.ts'
+import type { TenantId } from '../database/session/index.ts'
 
 /** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
 export async function laneAnswers(

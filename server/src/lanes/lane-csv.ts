@@ -1,6 +1,6 @@
 import type { Lane } from '#contract/lane.ts'
 import { bookingTable, type CsvBookingField, csvBookingFields } from '#engine/booking-fields.ts'
-import { csvHead, csvLines } from '../csv/csv-lines.ts'
+import { csvHead, csvLines } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 

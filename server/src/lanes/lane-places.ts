@@ -5,7 +5,7 @@ import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
-import type { NewLane } from '../database/queries/lanes.ts'
+import type { NewLane } from '../database/queries/index.ts'
 
 /** Where a field stands in what was sent: a pointer into the body, or the name of a query parameter. */
 type At = Pick<FieldError, 'pointer' | 'parameter'>

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises'
 import { batchLanesPerRequest, batchSecondsMax, tenantRequestsPerWindowMax } from '#contract/limits.ts'
-import type { TenantId } from '../database/session/tenant.ts'
+import type { TenantId } from '../database/session/index.ts'
 import type { TenantLimit } from './tenant-limit.ts'
 
 /** Of the limit a batch leaves so much to the others of its brokerage: somebody may be typing. */

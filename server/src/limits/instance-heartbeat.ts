@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { leaveInstance, seeInstance } from '../database/queries/instances.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { Log } from '../runtime/log.ts'
+import { leaveInstance, seeInstance } from '../database/queries/index.ts'
+import type { Database } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 import { joinMs } from './tenant-limit.ts'
 
 /** How often an instance says that it is here. */

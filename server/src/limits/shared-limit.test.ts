@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import type { Company } from '../cache/tenant-watch.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { tenantId } from '../database/session/tenant.ts'
-import { slidingWindow } from '../security/rate-limit.ts'
+import type { Company } from '../cache/index.ts'
+import { DatabaseUnavailable, tenantId } from '../database/session/index.ts'
+import { slidingWindow } from '../security/index.ts'
 import { joinMs, sharedLimit, tenantWindow } from './tenant-limit.ts'
 
 const ours = tenantId(7)

@@ -1,6 +1,5 @@
-import { createClient } from '@redis/client'
-import { type TenantId, type TenantVersions, tenantId } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
+import { type TenantId, type TenantVersions, tenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
 import { type TakePlace, tenantWindow } from './tenant-limit.ts'
 
 /** What the instances share in Redis or Valkey: the limit's window, and word of what has changed. */
@@ -59,6 +58,8 @@ export async function sharedRedis(
     log: Log
   },
 ): Promise<SharedRedis> {
+  // Loaded only where Redis is configured.
+  const { createClient } = await import('@redis/client')
   const client = createClient({
     url,
     // What cannot be sent at once is not sent later: the database has been asked meanwhile.

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Problem, problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
-import type { Company, TenantWatch } from '../cache/tenant-watch.ts'
-import { DatabaseUnavailable } from '../database/session/database-failures.ts'
-import { spendPatience } from '../database/session/request-deadline.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { Admission, RateLimit } from '../security/rate-limit.ts'
+import type { Company, TenantWatch } from '../cache/index.ts'
+import { DatabaseUnavailable, spendPatience, type TenantId } from '../database/session/index.ts'
+import type { Admission, RateLimit } from '../security/index.ts'
 
 /** The interface's limit of a tenant's requests: one limit, however many instances answer. */
 export interface TenantLimit {

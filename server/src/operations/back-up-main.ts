@@ -1,4 +1,4 @@
-import { readConfig } from '../configuration/config.ts'
+import { readConfig } from '../configuration/index.ts'
 import { backUp } from './back-up.ts'
 import { CommandRefused, exitCodeOf } from './command-database.ts'
 

@@ -8,7 +8,7 @@ import {
   type EmbeddedConnection,
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '#server/embedded-postgres/embedded-postgres.ts'
+} from '#server/embedded-postgres/index.ts'
 import { backUp } from './back-up.ts'
 
 let folder: string

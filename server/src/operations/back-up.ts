@@ -1,8 +1,12 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { copyRunningCluster } from '../embedded-postgres/base-backup.ts'
-import { findPlace, makePlace } from '../embedded-postgres/cluster-location.ts'
-import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts'
+import {
+  copyRunningCluster,
+  findPlace,
+  makePlace,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../embedded-postgres/index.ts'
 import { CommandRefused } from './command-database.ts'
 
 /**

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util'
 import { SingleBar } from 'cli-progress'
 import { TESTED_DAYS } from '#engine/backtest/backtest.ts'
-import { readBacktestFacts } from '../backtests/backtest-facts.ts'
-import { backtestReport } from '../backtests/backtest-report.ts'
-import { backtestInThread } from '../backtests/backtest-thread.ts'
+import { backtestInThread, backtestReport, readBacktestFacts } from '../backtests/index.ts'
 import { atTenant, type CommandDatabase } from './command-database.ts'
 import { UsageError } from './import-command-line.ts'
 

@@ -1,16 +1,14 @@
 import type pg from 'pg'
-import { type Config, ConfigError } from '../configuration/config.ts'
-import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
-import { findTenant } from '../database/queries/people.ts'
-import { migrate, missingMigrations } from '../database/schema/migrate.ts'
-import { type Database, openDatabase } from '../database/session/open-database.ts'
-import { tenantId } from '../database/session/tenant.ts'
-import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
+import { type Config, ConfigError } from '../configuration/index.ts'
+import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
+import { migrate, missingMigrations } from '../database/schema/index.ts'
+import { type Database, openDatabase, tenantId } from '../database/session/index.ts'
 import {
+  DataFolderInUse,
   embeddedConnections,
   runningEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../embedded-postgres/embedded-postgres.ts'
+} from '../embedded-postgres/index.ts'
 
 /** A reason why a command cannot do its work, fit to be shown as it is. */
 export class CommandRefused extends Error {}

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { shape } from '#contract/shape.ts'
 import { signUp } from '#contract/sign-in.ts'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
-import { createTenant, newTenantId } from '../database/queries/people.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { hashPassword } from '../security/password.ts'
+import { byOperator, recordEvent } from '../audit/index.ts'
+import { createTenant, newTenantId } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { hashPassword } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
 
 const signUpBody = shape(signUp.body, 'body')

@@ -1,6 +1,12 @@
-import { readConfig } from '../configuration/config.ts'
-import { DistributionRefused, distribute, shardsMax, shardsUsual } from '../database/schema/distribution.ts'
-import { missingMigrations, unknownMigrations } from '../database/schema/migrate.ts'
+import { readConfig } from '../configuration/index.ts'
+import {
+  DistributionRefused,
+  distribute,
+  missingMigrations,
+  shardsMax,
+  shardsUsual,
+  unknownMigrations,
+} from '../database/schema/index.ts'
 import { CommandRefused, exitCodeOf } from './command-database.ts'
 
 const usage = `npm run distribute                  spreads the database of MIGRATION_DATABASE_URL over its Citus workers, by tenant

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { readConfig } from '../configuration/config.ts'
+import { readConfig } from '../configuration/index.ts'
 import { exitCodeOf } from './command-database.ts'
 import { examine, type Finding } from './doctor.ts'
 

@@ -2,15 +2,20 @@ import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import { createClient } from '@redis/client'
 import pg from 'pg'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
-import { type Config, ConfigError } from '../configuration/config.ts'
-import { readKeyCheck } from '../database/queries/installation.ts'
-import { missingMigrations, unknownMigrations } from '../database/schema/migrate.ts'
-import { type Database, openDatabase } from '../database/session/open-database.ts'
-import { openReplica, replicaFaults, replicaReads } from '../database/session/replica.ts'
-import { missingWalls } from '../database/session/row-level-security.ts'
-import { runningEmbeddedPostgres } from '../embedded-postgres/embedded-postgres.ts'
-import { unsealWithAny } from '../security/sealed-secret.ts'
+import { keyCheckPlace, keyCheckText } from '../access/index.ts'
+import { type Config, ConfigError } from '../configuration/index.ts'
+import { readKeyCheck } from '../database/queries/index.ts'
+import { missingMigrations, unknownMigrations } from '../database/schema/index.ts'
+import {
+  type Database,
+  missingWalls,
+  openDatabase,
+  openReplica,
+  replicaFaults,
+  replicaReads,
+} from '../database/session/index.ts'
+import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
+import { unsealWithAny } from '../security/index.ts'
 
 /** What was looked at, how it stands, and for what is not well how to mend it. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { eraseTenantRows, type TenantRows } from '../database/queries/operators.ts'
+import { eraseTenantRows, type TenantRows } from '../database/queries/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 

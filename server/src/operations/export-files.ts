@@ -5,8 +5,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { rowsAtOnce } from '../database/queries/tenant-copy.ts'
-import { derivedKey, keyName, type SecretKey } from '../security/sealed-secret.ts'
+import { rowsAtOnce } from '../database/queries/index.ts'
+import { derivedKey, keyName, type SecretKey } from '../security/index.ts'
 import { CommandRefused } from './command-database.ts'
 
 /**

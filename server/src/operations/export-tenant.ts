@@ -1,18 +1,11 @@
 import { existsSync } from 'node:fs'
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { secretPlace } from '../access/callers.ts'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
-import { type CopiedTable, copyingTenant, tablesLeftBehind } from '../database/queries/tenant-copy.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import {
-  keyName,
-  type SecretKey,
-  type SecretKeys,
-  seal,
-  unseal,
-  unsealWithAny,
-} from '../security/sealed-secret.ts'
+import { secretPlace } from '../access/index.ts'
+import { byOperator, recordEvent } from '../audit/index.ts'
+import { type CopiedTable, copyingTenant, tablesLeftBehind } from '../database/queries/index.ts'
+import type { TenantId } from '../database/session/index.ts'
+import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import {
   type ExportedTable,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { importFieldNames, importFields } from '../csv/import-fields.ts'
+import { importFieldNames, importFields } from '../csv/index.ts'
 
 /** What the person at the command line wants. */
 export type ImportCommand =

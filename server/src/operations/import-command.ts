@@ -3,15 +3,22 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { SingleBar } from 'cli-progress'
-import { byOperator } from '../audit/security-events.ts'
-import { findImport, listImports } from '../database/queries/imports.ts'
-import type { NamedTenant } from '../database/queries/operators.ts'
-import type { RowError } from '../database/schema/tables.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { FileBytes, ImportFileError } from '../imports/csv-file.ts'
-import { type ImportEnd, importFile, openImport } from '../imports/import-file.ts'
-import { beginImport, beginUndo, ImportConflict, undoRowsTotal } from '../imports/one-at-a-time.ts'
-import { undoImport } from '../imports/undo-import.ts'
+import { byOperator } from '../audit/index.ts'
+import { findImport, listImports, type NamedTenant } from '../database/queries/index.ts'
+import type { RowError } from '../database/schema/index.ts'
+import type { Database } from '../database/session/index.ts'
+import {
+  beginImport,
+  beginUndo,
+  type FileBytes,
+  ImportConflict,
+  type ImportEnd,
+  type ImportFileError,
+  importFile,
+  openImport,
+  undoImport,
+  undoRowsTotal,
+} from '../imports/index.ts'
 import { atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import type { ImportCommand } from './import-command-line.ts'
 

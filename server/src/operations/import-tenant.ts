@@ -1,26 +1,18 @@
 import { resolve } from 'node:path'
-import { secretPlace } from '../access/callers.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
-import { verifyAudit } from '../database/queries/audit-log.ts'
-import { readKeyCheck, writeKeyCheck } from '../database/queries/installation.ts'
+import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
+import { byOperator, recordEvent } from '../audit/index.ts'
 import {
   type CopiedTable,
   copyingTenant,
   lookAtTables,
+  readKeyCheck,
   rowsAtOnce,
   type TenantCopy,
-} from '../database/queries/tenant-copy.ts'
-import type { Database } from '../database/session/open-database.ts'
-import { type TenantId, tenantId } from '../database/session/tenant.ts'
-import {
-  keyName,
-  type SecretKey,
-  type SecretKeys,
-  seal,
-  unseal,
-  unsealWithAny,
-} from '../security/sealed-secret.ts'
+  verifyAudit,
+  writeKeyCheck,
+} from '../database/queries/index.ts'
+import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
+import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
 import {
   type ExportedTable,

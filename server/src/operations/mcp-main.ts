@@ -1,5 +1,5 @@
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { agentServer } from '../agents/tools.ts'
+import { agentServer } from '../agents/index.ts'
 
 /**
  * The Model Context Protocol over standard input and output, for an agent that starts its tools as programs:

@@ -1,5 +1,5 @@
-import { ConfigError, readConfig } from '../configuration/config.ts'
-import { migrate } from '../database/schema/migrate.ts'
+import { ConfigError, readConfig } from '../configuration/index.ts'
+import { migrate } from '../database/schema/index.ts'
 
 /** `npm run migrate`: brings the PostgreSQL of MIGRATION_DATABASE_URL to this version. */
 async function main(): Promise<void> {

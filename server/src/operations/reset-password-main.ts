@@ -1,4 +1,4 @@
-import { readConfig } from '../configuration/config.ts'
+import { readConfig } from '../configuration/index.ts'
 import { exitCodeOf } from './command-database.ts'
 import { resetPassword } from './reset-password.ts'
 

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { byOperator, recordEvent } from '../audit/security-events.ts'
-import { liveTokensOf, revokeTokensOf } from '../database/queries/credentials.ts'
-import { endSessions, findUser, signInOf, updateUser } from '../database/queries/people.ts'
-import { hashPassword } from '../security/password.ts'
+import { byOperator, recordEvent } from '../audit/index.ts'
+import {
+  endSessions,
+  findUser,
+  liveTokensOf,
+  revokeTokensOf,
+  signInOf,
+  updateUser,
+} from '../database/queries/index.ts'
+import { hashPassword } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
 
 /** A reset password, and what became of the person's live service tokens. */

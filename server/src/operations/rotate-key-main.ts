@@ -1,6 +1,5 @@
-import { readConfig } from '../configuration/config.ts'
-import { secretKeysOf } from '../configuration/secret-key-file.ts'
-import { listTenants } from '../database/queries/operators.ts'
+import { readConfig, secretKeysOf } from '../configuration/index.ts'
+import { listTenants } from '../database/queries/index.ts'
 import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { rotateKey } from './rotate-key.ts'
 

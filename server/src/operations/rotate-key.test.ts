@@ -5,19 +5,17 @@ import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { sendEventsTo } from '#testing/event-receiver.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { eventSecretPlace } from '../access/event-secrets.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
-import { readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/installation.ts'
-import { listTenants } from '../database/queries/operators.ts'
+import { eventSecretPlace, keyCheckPlace, keyCheckText } from '../access/index.ts'
+import { listTenants, readKeyCheck, writeKeyCheck, writeKeyNames } from '../database/queries/index.ts'
 import {
   keyName,
   type SecretKey,
   type SecretKeys,
   seal,
   secretKey,
+  type TokenClaims,
   unseal,
-} from '../security/sealed-secret.ts'
-import type { TokenClaims } from '../security/token.ts'
+} from '../security/index.ts'
 import { rotateKey } from './rotate-key.ts'
 
 function newKey(): SecretKey {

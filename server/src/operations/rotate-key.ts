@@ -1,14 +1,18 @@
-import { secretPlace } from '../access/callers.ts'
-import { eventSecretPlace } from '../access/event-secrets.ts'
-import { keyCheckPlace, keyCheckText } from '../access/key-check.ts'
-import { countTokensOfOtherKeys, sealAnew, sealedSecrets } from '../database/queries/credentials.ts'
-import { sealEventSecretAnew, sealedEventSecrets } from '../database/queries/event-endpoints.ts'
-import { readKeyCheck, readKeyNames, replaceKeyCheck } from '../database/queries/installation.ts'
-import type { NamedTenant } from '../database/queries/operators.ts'
-import type { TenantTransaction } from '../database/schema/tables.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from '../security/sealed-secret.ts'
+import { eventSecretPlace, keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
+import {
+  countTokensOfOtherKeys,
+  type NamedTenant,
+  readKeyCheck,
+  readKeyNames,
+  replaceKeyCheck,
+  sealAnew,
+  sealEventSecretAnew,
+  sealedEventSecrets,
+  sealedSecrets,
+} from '../database/queries/index.ts'
+import type { TenantTransaction } from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
+import { keyName, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { type CommandDatabase, CommandRefused } from './command-database.ts'
 
 const secretsPerLook = 100

@@ -1,5 +1,5 @@
-import { byOperator, recordEvent } from '../audit/security-events.ts'
-import { setTenantStatus } from '../database/queries/people.ts'
+import { byOperator, recordEvent } from '../audit/index.ts'
+import { setTenantStatus } from '../database/queries/index.ts'
 import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { ConfigError, readConfig } from '../configuration/config.ts'
-import { DataFolderInUse } from '../embedded-postgres/data-folder.ts'
+import { ConfigError, readConfig } from '../configuration/index.ts'
+import { DataFolderInUse } from '../embedded-postgres/index.ts'
 import { CommandRefused } from './command-database.ts'
 import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 

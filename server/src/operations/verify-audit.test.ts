@@ -5,8 +5,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { call, type MadeTenant, makeServiceToken, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { auditHeads } from '../audit/audit-heads.ts'
-import { serviceLog } from '../watching/service-log.ts'
+import { auditHeads } from '../audit/index.ts'
+import { serviceLog } from '../watching/index.ts'
 import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
 let app: TestApp

@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { type LoggedHead, verifyAudit } from '../database/queries/audit-log.ts'
-import { listTenants, type NamedTenant } from '../database/queries/operators.ts'
-import type { Database } from '../database/session/open-database.ts'
+import { type LoggedHead, listTenants, type NamedTenant, verifyAudit } from '../database/queries/index.ts'
+import type { Database } from '../database/session/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 
 /** Heads of audit logs by brokerage, as the service logged them. */

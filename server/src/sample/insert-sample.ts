@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { readPlace } from '#engine/place.ts'
-import { issueServiceToken, issueSigningSecret } from '../access/issue-credentials.ts'
-import { recordEvent } from '../audit/security-events.ts'
-import { insertQuoteRequests, type NewLane } from '../database/queries/lanes.ts'
-import { createTenant, insertUser, newTenantId } from '../database/queries/people.ts'
-import type { LaneRow, TenantTransaction } from '../database/schema/tables.ts'
-import type { Database } from '../database/session/open-database.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import { lanePlaces } from '../lanes/lane-places.ts'
-import { hashPassword } from '../security/password.ts'
-import type { SecretKeys } from '../security/sealed-secret.ts'
-import type { Tokens } from '../security/token.ts'
+import { issueServiceToken, issueSigningSecret } from '../access/index.ts'
+import { recordEvent } from '../audit/index.ts'
+import {
+  createTenant,
+  insertQuoteRequests,
+  insertUser,
+  type NewLane,
+  newTenantId,
+} from '../database/queries/index.ts'
+import type { LaneRow, TenantTransaction } from '../database/schema/index.ts'
+import type { Database, TenantId } from '../database/session/index.ts'
+import { lanePlaces } from '../lanes/index.ts'
+import { hashPassword, type SecretKeys, type Tokens } from '../security/index.ts'
 import { type SampleLane, sampleBrokerage } from './sample-brokerage.ts'
 
 /** What a newcomer needs to try the service; shown once and kept nowhere. */

@@ -1,7 +1,7 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2'
 import { problem } from '#contract/errors.ts'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
-import { TurnsTaken, turns } from '../runtime/concurrency-limit.ts'
+import { TurnsTaken, turns } from '../runtime/index.ts'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. About 30 ms a hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ConfigError, readConfig } from '../configuration/config.ts'
+import { ConfigError, readConfig } from '../configuration/index.ts'
 import { isNetwork, trustedProxies } from './trusted-proxies.ts'
 
 test('an address belongs to a network that was named, in either of its forms, and to no other', () => {

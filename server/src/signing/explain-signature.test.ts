@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { newSigningSecret } from '../security/signing-secret.ts'
+import { newSigningSecret } from '../security/index.ts'
 import { explainSignature, type KnownSecret, type SignedPart } from './explain-signature.ts'
 
 const nowSeconds = 1_772_373_600

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { contentType } from './metrics.ts'
 
 export interface MetricsListener {
   readonly port: number
@@ -14,6 +13,8 @@ export async function listenForMetrics(
   read: () => Promise<string>,
   onError: (error: unknown) => void,
 ): Promise<MetricsListener> {
+  // Loaded only where metrics are served: the library behind it takes part of the time of a start.
+  const { contentType } = await import('./metrics.ts')
   /** Who asks while the numbers are being read gets the same ones. */
   let reading: Promise<string> | null = null
   const readOnce = () => {

@@ -1,17 +1,19 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { CallLogCounts } from '../audit/call-log.ts'
-import type { BacktestCounts } from '../backtests/backtest-runner.ts'
-import type { BookCounts } from '../book/books.ts'
-import type { MemoryCounts } from '../cache/tenant-memory.ts'
-import type { WatchCounts } from '../cache/tenant-watch.ts'
-import type { EventQueue } from '../database/queries/events.ts'
-import type { Connections } from '../database/session/open-database.ts'
-import type { Replica } from '../database/session/replica.ts'
-import { databaseFailures, transactionKinds } from '../database/session/transaction-watch.ts'
-import type { EventCounts } from '../events/event-sender.ts'
-import type { ImportCounts } from '../imports/import-runner.ts'
-import { version } from '../runtime/version.ts'
-import type { Admission } from '../security/rate-limit.ts'
+import type { CallLogCounts } from '../audit/index.ts'
+import type { BacktestCounts } from '../backtests/index.ts'
+import type { BookCounts } from '../book/index.ts'
+import type { MemoryCounts, WatchCounts } from '../cache/index.ts'
+import type { EventQueue } from '../database/queries/index.ts'
+import {
+  type Connections,
+  databaseFailures,
+  type Replica,
+  transactionKinds,
+} from '../database/session/index.ts'
+import type { EventCounts } from '../events/index.ts'
+import type { ImportCounts } from '../imports/index.ts'
+import { version } from '../runtime/index.ts'
+import type { Admission } from '../security/index.ts'
 import type { Check } from './readiness.ts'
 import type { Metrics } from './watching.ts'
 

@@ -1,5 +1,4 @@
-import type { Database } from '../database/session/open-database.ts'
-import type { Replica } from '../database/session/replica.ts'
+import type { Database, Replica } from '../database/session/index.ts'
 
 /** Something that must hold before requests are sent here. */
 export interface Check {

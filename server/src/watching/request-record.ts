@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { Log } from '../runtime/log.ts'
-import { callerNetwork } from '../security/caller-network.ts'
+import type { TenantId } from '../database/session/index.ts'
+import type { Log } from '../runtime/index.ts'
+import { callerNetwork } from '../security/index.ts'
 import type { Metrics, RequestSpan, Traces } from './watching.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { Config } from '../configuration/config.ts'
+import type { Config } from '../configuration/index.ts'
 
 /** The service's log: one line of JSON an event, each with a time and a level by its name. */
 export function serviceLog(level: Config['logLevel'], destination?: DestinationStream): Logger {

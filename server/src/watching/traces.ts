@@ -19,9 +19,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import type { samplers } from '../configuration/config.ts'
-import type { Log } from '../runtime/log.ts'
-import { version } from '../runtime/version.ts'
+import type { samplers } from '../configuration/index.ts'
+import { type Log, version } from '../runtime/index.ts'
 import type { RequestSpan, Traces } from './watching.ts'
 
 export interface ServiceTraces extends Traces {

@@ -1,9 +1,8 @@
 import type { Endpoint } from '#contract/endpoint.ts'
 import type { ProblemCode } from '#contract/errors.ts'
-import type { TenantId } from '../database/session/tenant.ts'
-import type { TransactionWatch } from '../database/session/transaction-watch.ts'
-import type { TenantLimit } from '../limits/tenant-limit.ts'
-import type { RateLimit } from '../security/rate-limit.ts'
+import type { TenantId, TransactionWatch } from '../database/session/index.ts'
+import type { TenantLimit } from '../limits/index.ts'
+import type { RateLimit } from '../security/index.ts'
 
 /** Counts what the service does, for those who watch it. No count names a tenant, a person or an address. */
 export interface Metrics {

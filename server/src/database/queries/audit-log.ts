@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
-import type { Tables, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
-import { auditMoved } from '../session/transaction-changes.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import { auditMoved, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
 
 /** Something that happened to a brokerage's keys: who did what to whom, and from where. */

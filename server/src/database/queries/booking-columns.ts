@@ -6,7 +6,7 @@ import {
   bookingTable,
   ofEachBookingField,
 } from '#engine/booking-fields.ts'
-import type { JsonRow, LaneRow } from '../schema/tables.ts'
+import type { JsonRow, LaneRow } from '../schema/index.ts'
 
 export type BookingColumn = BookingName<'column'>
 export type BookedColumns = Pick<LaneRow, BookingColumn>

@@ -1,8 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { Tables, TenantTransaction } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import type { TenantId } from '../session/tenant.ts'
-import { accessChanged } from '../session/transaction-changes.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import { accessChanged, type Database, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
 
 export type ServiceTokenRow = Selectable<Tables['service_tokens']>

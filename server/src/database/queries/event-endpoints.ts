@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { Tables, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
 
 export type EventEndpointRow = Selectable<Tables['event_endpoints']>

@@ -1,8 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { OutcomeRule } from '#engine/shipment-update.ts'
-import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import { type TenantId, tenantId } from '../session/tenant.ts'
+import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
+import { type Database, type TenantId, tenantId } from '../session/index.ts'
 
 /** A lane as it was when an event of it was written down, in the form that JSON has. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>

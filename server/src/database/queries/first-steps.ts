@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 
 /** What a brokerage has done so far, for the guidance of those who have just signed up. */
 export interface FirstSteps {

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { KeptValue, RowChange, RowError, Tables, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { KeptValue, RowChange, RowError, Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
 
 export type NewImportRow = Selectable<Tables['imports']>

@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 
 /** A known text sealed with the secret key this database was first started with, or null before that. */
 export async function readKeyCheck(transaction: TenantTransaction): Promise<Buffer | null> {

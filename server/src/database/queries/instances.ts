@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
-import { instanceGoneMs } from '../schema/distribution.ts'
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import type { TenantId } from '../session/tenant.ts'
+import { instanceGoneMs, type TenantTransaction } from '../schema/index.ts'
+import type { Database, TenantId } from '../session/index.ts'
 
 /**
  * One that left in peace counts for so long after it: until the last requests that it admitted have left the window.

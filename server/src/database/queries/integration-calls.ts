@@ -1,6 +1,5 @@
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import type { Database, TenantId } from '../session/index.ts'
 
 /** A call to the integration interface, ready to be written down. */
 export interface KeptCall {

@@ -7,9 +7,8 @@ import {
   type RuledOutcome,
   stampsAfterRollback,
 } from '#engine/shipment-update.ts'
-import type { JsonRow, LaneRow, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
-import { quotesChanged } from '../session/transaction-changes.ts'
+import type { JsonRow, LaneRow, TenantTransaction } from '../schema/index.ts'
+import { quotesChanged, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
 
 /** Columns beside the booking whose changes are kept in the audit trail. */

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type OrderByItemBuilder, type RawBuilder, sql } from 'kysely'
-import type { LaneRow, Tables, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { LaneRow, Tables, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 import { landedMarginCents, marginComparable, marginLanded, quotedMarginCents } from './landed-margin.ts'
 
 export interface LaneFilter {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { rateThatCounts } from '#engine/history.ts'
-import type { LaneRow, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { LaneRow, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 
 /** An exact city pair, by the keys of its places. */

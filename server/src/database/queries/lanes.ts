@@ -1,8 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { LaneRow, LanesTable, Tables, TenantTransaction } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import type { TenantId } from '../session/tenant.ts'
-import { quotesChanged, quotesMade } from '../session/transaction-changes.ts'
+import type { LaneRow, LanesTable, Tables, TenantTransaction } from '../schema/index.ts'
+import { type Database, quotesChanged, quotesMade, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookedColumns } from './booking-columns.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>

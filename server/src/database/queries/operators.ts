@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type TenantId, tenantId } from '../session/tenant.ts'
+import { type TenantId, tenantId } from '../session/index.ts'
 
 export interface NamedTenant {
   readonly tenant: TenantId

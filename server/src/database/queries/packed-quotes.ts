@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { TenantId, TenantVersions } from '../session/tenant.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import type { TenantId, TenantVersions } from '../session/index.ts'
 
 /** The settings of a brokerage by which its quotes are read. */
 export interface BookSettings {

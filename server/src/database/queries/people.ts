@@ -2,10 +2,8 @@ import { randomInt } from 'node:crypto'
 import { type Selectable, sql } from 'kysely'
 import type { Role } from '#contract/endpoint.ts'
 import type { RateFloors } from '#engine/estimate/optimum.ts'
-import type { Tables, TenantTransaction } from '../schema/tables.ts'
-import type { Database } from '../session/open-database.ts'
-import { type TenantId, tenantId } from '../session/tenant.ts'
-import { accessChanged } from '../session/transaction-changes.ts'
+import type { Tables, TenantTransaction } from '../schema/index.ts'
+import { accessChanged, type Database, type TenantId, tenantId } from '../session/index.ts'
 
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { PerformanceSums } from '#engine/performance.ts'
-import type { LaneRow, TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { LaneRow, TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 import {
   landedMarginCents,
   marginComparable,

@@ -1,7 +1,5 @@
-import type { JsonRow } from '../schema/tables.ts'
-import { LockTimeout } from '../session/database-failures.ts'
-import type { Database } from '../session/open-database.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { JsonRow } from '../schema/index.ts'
+import { type Database, LockTimeout, type TenantId } from '../session/index.ts'
 import { laneOfJson } from './booking-columns.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
 

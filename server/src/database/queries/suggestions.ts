@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import type { TenantId } from '../session/index.ts'
 
 /**
  * How often each place is an end of the tenant's newest lanes, by the place's key.

@@ -1,6 +1,5 @@
 import pg from 'pg'
-import type { Identifiers } from '../session/identifiers.ts'
-import type { TenantId } from '../session/tenant.ts'
+import type { Identifiers, TenantId } from '../session/index.ts'
 import { tenantTables } from './operators.ts'
 
 const sentFromOnePlace =

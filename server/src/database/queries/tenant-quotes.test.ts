@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeLane, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import { tenantId } from '../session/tenant.ts'
+import { tenantId } from '../session/index.ts'
 import { readTenantQuotes } from './tenant-quotes.ts'
 
 let app: TestApp

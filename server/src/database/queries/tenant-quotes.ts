@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.ts'
-import type { TenantTransaction } from '../schema/tables.ts'
-import type { TenantId, TenantVersions } from '../session/tenant.ts'
+import type { TenantTransaction } from '../schema/index.ts'
+import type { TenantId, TenantVersions } from '../session/index.ts'
 
 /** How often a tenant's facts and its access have changed: at least the versions of whatever is read after it. */
 export async function readVersions(

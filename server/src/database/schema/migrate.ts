@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
-const folder = new URL('../migrations/', import.meta.url)
+const folder = new URL('./migrations/', import.meta.url)
 /** Any fixed number: two processes that migrate at once take turns by it. */
 const migrationLock = 7_205_913
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { instanceGoneMs } from '../schema/distribution.ts'
+import { instanceGoneMs } from '../schema/index.ts'
 import { type TenantId, type TenantVersions, tenantId } from './tenant.ts'
 
 export interface ChangedTenants {

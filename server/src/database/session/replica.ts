@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { missingWalls } from './row-level-security.ts'

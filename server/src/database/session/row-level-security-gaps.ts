@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 
 /**
  * What the catalogue of a migrated database must not hold, one question for each way through a wall: PostgreSQL would do

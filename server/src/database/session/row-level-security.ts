@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import { notSpread } from '../schema/distribution.ts'
-import type { TenantTransaction } from '../schema/tables.ts'
+import { notSpread, type TenantTransaction } from '../schema/index.ts'
 import { roleTimeouts } from './connection.ts'
 import type { Database } from './open-database.ts'
 import { openWalls } from './row-level-security-gaps.ts'

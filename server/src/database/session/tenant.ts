@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 
 /** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
 export type TenantId = number & { readonly __tenant: unique symbol }

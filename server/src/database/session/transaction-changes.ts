@@ -1,4 +1,4 @@
-import type { TenantTransaction } from '../schema/tables.ts'
+import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from './tenant.ts'
 
 /** What a transaction has changed of its tenant: the versions move on as it commits. */

@@ -1,0 +1,8 @@
+/**
+ * What the service records about its own use: security events, refusals, and calls to the integration interface.
+ */
+export { auditCsvHead, auditCsvLines } from './audit-csv.ts'
+export { auditHeads } from './audit-heads.ts'
+export { type CallLog, type CallLogCounts, callLog } from './call-log.ts'
+export { type CameFrom, type Refusals, refusals } from './refusals.ts'
+export { byOperator, type Doing, recordEvent } from './security-events.ts'

@@ -1,0 +1,8 @@
+/**
+ * The book of a brokerage: its quotes in memory, opened once and kept current from the log of changes.
+ * Markup, lane insight, estimates and expected costs read it and nothing else.
+ */
+export { type AskedScope, askedScope, ownScope } from './asked-scope.ts'
+export { type Book, type BookCounts, type Books, books, type OpenBook } from './books.ts'
+export { BrokerageBook } from './brokerage-book.ts'
+export { costExpected, costsOf } from './expected-costs.ts'

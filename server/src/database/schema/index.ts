@@ -1,0 +1,32 @@
+/**
+ * The schema: its migrations, its tables as types, and how tables are distributed over machines.
+ */
+export {
+  DistributionRefused,
+  distribute,
+  hasWorkers,
+  instanceGoneMs,
+  notSpread,
+  shardsMax,
+  shardsUsual,
+  tablesWithoutTenant,
+} from './distribution.ts'
+export {
+  type Migration,
+  migrate,
+  migrationNames,
+  missingMigrations,
+  readMigrations,
+  unknownMigrations,
+} from './migrate.ts'
+export type {
+  JsonRow,
+  KeptValue,
+  LaneRow,
+  LanesTable,
+  RowChange,
+  RowError,
+  Tables,
+  TenantTransaction,
+  UnshownLaneColumn,
+} from './tables.ts'

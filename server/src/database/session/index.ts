@@ -1,0 +1,28 @@
+/**
+ * Connections and transactions: each transaction sees one tenant only, has a deadline, and shares the pool fairly.
+ */
+export type { ChangedTenants } from './changed-tenants.ts'
+export { roleTimeouts } from './connection.ts'
+export { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-failures.ts'
+export type { Identifiers } from './identifiers.ts'
+export { type Connections, type Database, openDatabase } from './open-database.ts'
+export {
+  openReplica,
+  type Replica,
+  replicaBehindMaxMs,
+  replicaFaults,
+  replicaReads,
+  type StaleReads,
+} from './replica.ts'
+export { behindRequests, Patience, spendPatience, withPatience } from './request-deadline.ts'
+export { missingWalls } from './row-level-security.ts'
+export { openWalls } from './row-level-security-gaps.ts'
+export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
+export { accessChanged, auditMoved, quotesChanged, quotesMade } from './transaction-changes.ts'
+export {
+  databaseFailure,
+  databaseFailures,
+  type TransactionWatch,
+  transactionKinds,
+  watchedDatabase,
+} from './transaction-watch.ts'

@@ -1,0 +1,26 @@
+/**
+ * The code of each endpoint, in a file with the same name as its declaration in the contract.
+ * An endpoint parses, fetches, decides, stores and answers. It knows neither the HTTP framework nor the clock.
+ */
+export { auditEndpoints } from './audit.ts'
+export { backtestEndpoint } from './backtest.ts'
+export { credentialEndpoints } from './credentials.ts'
+export { type Call, type CsvFile, Reply, type ServedEndpoint, type Signed } from './endpoint-call.ts'
+export { eventEndpoints } from './event-endpoints.ts'
+export { firstStepsEndpoint } from './first-steps.ts'
+export { importEndpoints } from './imports.ts'
+export { insightBatchEndpoint } from './insight-batch.ts'
+export { integrationCallEndpoints } from './integration-calls.ts'
+export { laneAdviceEndpoint, laneInsightEndpoint } from './lane-insight.ts'
+export { laneListEndpoints } from './lane-lists.ts'
+export { laneRecordEndpoint } from './lane-record.ts'
+export { markupEndpoint, quoteAdviceEndpoint } from './markup.ts'
+export type { Parts } from './parts.ts'
+export { pastedLanesEndpoint } from './pasted-lanes.ts'
+export { performanceEndpoints } from './performance.ts'
+export { quoteEndpoints } from './quote-requests.ts'
+export { shipmentUpdateEndpoint } from './shipment-update.ts'
+export { signInEndpoints } from './sign-in.ts'
+export { signatureCheckEndpoint } from './signature-check.ts'
+export { suggestionEndpoints } from './suggestions.ts'
+export { userEndpoints } from './users.ts'

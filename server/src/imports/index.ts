@@ -1,0 +1,12 @@
+/**
+ * CSV imports: reading a file, checking each row, keeping the rows, and undoing an import.
+ */
+export { type ColumnMatch, matchColumns, readColumns } from './columns.ts'
+export { type FileBytes, ImportFileError } from './csv-file.ts'
+export { type ImportEnd, importFile, openImport } from './import-file.ts'
+export { type ImportCounts, type ImportRunner, importRunner } from './import-runner.ts'
+export { knownCells } from './known-cells.ts'
+export { beginImport, beginUndo, ImportConflict, refuseWhileBusy, undoRowsTotal } from './one-at-a-time.ts'
+export { readPasted } from './pasted-lanes.ts'
+export { readRow } from './rows.ts'
+export { undoImport } from './undo-import.ts'

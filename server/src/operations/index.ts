@@ -1,0 +1,10 @@
+/**
+ * The commands of operators: one *-main.ts file per command, and what only commands use.
+ */
+export { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+export { eraseTenant } from './erase-tenant.ts'
+export { type ExportOptions, exportTenant } from './export-tenant.ts'
+export { type ImportOptions, importedLines, importTenant } from './import-tenant.ts'
+export { resetPassword } from './reset-password.ts'
+export { changeTenantStatus } from './tenant-status.ts'
+export { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'

@@ -1,0 +1,8 @@
+/**
+ * What every room needs of the process: the log, the version, and rules for running work concurrently.
+ */
+export { TurnsTaken, turns } from './concurrency-limit.ts'
+export type { Log } from './log.ts'
+export { runInOrder } from './run-in-order.ts'
+export { version } from './version.ts'
+export { inTurns } from './yield-between-steps.ts'

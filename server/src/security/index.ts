@@ -1,0 +1,38 @@
+/**
+ * Cryptography and limits against abuse: passwords, tokens, sealed secrets, rate limits, and addresses.
+ * Secrets, time and randomness are parameters.
+ */
+export { callerNetwork } from './caller-network.ts'
+export {
+  type AllowedPrivate,
+  allowedPrivate,
+  isNameOrNetwork,
+  mayReach,
+  type OutboundTarget,
+  outboundTarget,
+} from './outbound-address.ts'
+export { hashPassword, isGuessable, isPassword } from './password.ts'
+export {
+  type Admission,
+  type RateLimit,
+  signatureCheckLimit,
+  slidingWindow,
+  tenantLimit,
+} from './rate-limit.ts'
+export {
+  derivedKey,
+  keyName,
+  type SecretKey,
+  type SecretKeys,
+  seal,
+  secretKey,
+  secretKeys,
+  unseal,
+  unsealWithAny,
+} from './sealed-secret.ts'
+export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-in-back-off.ts'
+export { type SignUps, signUpLimit } from './sign-up-limit.ts'
+export { newSigningSecret } from './signing-secret.ts'
+export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
+export { callerAddress, isNetwork, trustedProxies } from './trusted-proxies.ts'
+export { newWebhookSecret, webhookSignature } from './webhook-signature.ts'
