@@ -11,11 +11,7 @@ import { newSigningSecret } from '#server/security/index.ts'
 import { readSignatureHeaders, signatureOf, verifySignature } from '#server/signing/index.ts'
 import { type Integration, makeIntegration, makeLane } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
-import {
-  type CodeLanguage,
-  exportLines,
-  shipmentUpdateCode,
-} from '../dashboard/src/parts/integration-code.ts'
+import { type CodeLanguage, exportLines, shipmentUpdateCode } from '../dashboard/src/code-samples/index.ts'
 import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { shippedFiles as allShippedFiles, importsOf, textOf, withoutComments } from './repository.ts'
 
 /** Programs that people paste stand in it as text: what they import and read, they do elsewhere. It imports nothing itself. */
-const programsAsText = 'dashboard/src/parts/integration-code.ts'
+const programsAsText = 'dashboard/src/code-samples/integration-code.ts'
 const shippedFiles = () => allShippedFiles().filter((path) => path !== programsAsText)
 
 /** What the files of a folder may import: folders (ending in /), files, packages. Whatever is not here is refused. */

@@ -8,11 +8,9 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { pagePaths } from '#contract/pages.ts'
-import { CallFailed, reachService } from './call.ts'
-import { NoSuchPage } from './pages/no-such-page.tsx'
-import { Failed, Loading } from './parts/states.tsx'
-import { sessionQuery } from './session.tsx'
-import { Shell } from './shell.tsx'
+import { CallFailed, reachService, sessionQuery } from './api/index.ts'
+import { Failed, Loading } from './shared-ui/index.ts'
+import { NoSuchPage, Shell } from './shell/index.ts'
 
 /** Words of an address's query, as they are written: a number stays text until a page reads it. */
 type Search = Readonly<Record<string, string>>
@@ -76,77 +74,92 @@ const fetched =
 const desk = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.desk,
-  component: lazyRouteComponent(fetched(() => import('./pages/quote-desk.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./quote-desk/index.ts'))),
 })
 const start = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.start,
-  component: lazyRouteComponent(fetched(() => import('./pages/first-steps.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./first-steps/index.ts'))),
 })
 const quotes = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.quotes,
-  component: lazyRouteComponent(fetched(() => import('./pages/quotes.tsx'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./quotes/index.ts')),
+    'QuotesPage',
+  ),
 })
 const quote = createRoute({
   getParentRoute: () => signedIn,
   path: page(pagePaths.quote),
-  component: lazyRouteComponent(fetched(() => import('./pages/quote.tsx'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./quotes/index.ts')),
+    'QuotePage',
+  ),
 })
 const shipments = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.shipments,
-  component: lazyRouteComponent(fetched(() => import('./pages/shipments.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./shipments/index.ts'))),
 })
 const lane = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.lane,
-  component: lazyRouteComponent(fetched(() => import('./pages/lane.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./lane/index.ts'))),
 })
 const performance = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.performance,
-  component: lazyRouteComponent(fetched(() => import('./pages/performance.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./performance/index.ts'))),
 })
 const integration = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.integration,
-  component: lazyRouteComponent(fetched(() => import('./pages/integration.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./integration/index.ts'))),
 })
 const imports = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.imports,
-  component: lazyRouteComponent(fetched(() => import('./pages/imports.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./imports/index.ts'))),
 })
 const team = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.team,
-  component: lazyRouteComponent(fetched(() => import('./pages/team.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./team/index.ts'))),
 })
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.audit,
-  component: lazyRouteComponent(fetched(() => import('./pages/audit.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./audit/index.ts'))),
 })
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: pagePaths.settings,
-  component: lazyRouteComponent(fetched(() => import('./pages/settings.tsx'))),
+  component: lazyRouteComponent(fetched(() => import('./settings/index.ts'))),
 })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: pagePaths.signIn,
-  component: lazyRouteComponent(fetched(() => import('./pages/sign-in.tsx'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./sign-in/index.ts')),
+    'SignInPage',
+  ),
 })
 const signUp = createRoute({
   getParentRoute: () => root,
   path: pagePaths.signUp,
-  component: lazyRouteComponent(fetched(() => import('./pages/sign-up.tsx'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./sign-in/index.ts')),
+    'SignUpPage',
+  ),
 })
 const invitation = createRoute({
   getParentRoute: () => root,
   path: pagePaths.invitation,
-  component: lazyRouteComponent(fetched(() => import('./pages/invitation.tsx'))),
+  component: lazyRouteComponent(
+    fetched(() => import('./sign-in/index.ts')),
+    'InvitationPage',
+  ),
 })
 
 export const router = createRouter({

@@ -16,7 +16,7 @@ import {
   scoreRule,
   signalRule,
   signalWords,
-} from '../src/parts/lane-rules.ts'
+} from '../src/lane/lane-rules.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
 let app: TestApp

@@ -1,0 +1,33 @@
+import { type AuditGroup, type AuditKind, auditGroups, auditKinds } from '#contract/audit-kinds.ts'
+import type { Query } from '../api/index.ts'
+import type { AddressWords, Period } from '../shared-ui/index.ts'
+
+export type AuditSelection = Query<'export-audit-events'>
+
+/** What is looked for, in the word of the address: a kind of event, a subject, or everything. */
+export function whatOf({ what = '' }: AddressWords): AuditKind | AuditGroup | '' {
+  return [...auditGroups, ...auditKinds].find((known) => known === what) ?? ''
+}
+
+/** Whether anything but the period narrows the log. */
+export function isFiltered(search: AddressWords): boolean {
+  return whatOf(search) !== '' || whoOf(search) !== undefined
+}
+
+function whoOf({ who }: AddressWords): number | undefined {
+  return /^[1-9]\d{0,8}$/.test(who ?? '') ? Number(who) : undefined
+}
+
+/** What the log is asked for, without its page: the export takes the same. */
+export function selectionOf(search: AddressWords, { from, to }: Period): AuditSelection {
+  const [what, who] = [whatOf(search), whoOf(search)]
+  const group = auditGroups.find((known) => known === what)
+  const kind = auditKinds.find((known) => known === what)
+  return {
+    ...(group === undefined ? {} : { group }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(who === undefined ? {} : { user_id: who }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+}

@@ -1,0 +1,77 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { IconCircle, IconCircleCheckFilled } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useMay } from '../api/index.ts'
+import { exportLines, markupCode } from '../code-samples/index.ts'
+import { CodeBlock, useIntegrationExample } from '../shared-ui/index.ts'
+import type { FirstStep } from './first-steps-list.ts'
+
+/** One step: what, why, and where to do it, with a word for whether it is done. */
+export function FirstStepRow({
+  step,
+  isDone,
+  isNext,
+}: {
+  step: FirstStep
+  isDone: boolean
+  isNext: boolean
+}) {
+  const may = useMay(step.needs)
+  const Icon = isDone ? IconCircleCheckFilled : IconCircle
+  return (
+    <li>
+      <Group gap="sm" align="flex-start" wrap="nowrap">
+        <Icon
+          size={22}
+          aria-hidden
+          style={{ flexShrink: 0, color: isDone ? 'var(--won)' : 'var(--mantine-color-dimmed)' }}
+        />
+        <Stack gap={6} flex={1} miw={0}>
+          <Group justify="space-between" gap="xs" align="flex-start">
+            <div style={{ flex: '1 1 16rem', minWidth: 0 }}>
+              <Title order={3} size="h5">
+                {step.title}
+              </Title>
+              <Text size="sm" c="dimmed">
+                {step.why}
+              </Text>
+            </div>
+            <Group gap="sm" maw="100%">
+              <Text size="xs" fw={600} style={{ color: isDone ? 'var(--won)' : undefined }}>
+                {isDone ? 'Done' : 'To do'}
+              </Text>
+              {may && (
+                <Button
+                  renderRoot={(props) => <Link {...props} to={step.to} search={step.search ?? {}} />}
+                  size="compact-sm"
+                  maw="100%"
+                  variant={isNext ? 'filled' : 'default'}
+                >
+                  {step.action}
+                </Button>
+              )}
+              {!may && !isDone && (
+                <Text size="xs" c="dimmed">
+                  {step.needs === 'admin' ? 'An admin or owner does this' : 'Your role only reads'}
+                </Text>
+              )}
+            </Group>
+          </Group>
+          {step.name === 'first_read' && may && !isDone && <FirstRead />}
+        </Stack>
+      </Group>
+    </li>
+  )
+}
+
+function FirstRead() {
+  const { busy } = useIntegrationExample()
+  const [token] = exportLines({ token: null, secret: null }).split('\n')
+  return (
+    <CodeBlock
+      title="The first read"
+      what="the first read"
+      code={`${token}\n${markupCode('curl', window.location.origin, busy)}`}
+    />
+  )
+}

@@ -1,0 +1,82 @@
+import { Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { type Answer, useAnswer } from '../api/index.ts'
+import { Failed, Loading, Page } from '../shared-ui/index.ts'
+import { useStartHidden } from '../shell/index.ts'
+import { firstSteps } from './first-steps-list.ts'
+import { FirstStepRow } from './first-steps-row.tsx'
+
+const lookEveryMs = 5_000
+
+/** The way from sign-up to the first API call: each step is ticked by what was really done. */
+export default function FirstStepsPage() {
+  const steps = useAnswer('first-steps', {}, { everyMs: lookEveryMs, staleMs: 0 })
+  const queries = useQueryClient()
+  useEffect(() => {
+    // Whoever comes back has perhaps just done one.
+    void queries.invalidateQueries({ queryKey: ['first-steps'] })
+  }, [queries])
+  return (
+    <Page
+      title="Get started"
+      hint="From the first quote to the first call of the API."
+      actions={<HideButton />}
+    >
+      {steps.data === undefined ? (
+        steps.error === null ? (
+          <Loading label="Loading the steps" rows={9} height={56} />
+        ) : (
+          <Failed
+            error={steps.error}
+            retry={() => void steps.refetch()}
+            title="The steps could not be read"
+          />
+        )
+      ) : (
+        <Steps done={steps.data} />
+      )}
+    </Page>
+  )
+}
+
+function HideButton() {
+  const [isHidden, setHidden] = useStartHidden()
+  return (
+    <Button variant="default" onClick={() => setHidden(!isHidden)}>
+      {isHidden ? 'Show this in the menu' : 'Hide this from the menu'}
+    </Button>
+  )
+}
+
+function Steps({ done }: { done: Answer<'first-steps'> }) {
+  const all = firstSteps.flatMap(({ steps }) => steps)
+  const count = all.filter(({ name }) => done[name]).length
+  const next = all.find(({ name }) => !done[name])
+  return (
+    <Stack gap="lg" maw={860}>
+      <div>
+        <Text size="sm" fw={600} mb={6} role="status">
+          {next === undefined
+            ? 'All done. Quotes, people and systems are in place: this page leaves the menu by itself.'
+            : `${count} of ${all.length} done. Next: ${next.title.toLowerCase()}.`}
+        </Text>
+        <Progress value={(100 * count) / all.length} size="sm" aria-label="Steps done" />
+      </div>
+      {firstSteps.map(({ heading, steps }) => (
+        <section key={heading} aria-label={heading}>
+          <Group mb="xs">
+            <Title order={2} size="h4">
+              {heading}
+            </Title>
+          </Group>
+          <Paper withBorder component="ol" className="first-steps">
+            {steps.map((step) => (
+              <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next} />
+            ))}
+          </Paper>
+        </section>
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,107 @@
+import { Anchor, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { fieldName, valueWords } from '../lane-history/index.ts'
+import { asLinkToQuote, count, counted, DataTable } from '../shared-ui/index.ts'
+import type { ImportAnswer } from './import-words.ts'
+
+/** The quotes that a file changed or will change, field by field. */
+export function ImportChanges({ run }: { run: ImportAnswer }) {
+  const { changes } = run
+  if (changes.length === 0) return null
+  const rows = changes.flatMap(({ row, lane_ref, fields }) =>
+    fields.map((one) => ({ ...one, row, lane_ref })),
+  )
+  return (
+    <Section
+      title={run.dry_run ? 'What will change' : 'What was changed'}
+      hint={
+        run.rows_updated > changes.length
+          ? `The first ${count(changes.length)} of ${counted(run.rows_updated, 'quote')}.`
+          : 'Each value of the file that is new for a quote that is here already.'
+      }
+    >
+      <DataTable
+        caption={run.dry_run ? 'Values that will change' : 'Values that were changed'}
+        rows={rows}
+        rowKey={({ row, field }) => `${row} ${field}`}
+        columns={[
+          { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
+          { key: 'lane', header: 'Quote', cell: ({ lane_ref }) => <QuoteLink laneRef={lane_ref} /> },
+          { key: 'field', header: 'Field', cell: ({ field }) => fieldName(field) },
+          {
+            key: 'before',
+            header: 'Before',
+            wraps: true,
+            cell: ({ field, before }) => valueWords(field, before),
+          },
+          {
+            key: 'after',
+            header: run.dry_run ? 'Will be' : 'After',
+            wraps: true,
+            cell: ({ field, after }) => <strong>{valueWords(field, after)}</strong>,
+          },
+        ]}
+      />
+    </Section>
+  )
+}
+
+/** The values of a file that are left out because a newer value stands. */
+export function ImportKept({ run }: { run: ImportAnswer }) {
+  const { kept } = run
+  if (kept.length === 0) return null
+  return (
+    <Section
+      title="Values that stay as they are"
+      hint="A file has no signature. A value that the TMS signed, and an outcome that a person set, stand against it."
+    >
+      <DataTable
+        caption="Values of the file that are left out"
+        rows={kept.slice(0, keptShown)}
+        rowKey={({ row, column }) => `${row} ${column}`}
+        columns={[
+          { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
+          { key: 'lane', header: 'Quote', cell: ({ lane_ref }) => <QuoteLink laneRef={lane_ref} /> },
+          { key: 'column', header: 'Column', cell: ({ column }) => column },
+          {
+            key: 'detail',
+            header: 'Why',
+            wraps: true,
+            cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
+          },
+        ]}
+      />
+      {kept.length > keptShown && (
+        <Text size="sm" c="dimmed">
+          The first {keptShown} of {count(kept.length)}.
+        </Text>
+      )}
+    </Section>
+  )
+}
+
+const keptShown = 200
+
+function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs">
+      <div>
+        <Title order={3} size="h5">
+          {title}
+        </Title>
+        <Text size="sm" c="dimmed">
+          {hint}
+        </Text>
+      </div>
+      {children}
+    </Stack>
+  )
+}
+
+function QuoteLink({ laneRef }: { laneRef: string }) {
+  return (
+    <Anchor renderRoot={asLinkToQuote(laneRef)} size="sm">
+      {laneRef}
+    </Anchor>
+  )
+}

@@ -1,0 +1,112 @@
+import { Button, FileButton, Group, Paper, Stack, Text } from '@mantine/core'
+import { IconFileSpreadsheet, IconUpload } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { importBytesMax } from '#contract/limits.ts'
+import { counted } from '../shared-ui/index.ts'
+import { type ChosenFile, fileSize } from './import-file.ts'
+
+const accepted = '.csv,.txt,.tsv,.gz,text/csv,text/plain,text/tab-separated-values,application/gzip'
+
+/** The file to import: dropped anywhere on the page, or picked. */
+export function ChooseFile({
+  chosen,
+  busy,
+  onFile,
+  onClear,
+}: {
+  chosen: ChosenFile | null
+  busy: boolean
+  onFile: (file: File) => void
+  onClear: () => void
+}) {
+  const over = useDroppedFile(onFile)
+  const pick = (label: string, variant: 'filled' | 'default') => (
+    <FileButton onChange={(file) => file !== null && onFile(file)} accept={accepted} disabled={busy}>
+      {(props) => (
+        <Button
+          {...props}
+          variant={variant}
+          size={variant === 'filled' ? 'sm' : 'xs'}
+          loading={busy}
+          leftSection={<IconUpload size={16} aria-hidden />}
+        >
+          {label}
+        </Button>
+      )}
+    </FileButton>
+  )
+  return (
+    <Paper
+      withBorder
+      p="md"
+      style={{
+        borderStyle: chosen === null ? 'dashed' : 'solid',
+        borderWidth: chosen === null ? 2 : 1,
+        borderColor: over ? 'var(--chart-accent)' : undefined,
+      }}
+    >
+      {chosen === null ? (
+        <Stack align="center" gap="xs" py="md">
+          <Text fw={600}>{over ? 'Drop it here' : 'Drop a CSV file here'}</Text>
+          {pick('Choose a file', 'filled')}
+          <Text size="sm" c="dimmed" ta="center">
+            .csv, .txt or .tsv, also packed as .gz, up to {fileSize(importBytesMax)}. You see what would
+            happen before anything is kept.
+          </Text>
+        </Stack>
+      ) : (
+        <Group justify="space-between" gap="sm">
+          <Group gap="sm" wrap="nowrap" miw={0} style={{ flex: '1 1 16rem' }}>
+            <IconFileSpreadsheet aria-hidden style={{ flex: 'none' }} />
+            <div style={{ minWidth: 0 }}>
+              <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+                {chosen.file.name}
+              </Text>
+              <Text size="sm" c="dimmed">
+                {fileSize(chosen.file.size)} · {counted(chosen.header.length, 'column')}
+              </Text>
+            </div>
+          </Group>
+          <Group gap="xs">
+            {pick('Choose another', 'default')}
+            <Button variant="subtle" size="xs" onClick={onClear} disabled={busy}>
+              Take it out
+            </Button>
+          </Group>
+        </Group>
+      )}
+    </Paper>
+  )
+}
+
+/** Takes a file that is dropped anywhere: missing the frame would make the browser leave the page for it. */
+function useDroppedFile(onFile: (file: File) => void): boolean {
+  const [over, setOver] = useState(false)
+  useEffect(() => {
+    const bringsFile = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true
+    const drag = (event: DragEvent) => {
+      if (!bringsFile(event)) return
+      event.preventDefault()
+      setOver(true)
+    }
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false)
+    }
+    const drop = (event: DragEvent) => {
+      if (!bringsFile(event)) return
+      event.preventDefault()
+      setOver(false)
+      const file = event.dataTransfer?.files[0]
+      if (file !== undefined) onFile(file)
+    }
+    window.addEventListener('dragover', drag)
+    window.addEventListener('dragleave', leave)
+    window.addEventListener('drop', drop)
+    return () => {
+      window.removeEventListener('dragover', drag)
+      window.removeEventListener('dragleave', leave)
+      window.removeEventListener('drop', drop)
+    }
+  }, [onFile])
+  return over
+}

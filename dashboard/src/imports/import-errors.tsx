@@ -1,0 +1,109 @@
+import { Button, Group, Pagination, Stack, Text, Title } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { count, counted, DataTable } from '../shared-ui/index.ts'
+import { csvText, saveText } from './import-file.ts'
+import type { ImportAnswer } from './import-words.ts'
+
+const perPage = 25
+/** As many errors as the service keeps with an import. */
+const errorsKept = 1_000
+
+/** What was wrong with a file, by line and column, to be looked at here or taken along as CSV. */
+export function ImportErrors({ run }: { run: ImportAnswer }) {
+  const { errors } = run
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const pages = Math.ceil(errors.length / perPage)
+  const page = Math.min(Math.max(1, Math.trunc(Number(search.page ?? 1)) || 1), Math.max(1, pages))
+  if (errors.length === 0) return null
+  const shown = errors.map((error, at) => ({ ...error, at })).slice((page - 1) * perPage, page * perPage)
+  const save = async () => {
+    const rows = errors.map(({ row, column, detail }) => [row, column, detail])
+    saveText(
+      `errors-of-import-${run.import_id}.csv`,
+      await csvText(['Line', 'Column', 'What is wrong'], rows),
+    )
+  }
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <div>
+          <Title order={3} size="h5">
+            What was wrong, by line
+          </Title>
+          <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {errors.length >= errorsKept
+              ? `The first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were refused. `
+              : ''}
+            {mostlyIn(errors)}
+          </Text>
+        </div>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          onClick={() => void save()}
+        >
+          Save the errors as CSV
+        </Button>
+      </Group>
+      <DataTable
+        caption="Errors by line and column of the file"
+        rows={shown}
+        rowKey={({ at }) => String(at)}
+        columns={[
+          { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
+          {
+            key: 'column',
+            header: 'Column',
+            cell: ({ column }) => (
+              <span
+                title={column ?? undefined}
+                style={{
+                  display: 'inline-block',
+                  maxWidth: '14rem',
+                  overflow: 'hidden',
+                  textOverflow: 'ellipsis',
+                  verticalAlign: 'bottom',
+                }}
+              >
+                {column ?? '–'}
+              </span>
+            ),
+          },
+          {
+            key: 'detail',
+            header: 'What is wrong',
+            wraps: true,
+            cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
+          },
+        ]}
+      />
+      {pages > 1 && (
+        <Pagination
+          total={pages}
+          value={page}
+          size="sm"
+          siblings={0}
+          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+          getItemProps={(number) => ({ 'aria-label': `Page ${number} of the errors` })}
+          onChange={(next) =>
+            void navigate({ to: '.', search: { ...search, page: String(next) }, replace: true })
+          }
+        />
+      )}
+    </Stack>
+  )
+}
+
+/** @example mostlyIn(errors) // 'Most are in Sell Rate (12), Quote Date (3).' */
+function mostlyIn(errors: ImportAnswer['errors']): string {
+  const counts = new Map<string, number>()
+  for (const { column } of errors) {
+    if (column !== null) counts.set(column, (counts.get(column) ?? 0) + 1)
+  }
+  const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, 3)
+  if (most.length === 0) return ''
+  return `${counts.size > 3 ? 'Most are in' : 'They are in'} ${most.map(([column, times]) => `${column} (${count(times)})`).join(', ')}.`
+}

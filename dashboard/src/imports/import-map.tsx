@@ -1,0 +1,206 @@
+import { Alert, Button, Grid, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { IconAlertCircle, IconHelpCircle } from '@tabler/icons-react'
+import type { Answer } from '../api/index.ts'
+import { DataTable } from '../shared-ui/index.ts'
+import type { ChosenFile } from './import-file.ts'
+import { columnLabel, fieldLabel } from './import-words.ts'
+
+type Match = Answer<'match-import-columns'>
+type Field = Match['fields'][number]
+
+/** Our field -> the column of the file it is read from, counted from 1; null is not read. */
+export type Choice = Readonly<Record<string, number | null>>
+
+/** The choice as an import takes it: every field is named, so that nothing is guessed behind the page. */
+export function mapOf(fields: readonly Pick<Field, 'field'>[], choice: Choice): string {
+  return fields
+    .map(({ field }) => {
+      const position = choice[field] ?? null
+      return `${field}=${position === null ? '' : `#${position}`}`
+    })
+    .join(',')
+}
+
+interface Mapping {
+  readonly chosen: ChosenFile
+  /** What the header said by itself: its order and groups stay while choices change. */
+  readonly preset: Match
+  readonly choice: Choice
+  /** What is still needed with the present choice. */
+  readonly unmet: Match['needs']
+  readonly onChoose: (field: string, position: number | null) => void
+}
+
+/** Which column each field is read from, with values of the file beside it. */
+export function MapColumns({
+  ignored,
+  ...mapping
+}: Mapping & {
+  readonly ignored: readonly string[]
+}) {
+  const { preset, unmet, chosen } = mapping
+  const asked = new Set(preset.needs.flatMap(({ any_of }) => any_of.flat()))
+  const groups = [
+    { title: 'What every row needs', fields: preset.fields.filter(({ field }) => asked.has(field)) },
+    { title: 'Read where the file has it', fields: preset.fields.filter(({ field }) => !asked.has(field)) },
+  ]
+  return (
+    <Stack gap="md">
+      <FirstRows chosen={chosen} />
+      <div aria-live="polite">{unmet.length > 0 && <StillNeeded unmet={unmet} />}</div>
+      {groups.map(({ title, fields }) => (
+        <section key={title} aria-label={title}>
+          <Title order={2} size="h6" mb={4}>
+            {title}
+          </Title>
+          {fields.map((field) => (
+            <FieldRow key={field.field} field={field} {...mapping} />
+          ))}
+        </section>
+      ))}
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {ignored.length === 0
+          ? 'Every named column of the file is read.'
+          : `Columns that are not read: ${ignored.join(', ')}.`}
+      </Text>
+    </Stack>
+  )
+}
+
+interface Sample {
+  readonly cells: readonly string[]
+  readonly row: number
+}
+
+function FirstRows({ chosen }: { chosen: ChosenFile }) {
+  return (
+    <DataTable
+      caption={`The first rows of ${chosen.file.name}`}
+      rows={chosen.samples.map((cells, row) => ({ cells, row }))}
+      rowKey={({ row }: Sample) => String(row)}
+      columns={chosen.header.map((_, position) => ({
+        key: String(position),
+        header: shortened(columnLabel(chosen.header, position + 1)),
+        cell: ({ cells }: Sample) => <span title={cells[position]}>{shortened(cells[position] ?? '')}</span>,
+      }))}
+    />
+  )
+}
+
+function shortened(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text
+}
+
+function StillNeeded({ unmet }: { unmet: Match['needs'] }) {
+  return (
+    <Alert
+      color="gray"
+      variant="outline"
+      style={{ background: 'var(--pending-soft)' }}
+      icon={<IconAlertCircle aria-hidden />}
+      title="Choose the columns that are still needed"
+    >
+      <ul style={{ margin: 0, paddingLeft: '1.2rem' }}>
+        {unmet.map(({ what, any_of }) => (
+          <li key={what}>
+            {what}: {any_of.map((fields) => fields.map(fieldLabel).join(' with ')).join(', or ')}
+          </li>
+        ))}
+      </ul>
+    </Alert>
+  )
+}
+
+function FieldRow({ field, chosen, choice, unmet, onChoose }: Mapping & { field: Field }) {
+  const { field: name, description, may_be } = field
+  const position = choice[name] ?? null
+  const need =
+    position === null ? unmet.find(({ any_of }) => any_of.some((fields) => fields.includes(name))) : undefined
+  const taken = new Set(Object.values(choice))
+  const perhaps = position === null ? may_be.filter((column) => !taken.has(column)) : []
+  return (
+    <Grid
+      gap="xs"
+      align="center"
+      py={6}
+      px={8}
+      style={{
+        borderTop: '1px solid var(--line)',
+        background: need !== undefined || perhaps.length > 0 ? 'var(--pending-soft)' : undefined,
+      }}
+    >
+      <Grid.Col span={{ base: 12, sm: 5 }}>
+        <Group gap={6} wrap="nowrap" align="center">
+          <Text size="sm" fw={600}>
+            {fieldLabel(name)}
+          </Text>
+          {need !== undefined && (
+            <Text size="xs" span>
+              {need.any_of.length === 1 ? 'needed' : 'this or another is needed'}
+            </Text>
+          )}
+        </Group>
+        <Text size="xs" c="dimmed">
+          {description}
+        </Text>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, sm: 3 }}>
+        <NativeSelect
+          size="xs"
+          aria-label={`Column for ${fieldLabel(name)}`}
+          value={position === null ? '' : String(position)}
+          onChange={(event) =>
+            onChoose(name, event.currentTarget.value === '' ? null : Number(event.currentTarget.value))
+          }
+          data={[
+            { value: '', label: 'Not in this file' },
+            ...chosen.header.map((_, index) => ({
+              value: String(index + 1),
+              label: shortened(columnLabel(chosen.header, index + 1)),
+            })),
+          ]}
+        />
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, sm: 4 }}>
+        {position !== null ? (
+          <Samples chosen={chosen} position={position} />
+        ) : (
+          perhaps.length > 0 && (
+            <Group gap={6}>
+              <IconHelpCircle size={16} aria-hidden />
+              <Text size="xs">Perhaps</Text>
+              {perhaps.slice(0, 3).map((column) => (
+                <Button
+                  key={column}
+                  size="compact-xs"
+                  variant="default"
+                  onClick={() => onChoose(name, column)}
+                  aria-label={`Read ${fieldLabel(name)} from ${columnLabel(chosen.header, column)}`}
+                >
+                  {shortened(columnLabel(chosen.header, column))}
+                </Button>
+              ))}
+            </Group>
+          )
+        )}
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+function Samples({ chosen, position }: { chosen: ChosenFile; position: number }) {
+  const values = [...new Set(chosen.samples.map((cells) => cells[position - 1] ?? ''))].filter(
+    (value) => value !== '',
+  )
+  return (
+    <Text size="xs" truncate title={values.join(' · ')}>
+      {values.length === 0 ? (
+        <Text span c="dimmed" inherit>
+          empty in the first rows
+        </Text>
+      ) : (
+        values.slice(0, 3).map(shortened).join(' · ')
+      )}
+    </Text>
+  )
+}

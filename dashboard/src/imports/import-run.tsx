@@ -1,0 +1,295 @@
+import { Alert, Anchor, Button, Group, Paper, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useRef } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { useAnswer, useChange, useMay } from '../api/index.ts'
+import { count, counted, Failed, Loading, moment } from '../shared-ui/index.ts'
+import { ImportChanges, ImportKept } from './import-changes.tsx'
+import { ImportErrors } from './import-errors.tsx'
+import {
+  canBeUndone,
+  fieldLabel,
+  type ImportAnswer,
+  isBusy,
+  statusWord,
+  summary,
+  undoSummary,
+} from './import-words.ts'
+
+const lookEveryMs = 500
+
+/** One import: how far it is while it runs, then what became of the file. */
+export function ImportRun({
+  importId,
+  takesFocus,
+  actions,
+  onEnded,
+  onUndo,
+  onClose,
+}: {
+  importId: number
+  /** Opened by a click: the keyboard goes on here. */
+  takesFocus: boolean
+  /** What can be done next with a run that has ended. */
+  actions: (run: ImportAnswer) => ReactNode
+  onEnded: (run: ImportAnswer) => void
+  onUndo: (run: ImportAnswer) => void
+  onClose: () => void
+}) {
+  const run = useRun(importId, onEnded)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each import that is opened
+  useEffect(() => {
+    if (!takesFocus) return
+    heading.current?.focus({ preventScroll: true })
+    heading.current?.scrollIntoView({ block: 'start' })
+  }, [importId])
+  const title = run.data === undefined ? `Import ${importId}` : titleOf(run.data)
+  return (
+    <Paper withBorder p="md" component="section" aria-label={`${title}, number ${importId}`}>
+      <Stack gap="md">
+        <Group justify="space-between" wrap="nowrap" align="flex-start">
+          <div style={{ minWidth: 0 }}>
+            <Title
+              order={2}
+              size="h4"
+              ref={heading}
+              tabIndex={-1}
+              style={{ outline: 'none', scrollMarginTop: 70 }}
+            >
+              {title}
+            </Title>
+            {run.data !== undefined && (
+              <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {run.data.file_name} · {moment(run.data.created_at)}
+                {run.data.created_by !== null && ` · ${run.data.created_by.name}`} · {statusWord(run.data)}
+              </Text>
+            )}
+          </div>
+          {(run.data === undefined || !isBusy(run.data)) && (
+            <Button size="xs" variant="subtle" onClick={onClose} style={{ flex: 'none' }}>
+              Close
+            </Button>
+          )}
+        </Group>
+        {run.error !== null && <Failed error={run.error} retry={() => void run.refetch()} />}
+        {run.data === undefined ? (
+          run.error === null && <Loading rows={3} label="Loading the import" />
+        ) : run.data.status === 'running' ? (
+          <Running run={run.data} />
+        ) : run.data.status === 'undoing' ? (
+          <Undoing run={run.data} />
+        ) : (
+          <Ended run={run.data} actions={actions} onUndo={onUndo} />
+        )}
+        <div role="status" style={{ position: 'absolute', left: -9999 }}>
+          {run.data !== undefined && !isBusy(run.data)
+            ? `${run.data.file_name}, ${statusWord(run.data)}: ${run.data.undo === null ? summary(run.data) : undoSummary(run.data.undo)}`
+            : ''}
+        </div>
+      </Stack>
+    </Paper>
+  )
+}
+
+function titleOf({ status, dry_run }: ImportAnswer): string {
+  if (status === 'running') return dry_run ? 'Checking the file' : 'Importing the file'
+  if (status === 'undoing') return 'Undoing the import'
+  return dry_run ? 'Result of the check' : 'Result of the import'
+}
+
+/** An import, looked at twice a second as long as it runs or is being undone. */
+function useRun(importId: number, onEnded: (run: ImportAnswer) => void) {
+  const queries = useQueryClient()
+  const asked = { params: { import_id: importId } }
+  const known = queries.getQueryData<ImportAnswer>(['get-import', asked])
+  const run = useAnswer('get-import', asked, {
+    everyMs: known === undefined || isBusy(known) ? lookEveryMs : false,
+  })
+  const busyBefore = useRef<number | null>(null)
+  const { data } = run
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when it ends
+  useEffect(() => {
+    if (data === undefined) return
+    if (busyBefore.current === data.import_id && !isBusy(data)) onEnded(data)
+    busyBefore.current = isBusy(data) ? data.import_id : null
+  }, [data?.import_id, data?.status])
+  return run
+}
+
+function Running({ run }: { run: ImportAnswer }) {
+  const stop = useChange('stop-import')
+  const mayStop = useMay('member')
+  const done = run.bytes_total === 0 ? 0 : Math.floor((100 * run.bytes_read) / run.bytes_total)
+  const stopping = stop.isPending || stop.isSuccess
+  return (
+    <Stack gap="xs">
+      <Progress value={done} size="lg" aria-label={`${run.dry_run ? 'Checked' : 'Imported'} so far`} />
+      <Group justify="space-between" gap="sm">
+        <Text size="sm">
+          {run.rows_read === 0
+            ? 'Waiting for its turn, or reading the first rows.'
+            : `${counted(run.rows_read, 'row')} read, ${done}% of the file. ${summary(run)}`}
+        </Text>
+        {mayStop && (
+          <Button
+            size="xs"
+            variant="default"
+            disabled={stopping}
+            onClick={() => stop.mutate({ params: { import_id: run.import_id } })}
+          >
+            {stopping ? 'Stopping' : 'Stop'}
+          </Button>
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {run.dry_run
+          ? 'Nothing is kept by a check. It goes on when you leave this page.'
+          : 'It goes on when you leave this page. When you stop it, the rows taken in so far stay.'}
+      </Text>
+      {stop.error !== null && <Failed error={stop.error} title="Not stopped" />}
+    </Stack>
+  )
+}
+
+function Undoing({ run }: { run: ImportAnswer }) {
+  const { undo } = run
+  const total = undo?.rows_total ?? 0
+  const done = undo?.rows_done ?? 0
+  return (
+    <Stack gap="xs">
+      <Progress
+        value={total === 0 ? 0 : Math.floor((100 * done) / total)}
+        size="lg"
+        aria-label="Undone so far"
+      />
+      <Text size="sm">
+        {undo === null || done === 0
+          ? 'Waiting for its turn, or undoing the first rows.'
+          : `${count(done)} of ${counted(total, 'row')} undone. ${undoSummary(undo)}`}
+      </Text>
+      <Text size="sm" c="dimmed">
+        It goes on when you leave this page, also after a restart of the service. No import can begin until it
+        has ended.
+      </Text>
+      {run.failure !== null && (
+        <Alert color="gray" variant="outline" style={{ background: 'var(--pending-soft)' }} title="It waits">
+          {run.failure}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+function Ended({
+  run,
+  actions,
+  onUndo,
+}: {
+  run: ImportAnswer
+  actions: (run: ImportAnswer) => ReactNode
+  onUndo: (run: ImportAnswer) => void
+}) {
+  const mayUndo = useMay('admin')
+  return (
+    <Stack gap="md">
+      {run.failure !== null && (
+        <Alert
+          color="gray"
+          variant="outline"
+          style={{ background: 'var(--pending-soft)' }}
+          title={run.status === 'stopped' ? 'It was stopped' : 'It did not reach the end'}
+        >
+          {run.failure} {!run.dry_run && 'The rows imported so far stay, unless you undo the import.'}
+        </Alert>
+      )}
+      {run.status === 'undone' && (
+        <Alert color="gray" variant="outline" title="This import was undone">
+          {run.undo !== null && undoSummary(run.undo)} The figures below are what the import had done.
+        </Alert>
+      )}
+      <Figures run={run} />
+      <Group gap="xs">
+        {actions(run)}
+        {!run.dry_run && run.status !== 'undone' && (
+          <Button component={Link} to={pagePaths.quotes} variant="default">
+            See the quotes
+          </Button>
+        )}
+        {canBeUndone(run) &&
+          (mayUndo ? (
+            <Button variant="default" onClick={() => onUndo(run)}>
+              Undo this import
+            </Button>
+          ) : (
+            <Text size="sm" c="dimmed">
+              An admin or owner can undo it.
+            </Text>
+          ))}
+      </Group>
+      <ImportChanges run={run} />
+      <ImportKept run={run} />
+      <ImportErrors run={run} />
+      <ColumnsRead run={run} />
+    </Stack>
+  )
+}
+
+function Figures({ run }: { run: ImportAnswer }) {
+  const would = run.dry_run
+  const figures = [
+    { label: would ? 'Would be added' : 'Added', value: run.rows_added, hint: 'new quotes' },
+    {
+      label: would ? 'Will change' : 'Changed',
+      value: run.rows_updated,
+      hint: 'quotes here already, with new values',
+    },
+    { label: 'Repeated', value: run.rows_repeated, hint: 'rows that say nothing new' },
+    { label: would ? 'Would be refused' : 'Refused', value: run.rows_refused, hint: 'rows with an error' },
+    ...(run.rows_kept > 0
+      ? [{ label: 'Left out', value: run.rows_kept, hint: 'rows with nothing but values that stay' }]
+      : []),
+  ]
+  return (
+    <SimpleGrid cols={{ base: 2, md: figures.length }} spacing="sm" component="dl" m={0}>
+      {figures.map(({ label, value, hint }) => (
+        <div key={label} style={{ borderLeft: '3px solid var(--line)', paddingLeft: 10 }}>
+          <Text component="dt" size="sm" c="dimmed">
+            {label}
+          </Text>
+          <Text component="dd" m={0} size="xl" fw={650} lh={1.2}>
+            {count(value)}
+          </Text>
+          <Text component="dd" m={0} size="xs" c="dimmed">
+            {hint}
+          </Text>
+        </div>
+      ))}
+    </SimpleGrid>
+  )
+}
+
+function ColumnsRead({ run }: { run: ImportAnswer }) {
+  return (
+    <details>
+      <summary>Which columns were read</summary>
+      <ul style={{ overflowWrap: 'anywhere', fontSize: 'var(--mantine-font-size-sm)' }}>
+        {Object.entries(run.columns).map(([field, column]) => (
+          <li key={field}>
+            {fieldLabel(field)} from <strong>{column === '' ? 'a column without a name' : column}</strong>
+          </li>
+        ))}
+        <li>
+          Not read: {run.ignored_columns.length === 0 ? 'no named column' : run.ignored_columns.join(', ')}
+        </li>
+      </ul>
+      <Text size="sm">
+        A row is one line of the file; the header is line 1.{' '}
+        <Anchor href="/docs/" target="_blank" rel="noreferrer">
+          What each field takes
+        </Anchor>
+      </Text>
+    </details>
+  )
+}

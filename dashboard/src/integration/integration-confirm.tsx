@@ -1,0 +1,41 @@
+import { Button, Group, Modal, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Failed } from '../shared-ui/index.ts'
+
+/** Asks before something that cannot be taken back: the words say what will stop working. */
+export function ConfirmDialog({
+  opened,
+  title,
+  children,
+  action,
+  pending,
+  error,
+  confirm,
+  close,
+}: {
+  opened: boolean
+  title: string
+  children: ReactNode
+  action: string
+  pending: boolean
+  error: Error | null
+  confirm: () => void
+  close: () => void
+}) {
+  return (
+    <Modal opened={opened} onClose={close} title={title} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <Stack gap="md">
+        {children}
+        {error !== null && <Failed error={error} title="Nothing was changed" />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={close} data-autofocus>
+            Keep it
+          </Button>
+          <Button color="red.9" onClick={confirm} loading={pending}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

@@ -1,0 +1,116 @@
+import { Button, Group, Stack, Switch, TextInput } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
+import type { CallFailed } from '../api/index.ts'
+import { type Column, counted, DataTable, Failed, Loading } from '../shared-ui/index.ts'
+
+/** Asks for the name of a new token or secret, and makes it. */
+export function CreateCredential({
+  what,
+  placeholder,
+  name,
+  setName,
+  pending,
+  error,
+  failure,
+  create,
+}: {
+  /** `token` or `secret`. */
+  what: string
+  placeholder?: string
+  name: string
+  setName: (name: string) => void
+  pending: boolean
+  error: CallFailed | null
+  /** What is said of an error that is not about the name. */
+  failure: (error: CallFailed) => ReactNode
+  create: () => void
+}) {
+  const wrong = error?.fieldError('/name')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            label={`Name of the new ${what}`}
+            {...(placeholder === undefined ? {} : { placeholder })}
+            autoComplete="off"
+            w={{ base: '100%', xs: 320 }}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={wrong}
+            required
+            withAsterisk={false}
+          />
+          <Button type="submit" loading={pending}>
+            Create {what}
+          </Button>
+        </Group>
+        {error !== null && wrong === undefined && failure(error)}
+      </Stack>
+    </form>
+  )
+}
+
+/** The tokens or secrets of a brokerage: those that are accepted, and on request those that no longer are. */
+export function CredentialList<Credential extends { readonly id: number }, Listed>({
+  what,
+  caption,
+  columns,
+  answer,
+  of,
+  isLive,
+  none,
+  ended,
+  setEnded,
+}: {
+  /** `token` or `secret`. */
+  what: string
+  caption: string
+  columns: readonly Column<Credential>[]
+  answer: UseQueryResult<Listed, CallFailed>
+  of: (answer: Listed) => readonly Credential[]
+  isLive: (credential: Credential) => boolean
+  /** What stands there before the first is made. */
+  none: ReactNode
+  ended: boolean
+  setEnded: (shown: boolean) => void
+}) {
+  if (answer.data === undefined) {
+    return answer.error === null ? (
+      <Loading label={`Loading the ${what}s`} rows={4} />
+    ) : (
+      <Failed
+        error={answer.error}
+        retry={() => void answer.refetch()}
+        title={`The ${what}s could not be listed`}
+      />
+    )
+  }
+  const all = of(answer.data)
+  if (all.length === 0) return none
+  const live = all.filter(isLive)
+  const endedCount = all.length - live.length
+  const everyOne = ended || live.length === 0
+  return (
+    <Stack gap="xs">
+      <DataTable
+        caption={caption}
+        columns={columns}
+        rows={everyOne ? all : live}
+        rowKey={({ id }) => String(id)}
+      />
+      {endedCount > 0 && live.length > 0 && (
+        <Switch
+          label={`Show ${counted(endedCount, what)} no longer accepted`}
+          checked={everyOne}
+          onChange={(event) => setEnded(event.currentTarget.checked)}
+        />
+      )}
+    </Stack>
+  )
+}

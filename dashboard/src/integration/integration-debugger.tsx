@@ -1,0 +1,243 @@
+import {
+  Alert,
+  Button,
+  FileButton,
+  Group,
+  Paper,
+  Stack,
+  Text,
+  Textarea,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { IconCircleCheck, IconCircleX, IconHelpCircle } from '@tabler/icons-react'
+import { type FormEvent, useState } from 'react'
+import { bodyBytesMax } from '#contract/limits.ts'
+import { type Answer, useChange } from '../api/index.ts'
+import { count, counted, Failed, IntegrationSection } from '../shared-ui/index.ts'
+
+type Verdict = Answer<'check-signature'>
+
+interface Pasted {
+  readonly timestamp: string
+  readonly body: string
+  readonly signature: string
+  /** The file whose exact bytes the body is: a text field would turn its line ends into others. */
+  readonly file: string | null
+}
+
+const monospaced = { input: { fontFamily: 'var(--mantine-font-family-monospace)' } }
+
+const nothing: Pasted = { timestamp: '', body: '', signature: '', file: null }
+
+/** A booking as it may have been sent: in the right form, signed with nobody's secret. */
+function examplePaste(): Pasted {
+  return {
+    timestamp: String(Math.floor(Date.now() / 1000)),
+    body: '{"lane_ref":"48211093754-1-1","customer_rate":2150,"truck_cost":1820.5}',
+    signature: 'sha256=ecf09be4443dd83e3b10249a0ced1a5997097a2c0836d523395319ed27cf323b',
+    file: null,
+  }
+}
+
+/** Says which part of a signed write is wrong, and what to do about it, without ever showing a secret. */
+export function IntegrationDebugger() {
+  const [pasted, setPasted] = useState(nothing)
+  const check = useChange('check-signature')
+  const change = (part: Partial<Pasted>) => {
+    setPasted((all) => ({ ...all, ...part }))
+    // A verdict of what is no longer there would mislead.
+    check.reset()
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const { timestamp, body, signature } = pasted
+    check.mutate({ body: { timestamp, body, signature } })
+  }
+  return (
+    <IntegrationSection
+      title="Signature debugger"
+      hint="Paste the two headers and the body of a write as they were sent. Nothing is changed, and neither a secret nor the right signature is shown."
+    >
+      <div className="debugger">
+        <form onSubmit={submit}>
+          <Stack gap="md">
+            <TextInput
+              label="Timestamp"
+              description="The value of X-Service-Timestamp"
+              autoComplete="off"
+              spellCheck={false}
+              styles={monospaced}
+              value={pasted.timestamp}
+              onChange={(event) => change({ timestamp: event.currentTarget.value })}
+            />
+            <BodyInput pasted={pasted} change={change} />
+            <TextInput
+              label="Signature"
+              description="The value of X-Service-Signature"
+              autoComplete="off"
+              spellCheck={false}
+              styles={monospaced}
+              value={pasted.signature}
+              onChange={(event) => change({ signature: event.currentTarget.value })}
+            />
+            <Group gap="sm">
+              <Button type="submit" loading={check.isPending}>
+                Check
+              </Button>
+              <Button variant="default" onClick={() => change(examplePaste())}>
+                Fill with an example
+              </Button>
+              <Button variant="default" onClick={() => change(nothing)}>
+                Clear
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+        <div aria-live="polite">
+          {check.error !== null ? (
+            <Failed error={check.error} title="Not checked" />
+          ) : check.data === undefined ? (
+            <Text size="sm" c="dimmed">
+              The verdict appears here, part by part: timestamp, signature, body and secret.
+            </Text>
+          ) : (
+            <VerdictShown verdict={check.data} />
+          )}
+        </div>
+      </div>
+    </IntegrationSection>
+  )
+}
+
+function BodyInput({ pasted, change }: { pasted: Pasted; change: (part: Partial<Pasted>) => void }) {
+  const [wrongFile, setWrongFile] = useState<string | null>(null)
+  const load = async (file: File | null) => {
+    if (file === null) return
+    if (file.size > bodyBytesMax) {
+      setWrongFile(`${file.name} has ${count(file.size)} bytes; a body may have ${count(bodyBytesMax)}.`)
+      return
+    }
+    try {
+      // A byte-order mark stays: it is one of the mistakes looked for.
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+      change({ body: text.decode(await file.arrayBuffer()), file: file.name })
+      setWrongFile(null)
+    } catch {
+      setWrongFile(`${file.name} is not UTF-8 text, as a body must be.`)
+    }
+  }
+  const { body, file } = pasted
+  return (
+    <Stack gap={6}>
+      <Textarea
+        label="Body"
+        description="Exactly as sent. Browsers turn CRLF line ends into LF in a text field: load a file where bytes matter."
+        autosize
+        minRows={6}
+        maxRows={14}
+        spellCheck={false}
+        styles={monospaced}
+        value={body}
+        readOnly={file !== null}
+        onChange={(event) => change({ body: event.currentTarget.value })}
+        error={wrongFile}
+      />
+      <Group gap="sm">
+        <FileButton
+          onChange={(chosen) => void load(chosen)}
+          inputProps={{ 'aria-label': 'File of the body' }}
+        >
+          {(props) => (
+            <Button {...props} size="compact-sm" variant="default">
+              Load the body from a file
+            </Button>
+          )}
+        </FileButton>
+        {file !== null && (
+          <Button size="compact-sm" variant="default" onClick={() => change({ body: '', file: null })}>
+            Paste instead
+          </Button>
+        )}
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {file === null ? '' : `${file}: `}
+          {describedBytes(body)}
+        </Text>
+      </Group>
+    </Stack>
+  )
+}
+
+/** What cannot be seen of a text. @example describedBytes('{}\r\n') // '4 bytes, 1 CRLF, ends with a line end' */
+function describedBytes(body: string): string {
+  const crlf = body.split('\r\n').length - 1
+  const lf = body.split('\n').length - 1 - crlf
+  return [
+    counted(new TextEncoder().encode(body).length, 'byte'),
+    ...(body.startsWith('\uFEFF') ? ['a byte-order mark'] : []),
+    ...(crlf > 0 ? [`${count(crlf)} CRLF`] : []),
+    ...(lf > 0 ? [`${count(lf)} LF`] : []),
+    ...(body.endsWith('\n') ? ['ends with a line end'] : []),
+  ].join(', ')
+}
+
+const partNames = { timestamp: 'Timestamp', signature: 'Signature', body: 'Body', secret: 'Secret' } as const
+
+function VerdictShown({ verdict }: { verdict: Verdict }) {
+  const wrong = verdict.parts
+    .filter(({ ok }) => ok === false)
+    .map(({ part }) => partNames[part].toLowerCase())
+  return (
+    <Stack gap="sm">
+      <Alert
+        variant="outline"
+        color={verdict.ok ? 'green' : 'red'}
+        icon={verdict.ok ? <IconCircleCheck aria-hidden /> : <IconCircleX aria-hidden />}
+        title={verdict.ok ? 'This signature is accepted now' : 'This signature is refused'}
+      >
+        <Text size="sm">
+          {verdict.ok
+            ? 'All four parts are right.'
+            : wrong.length === 0
+              ? 'See below what could not be told.'
+              : `Look at the ${wrong.join(' and the ')}.`}
+        </Text>
+      </Alert>
+      {verdict.parts.map((part) => (
+        <PartShown key={part.part} part={part} />
+      ))}
+    </Stack>
+  )
+}
+
+function PartShown({ part }: { part: Verdict['parts'][number] }) {
+  const [word, Icon, color] =
+    part.ok === null
+      ? (['Cannot be told', IconHelpCircle, 'var(--pending)'] as const)
+      : part.ok
+        ? (['Right', IconCircleCheck, 'var(--won)'] as const)
+        : (['Wrong', IconCircleX, 'var(--lost)'] as const)
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={partNames[part.part]}>
+      <Group justify="space-between" gap="xs">
+        <Title order={3} size="h5">
+          {partNames[part.part]}
+        </Title>
+        <Group gap={4} style={{ color }}>
+          <Icon size={16} aria-hidden />
+          <Text size="sm" fw={600}>
+            {word}
+          </Text>
+        </Group>
+      </Group>
+      <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+        {part.detail}
+      </Text>
+      {part.remedy !== null && (
+        <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+          <strong>What to do:</strong> {part.remedy}
+        </Text>
+      )}
+    </Paper>
+  )
+}

@@ -1,0 +1,401 @@
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type EventType, eventTypes } from '#contract/event-types.ts'
+import { eventEndpointsMax, secretOverlapHoursDefault } from '#contract/limits.ts'
+import { type Answer, useAnswer, useChange } from '../api/index.ts'
+import {
+  type Column,
+  counted,
+  DataTable,
+  Failed,
+  Heed,
+  IntegrationSection,
+  Loading,
+  moment,
+  Nothing,
+  useNotice,
+} from '../shared-ui/index.ts'
+import { ConfirmDialog } from './integration-confirm.tsx'
+import { EventDeliveries } from './integration-deliveries.tsx'
+import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
+
+export type EventEndpoint = Answer<'list-event-endpoints'>['endpoints'][number]
+
+const lookEveryMs = 3_000
+
+/** What happens to quotes and lanes, sent to other systems: where to, with which secret, and what became of it. */
+export function IntegrationEvents() {
+  const endpoints = useAnswer('list-event-endpoints', {}, { everyMs: lookEveryMs })
+  const queries = useQueryClient()
+  const [shown, setShown] = useState<ShownOnce | null>(null)
+  const changed = () => {
+    void queries.invalidateQueries({ queryKey: ['list-event-endpoints'] })
+    void queries.invalidateQueries({ queryKey: ['list-event-deliveries'] })
+  }
+  const show = ({ endpoint, secret, warning }: Answer<'add-event-endpoint'>, note?: string) => {
+    const { url } = endpoint
+    setShown({
+      what: 'event secret',
+      name: url,
+      plaintext: secret,
+      warning,
+      ...(note === undefined ? {} : { note }),
+    })
+    changed()
+  }
+  if (endpoints.data === undefined) {
+    return endpoints.error === null ? (
+      <Loading label="Loading the addresses" rows={4} />
+    ) : (
+      <Failed
+        error={endpoints.error}
+        retry={() => void endpoints.refetch()}
+        title="The addresses could not be listed"
+      />
+    )
+  }
+  const { events_on: isOn, endpoints: all } = endpoints.data
+  return (
+    <>
+      <IntegrationSection
+        title="Events"
+        hint="When a rate is quoted, a lane is booked or an outcome changes, it is sent to your own systems within seconds, signed as Standard Webhooks has it. What is not taken is tried again for three days."
+      >
+        {isOn ? (
+          all.length < eventEndpointsMax ? (
+            <AddEndpoint added={(answer) => show(answer)} />
+          ) : (
+            <Text size="sm">Events go to {eventEndpointsMax} addresses, which is the most there can be.</Text>
+          )
+        ) : (
+          <Heed title="Events are switched off">
+            Nothing is sent until the operator of this service sets EVENTS=on.
+          </Heed>
+        )}
+        <Endpoints all={all} isOn={isOn} changed={changed} rotated={show} />
+        <ShownOnceDialog shown={shown} close={() => setShown(null)} />
+      </IntegrationSection>
+      <EventDeliveries endpoints={all} changed={changed} />
+    </>
+  )
+}
+
+const typeWords: Readonly<Record<EventType, string>> = {
+  'quote.created': 'a rate is quoted',
+  'lane.booked': 'a lane is booked',
+  'lane.booking_cancelled': 'a booking is cancelled',
+  'lane.outcome_changed': 'an outcome changes',
+}
+
+function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {
+  const [url, setUrl] = useState('')
+  const [types, setTypes] = useState<string[]>([...eventTypes])
+  const add = useChange('add-event-endpoint')
+  const wrong = add.error?.fieldError('/url')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const chosen = eventTypes.filter((type) => types.includes(type))
+    if (chosen.length === 0) return
+    add.mutate(
+      { body: { url: url.trim(), event_types: chosen } },
+      {
+        onSuccess: (answer) => {
+          setUrl('')
+          added(answer)
+        },
+      },
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            label="Address to send events to"
+            placeholder="https://hooks.example.com/lanewise"
+            autoComplete="off"
+            inputMode="url"
+            w={{ base: '100%', xs: 420 }}
+            value={url}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+            error={wrong}
+            required
+            withAsterisk={false}
+          />
+          <Button type="submit" loading={add.isPending} disabled={types.length === 0}>
+            Add address
+          </Button>
+        </Group>
+        <Checkbox.Group label="Send when" value={types} onChange={setTypes}>
+          <Group gap="md" mt={4}>
+            {eventTypes.map((type) => (
+              <Checkbox key={type} value={type} label={typeWords[type]} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+        {add.error !== null && wrong === undefined && (
+          <Failed error={add.error} title="No address was added" />
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+type Asked = { readonly what: 'rotate' | 'remove'; readonly endpoint: EventEndpoint }
+
+function Endpoints({
+  all,
+  isOn,
+  changed,
+  rotated,
+}: {
+  all: readonly EventEndpoint[]
+  isOn: boolean
+  changed: () => void
+  rotated: (answer: Answer<'rotate-event-secret'>, note: string) => void
+}) {
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const change = useChange('change-event-endpoint')
+  const test = useChange('test-event-endpoint')
+  const tell = useNotice()
+  if (all.length === 0) {
+    return <Nothing title="No address yet">Nothing is sent anywhere until you add one above.</Nothing>
+  }
+  const failed = change.error ?? test.error
+  const switched = (endpoint: EventEndpoint) =>
+    change.mutate(
+      {
+        params: { id: endpoint.id },
+        body: { state: endpoint.state === 'active' ? ('paused' as const) : ('active' as const) },
+      },
+      { onSuccess: changed },
+    )
+  const tested = (endpoint: EventEndpoint) =>
+    test.mutate(
+      { params: { id: endpoint.id } },
+      {
+        onSuccess: () => {
+          tell('A test is on its way: what became of it is in the log below')
+          changed()
+        },
+      },
+    )
+  return (
+    <Stack gap="xs">
+      <DataTable
+        caption="Addresses that events are sent to, newest first"
+        columns={columns({
+          isOn,
+          switched,
+          tested,
+          rotate: (endpoint) => setAsked({ what: 'rotate', endpoint }),
+          remove: (endpoint) => setAsked({ what: 'remove', endpoint }),
+        })}
+        rows={all}
+        rowKey={({ id }) => String(id)}
+      />
+      {failed !== null && <Failed error={failed} title="Nothing was changed" />}
+      <RotateEventSecret
+        endpoint={asked?.what === 'rotate' ? asked.endpoint : null}
+        close={() => setAsked(null)}
+        rotated={(answer, note) => {
+          setAsked(null)
+          rotated(answer, note)
+        }}
+      />
+      <RemoveEndpoint
+        endpoint={asked?.what === 'remove' ? asked.endpoint : null}
+        close={() => setAsked(null)}
+        removed={() => {
+          setAsked(null)
+          changed()
+        }}
+      />
+    </Stack>
+  )
+}
+
+const columns = (doing: {
+  isOn: boolean
+  switched: (endpoint: EventEndpoint) => void
+  tested: (endpoint: EventEndpoint) => void
+  rotate: (endpoint: EventEndpoint) => void
+  remove: (endpoint: EventEndpoint) => void
+}): Column<EventEndpoint>[] => [
+  {
+    key: 'address',
+    header: 'Address',
+    wraps: true,
+    cell: ({ url, event_types: types }) => (
+      <>
+        <span style={{ overflowWrap: 'anywhere' }}>{url}</span>
+        <Text size="xs" c="dimmed">
+          {types.map((type) => typeWords[type]).join(', ')}
+        </Text>
+      </>
+    ),
+  },
+  { key: 'state', header: 'State', wraps: true, cell: (endpoint) => <EndpointState endpoint={endpoint} /> },
+  {
+    key: 'queue',
+    header: 'Waiting, given up',
+    cell: ({ waiting, dead }) => `${atMost(waiting)}, ${atMost(dead)}`,
+  },
+  {
+    key: 'change',
+    header: 'Change',
+    cell: (endpoint) => (
+      <Group gap={6} wrap="nowrap">
+        {(
+          [
+            ['Test', doing.tested, endpoint.state !== 'active' || !doing.isOn],
+            [endpoint.state === 'active' ? 'Pause' : 'Switch on', doing.switched, false],
+            ['Rotate secret', doing.rotate, false],
+            ['Remove', doing.remove, false],
+          ] as const
+        ).map(([word, act, disabled]) => (
+          <Button
+            key={word}
+            size="compact-sm"
+            variant="default"
+            disabled={disabled}
+            aria-label={`${word}: address ${endpoint.id}`}
+            onClick={() => act(endpoint)}
+          >
+            {word}
+          </Button>
+        ))}
+      </Group>
+    ),
+  },
+]
+
+/** As many as the service counts. @example atMost(1000) // '1,000 or more' */
+function atMost(count: number): string {
+  return count >= 1_000 ? '1,000 or more' : String(count)
+}
+
+const stateWords = { active: '✓ Active', paused: '– Paused', disabled: '✕ Switched off' } as const
+const reasonWords = {
+  gone: 'It answered 410: it wants no more events.',
+  failing: 'It has taken nothing for three days.',
+} as const
+
+function EndpointState({ endpoint }: { endpoint: EventEndpoint }) {
+  const { state, disabled_reason: reason, secrets } = endpoint
+  const ending = secrets.find(({ expires_at }) => expires_at !== null)
+  return (
+    <>
+      <span
+        style={{
+          color: state === 'active' ? 'var(--won)' : state === 'disabled' ? 'var(--lost)' : 'var(--pending)',
+          fontWeight: 600,
+        }}
+      >
+        {stateWords[state]}
+      </span>
+      {reason !== null && (
+        <Text size="xs" c="dimmed">
+          {reasonWords[reason]}
+        </Text>
+      )}
+      {ending !== undefined && (
+        <Text size="xs" c="dimmed">
+          Two secrets sign until {moment(ending.expires_at)}
+        </Text>
+      )}
+    </>
+  )
+}
+
+function RotateEventSecret({
+  endpoint,
+  close,
+  rotated,
+}: {
+  endpoint: EventEndpoint | null
+  close: () => void
+  rotated: (answer: Answer<'rotate-event-secret'>, note: string) => void
+}) {
+  const rotate = useChange('rotate-event-secret')
+  return (
+    <ConfirmDialog
+      opened={endpoint !== null}
+      title="Rotate the secret of this address?"
+      action="Rotate secret"
+      pending={rotate.isPending}
+      error={rotate.error}
+      close={() => {
+        rotate.reset()
+        close()
+      }}
+      confirm={() => {
+        if (endpoint === null) return
+        rotate.mutate(
+          { params: { id: endpoint.id }, body: { overlap_hours: secretOverlapHoursDefault } },
+          {
+            onSuccess: (answer) => {
+              const end = answer.endpoint.secrets.find(({ expires_at }) => expires_at !== null)
+              rotated(
+                answer,
+                `Both secrets sign until ${moment(end?.expires_at ?? null)}. After that only the new one does.`,
+              )
+            },
+          },
+        )
+      }}
+    >
+      <Text size="sm">
+        A new secret is made. For {secretOverlapHoursDefault} hours each request carries two signatures, so
+        that the receiver may hold either secret while you change it there.
+      </Text>
+    </ConfirmDialog>
+  )
+}
+
+function RemoveEndpoint({
+  endpoint,
+  close,
+  removed,
+}: {
+  endpoint: EventEndpoint | null
+  close: () => void
+  removed: () => void
+}) {
+  const remove = useChange('remove-event-endpoint')
+  const tell = useNotice()
+  return (
+    <ConfirmDialog
+      opened={endpoint !== null}
+      title="Send no more events to this address?"
+      action="Remove address"
+      pending={remove.isPending}
+      error={remove.error}
+      close={() => {
+        remove.reset()
+        close()
+      }}
+      confirm={() => {
+        if (endpoint === null) return
+        remove.mutate(
+          { params: { id: endpoint.id } },
+          {
+            onSuccess: () => {
+              tell('The address is removed')
+              removed()
+            },
+          },
+        )
+      }}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        Nothing more is sent to <strong>{endpoint?.url}</strong>
+        {endpoint === null || endpoint.waiting === 0
+          ? ''
+          : `, and ${counted(endpoint.waiting, 'event')} that ${endpoint.waiting === 1 ? 'waits' : 'wait'} for it ${endpoint.waiting === 1 ? 'is' : 'are'} dropped`}
+        . Its secret is deleted. To stop for a while only, pause it instead.
+      </Text>
+    </ConfirmDialog>
+  )
+}

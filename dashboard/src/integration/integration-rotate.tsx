@@ -1,0 +1,97 @@
+import { Button, Group, Modal, NumberInput, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { secretOverlapHoursDefault, secretOverlapHoursMax } from '#contract/limits.ts'
+import { type Answer, useChange } from '../api/index.ts'
+import { moment } from '../shared-ui/index.ts'
+import { type Secret, SecretNotMade } from './integration-secrets.tsx'
+
+/** Makes a successor of a secret; both are accepted for as long as is asked here, to the minute. */
+export function RotateSecret({
+  secret,
+  secrets,
+  close,
+  rotated,
+}: {
+  secret: Secret
+  secrets: readonly Secret[]
+  close: () => void
+  rotated: (answer: Answer<'rotate-signing-secret'>, note: string) => void
+}) {
+  const [hours, setHours] = useState<number | string>(secretOverlapHoursDefault)
+  const rotate = useChange('rotate-signing-secret')
+  const isRight =
+    typeof hours === 'number' && Number.isInteger(hours) && hours >= 0 && hours <= secretOverlapHoursMax
+  const submit = () => {
+    if (!isRight) return
+    rotate.mutate(
+      { params: { id: secret.id }, body: { overlap_hours: hours } },
+      {
+        onSuccess: (answer) => {
+          rotated(answer, overlapOf(secret, hours))
+          rotate.reset()
+        },
+      },
+    )
+  }
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={`Rotate the secret ${secret.name}`}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <Stack gap="md">
+          <Text size="sm">
+            A new secret of the same name is made. The old one (id {secret.id}) stays accepted for the
+            overlap, so that no booking is refused while you change it in the TMS.
+          </Text>
+          <NumberInput
+            label="Overlap in hours"
+            description={`0 to ${secretOverlapHoursMax}; ${secretOverlapHoursDefault} is usual`}
+            min={0}
+            max={secretOverlapHoursMax}
+            allowDecimal={false}
+            clampBehavior="none"
+            value={hours}
+            onChange={setHours}
+            error={isRight ? undefined : `Enter whole hours from 0 to ${secretOverlapHoursMax}.`}
+            hideControls
+            data-autofocus
+          />
+          <Text size="sm" aria-live="polite">
+            {isRight ? overlapOf(secret, hours) : ' '}
+          </Text>
+          {rotate.error !== null && (
+            <SecretNotMade error={rotate.error} name={secret.name} secrets={secrets} />
+          )}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={rotate.isPending} disabled={!isRight}>
+              Rotate secret
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+/** Until when both are accepted. An overlap that is already running is never made longer. */
+function overlapOf(secret: Secret, hours: number): string {
+  const asked = Date.now() + hours * 3_600_000
+  const running = secret.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(secret.expires_at)
+  if (running < asked) {
+    return `Both are accepted until ${moment(running)}, when the overlap that is already running ends. After that only the new one is.`
+  }
+  return hours === 0
+    ? 'The old secret is refused at once: have the new one in the TMS before the next booking.'
+    : `Both are accepted until ${moment(asked)}. After that only the new one is.`
+}

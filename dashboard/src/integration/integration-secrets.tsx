@@ -1,0 +1,287 @@
+import { Alert, Button, Group, List, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, type CallFailed, useAnswer, useChange } from '../api/index.ts'
+import {
+  type Column,
+  CredentialState,
+  counted,
+  day,
+  Failed,
+  IntegrationSection,
+  LastUsed,
+  moment,
+  Nothing,
+  since,
+  useNotice,
+} from '../shared-ui/index.ts'
+import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
+import { ConfirmDialog } from './integration-confirm.tsx'
+import { CreateCredential, CredentialList } from './integration-credentials.tsx'
+import { RotateSecret } from './integration-rotate.tsx'
+import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
+
+export type Secret = Answer<'list-signing-secrets'>['secrets'][number]
+
+export function isLiveSecret(secret: Secret): boolean {
+  return (
+    secret.revoked_at === null && (secret.expires_at === null || Date.parse(secret.expires_at) > Date.now())
+  )
+}
+
+/** The signing secrets of the brokerage: made, rotated with an overlap, revoked at once. */
+export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
+  const secrets = useAnswer('list-signing-secrets', {})
+  const queries = useQueryClient()
+  const [shown, setShown] = useState<ShownOnce | null>(null)
+  const [revoking, setRevoking] = useState<Secret | null>(null)
+  const [rotating, setRotating] = useState<Secret | null>(null)
+  const known = secrets.data?.secrets ?? []
+  const show = (answer: Answer<'create-signing-secret'>, note?: string) => {
+    setHeld((all) => ({ ...all, secret: { id: answer.id, plaintext: answer.secret } }))
+    setShown({
+      what: 'signing secret',
+      name: answer.name,
+      plaintext: answer.secret,
+      warning: answer.warning,
+      ...(note === undefined ? {} : { note }),
+    })
+    void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
+  }
+  return (
+    <IntegrationSection
+      title="Signing secrets"
+      hint="A secret signs each booking that is pushed, and is never sent itself: whoever gets hold of the token alone cannot write."
+    >
+      <CreateSecret secrets={known} created={(answer) => show(answer)} />
+      <SecretList answer={secrets} rotate={setRotating} revoke={setRevoking} />
+      <ShownOnceDialog shown={shown} close={() => setShown(null)} />
+      {rotating !== null && (
+        <RotateSecret
+          secret={rotating}
+          secrets={known}
+          close={() => setRotating(null)}
+          rotated={(answer, note) => {
+            setRotating(null)
+            show(answer, note)
+          }}
+        />
+      )}
+      <RevokeSecret
+        secret={revoking}
+        secrets={known}
+        close={() => setRevoking(null)}
+        revoked={(secret) => {
+          if (held.secret?.id === secret.id) setHeld((all) => ({ ...all, secret: null }))
+          setRevoking(null)
+          void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
+        }}
+      />
+    </IntegrationSection>
+  )
+}
+
+function CreateSecret({
+  secrets,
+  created,
+}: {
+  secrets: readonly Secret[]
+  created: (answer: Answer<'create-signing-secret'>) => void
+}) {
+  const [name, setName] = useState('tms')
+  const create = useChange('create-signing-secret')
+  return (
+    <CreateCredential
+      what="secret"
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) => <SecretNotMade error={error} name={name} secrets={secrets} />}
+      create={() =>
+        create.mutate(
+          { body: { name } },
+          {
+            onSuccess: (answer) => {
+              created(answer)
+              create.reset()
+            },
+          },
+        )
+      }
+    />
+  )
+}
+
+/** Why no secret was made. Of two live ones of a name the way out is told, with their ends. */
+export function SecretNotMade({
+  error,
+  name,
+  secrets,
+}: {
+  error: CallFailed
+  name: string
+  secrets: readonly Secret[]
+}) {
+  if (error.code !== 'too-many-live-secrets') return <Failed error={error} title="No secret was made" />
+  const live = secrets.filter((secret) => secret.name === name && isLiveSecret(secret))
+  const ending = live.find(({ expires_at }) => expires_at !== null)
+  return (
+    <Alert color="red" variant="outline" role="alert" title={`Two secrets named ${name} are live already`}>
+      <Text size="sm">
+        More than two would leave nobody sure which one a system holds. Revoke one of them
+        {ending === undefined ? '' : `, or wait until ${moment(ending.expires_at)}, when the older one ends`},
+        then try again:
+      </Text>
+      <List size="sm" mt="xs">
+        {live.map(({ id, created_at, expires_at, last_used_at }) => (
+          <List.Item key={id}>
+            Secret {id}, made {day(created_at)}, last used {since(last_used_at)},{' '}
+            {expires_at === null ? 'accepted without an end' : `accepted until ${moment(expires_at)}`}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  )
+}
+
+function SecretList({
+  answer,
+  rotate,
+  revoke,
+}: {
+  answer: ReturnType<typeof useAnswer<'list-signing-secrets'>>
+  rotate: (secret: Secret) => void
+  revoke: (secret: Secret) => void
+}) {
+  const { words, go } = useIntegrationAddress()
+  return (
+    <CredentialList
+      what="secret"
+      caption="Signing secrets, newest first"
+      columns={secretColumns(rotate, revoke)}
+      answer={answer}
+      of={({ secrets }) => secrets}
+      isLive={isLiveSecret}
+      none={
+        <Nothing title="No signing secret yet">
+          Create one above. A TMS needs it to push bookings; reads do without.
+        </Nothing>
+      }
+      ended={words.ended_secrets === 'shown'}
+      setEnded={(shown) => go({ ended_secrets: shown ? 'shown' : undefined })}
+    />
+  )
+}
+
+function stateOf(secret: Secret) {
+  if (secret.revoked_at !== null) {
+    return <CredentialState state="revoked" detail={moment(secret.revoked_at)} />
+  }
+  if (secret.expires_at === null) return <CredentialState state="live" />
+  return isLiveSecret(secret) ? (
+    <CredentialState state="ending" detail={`until ${moment(secret.expires_at)}`} />
+  ) : (
+    <CredentialState state="expired" detail={moment(secret.expires_at)} />
+  )
+}
+
+const secretColumns = (
+  rotate: (secret: Secret) => void,
+  revoke: (secret: Secret) => void,
+): Column<Secret>[] => [
+  {
+    key: 'name',
+    header: 'Name',
+    wraps: true,
+    cell: ({ id, name }) => (
+      <>
+        {name}
+        <Text span size="xs" c="dimmed" ml={6}>
+          id {id}
+        </Text>
+      </>
+    ),
+  },
+  { key: 'state', header: 'State', cell: stateOf },
+  { key: 'created', header: 'Created', cell: ({ created_at }) => day(created_at) },
+  { key: 'used', header: 'Last used', cell: ({ last_used_at }) => <LastUsed at={last_used_at} /> },
+  {
+    key: 'change',
+    header: 'Change',
+    cell: (secret) =>
+      isLiveSecret(secret) ? (
+        <Group gap={6} wrap="nowrap">
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Rotate the secret ${secret.name}, id ${secret.id}`}
+            onClick={() => rotate(secret)}
+          >
+            Rotate
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            aria-label={`Revoke the secret ${secret.name}, id ${secret.id}`}
+            onClick={() => revoke(secret)}
+          >
+            Revoke
+          </Button>
+        </Group>
+      ) : null,
+  },
+]
+
+function RevokeSecret({
+  secret,
+  secrets,
+  close,
+  revoked,
+}: {
+  secret: Secret | null
+  secrets: readonly Secret[]
+  close: () => void
+  revoked: (secret: Secret) => void
+}) {
+  const revoke = useChange('revoke-signing-secret')
+  const tell = useNotice()
+  const others = secrets.filter((other) => other.id !== secret?.id && isLiveSecret(other))
+  const leave = () => {
+    revoke.reset()
+    close()
+  }
+  const confirm = () => {
+    if (secret === null) return
+    revoke.mutate(
+      { params: { id: secret.id } },
+      {
+        onSuccess: () => {
+          tell(`The secret ${secret.name} (id ${secret.id}) is revoked`)
+          revoked(secret)
+        },
+      },
+    )
+  }
+  return (
+    <ConfirmDialog
+      opened={secret !== null}
+      title="Revoke this secret at once?"
+      action="Revoke secret"
+      pending={revoke.isPending}
+      error={revoke.error}
+      confirm={confirm}
+      close={leave}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        Bookings signed with <strong>{secret?.name}</strong> (id {secret?.id}) are refused from the next
+        request on. Reads go on. This cannot be undone.
+      </Text>
+      <Text size="sm">
+        {others.length === 0
+          ? 'No other secret is live: nothing can be pushed until you create one and give it to the TMS.'
+          : `${counted(others.length, 'other secret')} ${others.length === 1 ? 'stays' : 'stay'} live. To change a secret without a gap, rotate it instead.`}
+      </Text>
+    </ConfirmDialog>
+  )
+}

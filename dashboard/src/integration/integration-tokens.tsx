@@ -1,0 +1,216 @@
+import { Button, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
+import { type Answer, sessionQuery, useAnswer, useChange } from '../api/index.ts'
+import {
+  type Column,
+  CredentialState,
+  day,
+  Failed,
+  IntegrationSection,
+  LastUsed,
+  moment,
+  Nothing,
+  since,
+  useNotice,
+} from '../shared-ui/index.ts'
+import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
+import { ConfirmDialog } from './integration-confirm.tsx'
+import { CreateCredential, CredentialList } from './integration-credentials.tsx'
+import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
+
+type Token = Answer<'list-service-tokens'>['tokens'][number]
+
+function isLive(token: Token): boolean {
+  return token.revoked_at === null && Date.parse(token.expires_at) > Date.now()
+}
+
+function endsSoon(token: Token): boolean {
+  return Date.parse(token.expires_at) - Date.now() <= tokenExpiryNoticeDays * 86_400_000
+}
+
+/** The service tokens of the brokerage: made, listed with their last use, revoked. */
+export function IntegrationTokens({ held, setHeld }: HoldsCredentials) {
+  const tokens = useAnswer('list-service-tokens', {})
+  const queries = useQueryClient()
+  const [shown, setShown] = useState<ShownOnce | null>(null)
+  const [revoking, setRevoking] = useState<Token | null>(null)
+  const listAgain = () => void queries.invalidateQueries({ queryKey: ['list-service-tokens'] })
+  return (
+    <IntegrationSection
+      title="Service tokens"
+      hint={`A token says who calls: it is enough to read advice. It lasts ${serviceTokenLifetimeDays} days. Give each system its own, so that one can be revoked alone.`}
+    >
+      <CreateToken
+        created={(answer) => {
+          setHeld((all) => ({ ...all, token: { id: answer.id, plaintext: answer.token } }))
+          setShown({
+            what: 'service token',
+            name: answer.name,
+            plaintext: answer.token,
+            warning: answer.warning,
+            note: `It is accepted until ${moment(answer.expires_at)}.`,
+          })
+          listAgain()
+        }}
+      />
+      <TokenList answer={tokens} revoke={setRevoking} />
+      <ShownOnceDialog shown={shown} close={() => setShown(null)} />
+      <RevokeToken
+        token={revoking}
+        close={() => setRevoking(null)}
+        revoked={(token) => {
+          if (held.token?.id === token.id) setHeld((all) => ({ ...all, token: null }))
+          setRevoking(null)
+          listAgain()
+          // The warning on every page names the tokens that end soon.
+          void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
+        }}
+      />
+    </IntegrationSection>
+  )
+}
+
+function CreateToken({ created }: { created: (answer: Answer<'create-service-token'>) => void }) {
+  const [name, setName] = useState('')
+  const create = useChange('create-service-token')
+  return (
+    <CreateCredential
+      what="token"
+      placeholder="McLeod production"
+      name={name}
+      setName={setName}
+      pending={create.isPending}
+      error={create.error}
+      failure={(error) => <Failed error={error} title="No token was made" />}
+      create={() =>
+        create.mutate(
+          { body: { name } },
+          {
+            onSuccess: (answer) => {
+              setName('')
+              created(answer)
+              // The answer holds the plaintext: nothing keeps it behind the dialog.
+              create.reset()
+            },
+          },
+        )
+      }
+    />
+  )
+}
+
+function TokenList({
+  answer,
+  revoke,
+}: {
+  answer: ReturnType<typeof useAnswer<'list-service-tokens'>>
+  revoke: (token: Token) => void
+}) {
+  const { words, go } = useIntegrationAddress()
+  return (
+    <CredentialList
+      what="token"
+      caption="Service tokens, newest first"
+      columns={tokenColumns(revoke)}
+      answer={answer}
+      of={({ tokens }) => tokens}
+      isLive={isLive}
+      none={<Nothing title="No service token yet">Create one above. Its plaintext is shown once.</Nothing>}
+      ended={words.ended === 'shown'}
+      setEnded={(shown) => go({ ended: shown ? 'shown' : undefined })}
+    />
+  )
+}
+
+const tokenColumns = (revoke: (token: Token) => void): Column<Token>[] => [
+  { key: 'name', header: 'Name', cell: ({ name }) => name, wraps: true },
+  {
+    key: 'state',
+    header: 'State',
+    cell: (token) =>
+      token.revoked_at !== null ? (
+        <CredentialState state="revoked" detail={moment(token.revoked_at)} />
+      ) : !isLive(token) ? (
+        <CredentialState state="expired" />
+      ) : endsSoon(token) ? (
+        <CredentialState state="ending" detail={`until ${day(token.expires_at)}`} />
+      ) : (
+        <CredentialState state="live" />
+      ),
+  },
+  { key: 'created', header: 'Created', cell: ({ created_at }) => day(created_at) },
+  { key: 'expires', header: 'Expires', cell: ({ expires_at }) => day(expires_at) },
+  {
+    key: 'used',
+    header: 'Last used',
+    cell: ({ last_used_at, last_used_from }) => <LastUsed at={last_used_at} from={last_used_from} />,
+  },
+  {
+    key: 'revoke',
+    header: 'Change',
+    cell: (token) =>
+      isLive(token) ? (
+        <Button
+          size="compact-sm"
+          variant="default"
+          aria-label={`Revoke the token ${token.name}`}
+          onClick={() => revoke(token)}
+        >
+          Revoke
+        </Button>
+      ) : null,
+  },
+]
+
+function RevokeToken({
+  token,
+  close,
+  revoked,
+}: {
+  token: Token | null
+  close: () => void
+  revoked: (token: Token) => void
+}) {
+  const revoke = useChange('revoke-service-token')
+  const tell = useNotice()
+  const leave = () => {
+    revoke.reset()
+    close()
+  }
+  const confirm = () => {
+    if (token === null) return
+    revoke.mutate(
+      { params: { id: token.id } },
+      {
+        onSuccess: () => {
+          tell(`The token ${token.name} is revoked`)
+          revoked(token)
+        },
+      },
+    )
+  }
+  return (
+    <ConfirmDialog
+      opened={token !== null}
+      title="Revoke this token?"
+      action="Revoke token"
+      pending={revoke.isPending}
+      error={revoke.error}
+      confirm={confirm}
+      close={leave}
+    >
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        Whatever calls with <strong>{token?.name}</strong> is refused from its next request on: bookings are
+        no longer taken in and advice is no longer answered, until it gets another token. This cannot be
+        undone.
+      </Text>
+      <Text size="sm">
+        {token === null || token.last_used_at === null
+          ? 'It has never been used.'
+          : `It was last used ${since(token.last_used_at)}${token.last_used_from === null ? '' : `, from ${token.last_used_from}`}.`}
+      </Text>
+    </ConfirmDialog>
+  )
+}

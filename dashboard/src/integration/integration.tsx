@@ -1,0 +1,70 @@
+import { Tabs } from '@mantine/core'
+import { IconCode, IconKey, IconListSearch, IconSignature, IconWebhook } from '@tabler/icons-react'
+import { useState } from 'react'
+import { useMay } from '../api/index.ts'
+import { Page, RoleTooLow } from '../shared-ui/index.ts'
+import { type HeldCredentials, nothingHeld, useIntegrationAddress } from './integration-address.ts'
+import { IntegrationDebugger } from './integration-debugger.tsx'
+import { IntegrationEvents } from './integration-events.tsx'
+import { IntegrationLog } from './integration-log.tsx'
+import { IntegrationSecrets } from './integration-secrets.tsx'
+import { IntegrationSnippets } from './integration-snippets.tsx'
+import { IntegrationTokens } from './integration-tokens.tsx'
+
+const tabs = [
+  { name: 'credentials', label: 'Credentials', icon: IconKey },
+  { name: 'code', label: 'Code', icon: IconCode },
+  { name: 'log', label: 'Request log', icon: IconListSearch },
+  { name: 'events', label: 'Events', icon: IconWebhook },
+  { name: 'debugger', label: 'Signature debugger', icon: IconSignature },
+] as const
+
+/** Where an admin connects the TMS: credentials, programs to paste, what was called, and why a signature is refused. */
+export default function IntegrationPage() {
+  const mayConnect = useMay('admin')
+  return (
+    <Page title="Integration" hint="Connect your TMS, load board or quoting tool.">
+      {mayConnect ? <Connecting /> : <RoleTooLow>Only admins and owners connect other systems.</RoleTooLow>}
+    </Page>
+  )
+}
+
+function Connecting() {
+  const { words, go } = useIntegrationAddress()
+  const tab = tabs.find(({ name }) => name === words.tab)?.name ?? 'credentials'
+  // Plaintexts live here and nowhere else: they are gone with the page.
+  const [held, setHeld] = useState<HeldCredentials>(nothingHeld)
+  const parts = { held, setHeld }
+  return (
+    <Tabs
+      value={tab}
+      onChange={(next) => go({ tab: next ?? 'credentials' }, { afresh: true })}
+      keepMounted={false}
+      activateTabWithKeyboard={false}
+    >
+      <Tabs.List mb="lg">
+        {tabs.map(({ name, label, icon: Icon }) => (
+          <Tabs.Tab key={name} value={name} leftSection={<Icon size={16} aria-hidden />}>
+            {label}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value="credentials">
+        <IntegrationTokens {...parts} />
+        <IntegrationSecrets {...parts} />
+      </Tabs.Panel>
+      <Tabs.Panel value="code">
+        <IntegrationSnippets {...parts} />
+      </Tabs.Panel>
+      <Tabs.Panel value="log">
+        <IntegrationLog />
+      </Tabs.Panel>
+      <Tabs.Panel value="events">
+        <IntegrationEvents />
+      </Tabs.Panel>
+      <Tabs.Panel value="debugger">
+        <IntegrationDebugger />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

@@ -1,0 +1,248 @@
+import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import {
+  count,
+  dollars,
+  percent,
+  probability,
+  range,
+  ratePerMile,
+  readCurve,
+  readDollars,
+  restsOn,
+  roundDollars,
+  signedDollars,
+  signedPercent,
+  WinCurve,
+} from '../shared-ui/index.ts'
+import { adviceEvidence, type FoundAdvice, type LanePoint } from './lane-evidence.ts'
+import { Figure, Figures, QuotesLink } from './lane-section.tsx'
+
+export type LaneAdvice = Pick<FoundAdvice, 'estimate' | 'curve' | 'optimum'> &
+  Partial<Pick<FoundAdvice, 'win_probability' | 'markup_pct' | 'suggested_rate' | 'rate_band' | 'evidence'>>
+
+/** The chance of winning by rate, at a rate that can be moved, and what the lane's quotes say of that rate. */
+export function LaneCurve({
+  advice,
+  points,
+  rateDollars,
+  onRate,
+  isCurrent,
+}: {
+  advice: LaneAdvice
+  points: readonly LanePoint[]
+  rateDollars: number
+  onRate: (rateDollars: number) => void
+  /** false while the rate has moved on and its answer is still on its way. */
+  isCurrent: boolean
+}) {
+  const { estimate, curve = [], optimum = null } = advice
+  const quotes = useMemo(() => distinctQuotes(points), [points])
+  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0 }
+  if (curve.length === 0) {
+    return (
+      <Text size="sm">
+        {estimate?.sentence ?? 'There is no curve: this brokerage has no quotes to learn from yet.'}
+      </Text>
+    )
+  }
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
+      <div style={{ minWidth: 0 }}>
+        <WinCurve
+          points={curve}
+          counts={counts}
+          rateDollars={rateDollars}
+          onRate={onRate}
+          optimum={optimum}
+          quotes={quotes}
+          miles={estimate?.miles ?? null}
+          {...(advice.rate_band === undefined ? {} : { band: advice.rate_band })}
+          {...(advice.suggested_rate === undefined ? {} : { suggestedRate: advice.suggested_rate })}
+        />
+      </div>
+      <Stack gap="md" style={{ minWidth: 0 }}>
+        <RateField rateDollars={rateDollars} onRate={onRate} />
+        <Numbers advice={advice} rateDollars={rateDollars} isCurrent={isCurrent} />
+      </Stack>
+    </SimpleGrid>
+  )
+}
+
+/** Quotes of the same rate and outcome lie on one spot of the curve's edge: it is drawn once. */
+function distinctQuotes(points: readonly LanePoint[]): LanePoint[] {
+  return [...new Map(points.map((point) => [`${point.rate} ${point.outcome}`, point])).values()]
+}
+
+/** The rate as it is typed: taken when it is an amount, left alone while it is not. */
+function RateField({ rateDollars, onRate }: { rateDollars: number; onRate: (rateDollars: number) => void }) {
+  const [typed, setTyped] = useState<string | null>(null)
+  const isWrong = typed !== null && readDollars(typed) === null
+  return (
+    <TextInput
+      label="Rate to look at, in dollars"
+      inputMode="decimal"
+      autoComplete="off"
+      maw={220}
+      value={typed ?? String(rateDollars)}
+      error={isWrong ? 'Type an amount such as 2150' : undefined}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value)
+        const rate = readDollars(event.currentTarget.value)
+        if (rate !== null) onRate(rate)
+      }}
+      onBlur={() => setTyped(null)}
+    />
+  )
+}
+
+const basisWords: Readonly<Record<string, string>> = {
+  average_win: 'the average of the winning rates',
+  capped_below_lowest_loss: 'the average of the winning rates, kept 2% below the lowest loss',
+  below_lowest_loss: '2% below the lowest loss; nothing was won',
+}
+
+function Numbers({
+  advice,
+  rateDollars,
+  isCurrent,
+}: {
+  advice: LaneAdvice
+  rateDollars: number
+  isCurrent: boolean
+}) {
+  const { estimate, curve = [], rate_band: band } = advice
+  const reading = readCurve(curve, rateDollars)
+  const miles = estimate?.miles ?? null
+  const cost = estimate?.expected_cost ?? null
+  const margin = cost === null ? null : rateDollars - cost.amount
+  const counts = { won: estimate?.won ?? 0, decided: estimate?.decided ?? 0 }
+  return (
+    <div aria-busy={!isCurrent}>
+      <Figures>
+        <Figure
+          label={`Estimated chance at ${dollars(rateDollars)}`}
+          value={reading === null ? '–' : probability(reading.probability)}
+          basis={
+            <>
+              {reading !== null && `80% range ${range(reading.interval80)}; `}
+              {counts.decided === 0 ? (
+                restsOn(counts)
+              ) : (
+                <QuotesLink chosen={{}}>{restsOn(counts)}</QuotesLink>
+              )}
+            </>
+          }
+        />
+        <ShareAtOrBelow advice={advice} isCurrent={isCurrent} rateDollars={rateDollars} />
+        <Figure
+          label="RPM"
+          value={miles === null ? '–' : ratePerMile(rateDollars / miles)}
+          basis={miles === null ? 'miles not known' : `over ${count(miles)} mi`}
+        />
+        <Figure
+          label="vs reference"
+          value={isCurrent ? signedPercent(advice.markup_pct) : '…'}
+          basis="against the median of your quotes"
+        />
+        <Figure
+          label="Margin at this rate"
+          value={margin === null ? '–' : signedDollars(Math.round(margin))}
+          basis={
+            margin === null || cost === null
+              ? 'no truck cost known'
+              : `${percent((margin / rateDollars) * 100)} over an expected cost of ${roundDollars(cost.amount)} (${roundDollars(cost.low)} to ${roundDollars(cost.high)})`
+          }
+        />
+        <SuggestedAndBest advice={advice} />
+        <Figure
+          label="Rate band"
+          value={
+            band === undefined || band.floor === null ? (
+              '–'
+            ) : (
+              <>
+                <QuotesLink chosen={rateAt(band.floor)}>{dollars(band.floor)}</QuotesLink> to{' '}
+                <QuotesLink chosen={rateAt(band.ceiling)}>{dollars(band.ceiling)}</QuotesLink>
+              </>
+            )
+          }
+          basis={
+            band === undefined || band.median === null
+              ? 'no quotes on this lane'
+              : `median ${dollars(band.median)}`
+          }
+        />
+      </Figures>
+    </div>
+  )
+}
+
+function rateAt(rate: number | null) {
+  return rate === null ? {} : { rate_from: String(rate), rate_to: String(rate) }
+}
+
+/** What was won of what was quoted at this rate or lower: counted by the service, so it follows a moment later. */
+function ShareAtOrBelow({
+  advice,
+  rateDollars,
+  isCurrent,
+}: {
+  advice: LaneAdvice
+  rateDollars: number
+  isCurrent: boolean
+}) {
+  const evidence = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)
+  const label = 'Won at this rate or lower'
+  if (evidence === null || advice.win_probability === undefined || advice.win_probability === null) {
+    return <Figure label={label} value="–" basis="no decided quote on this lane" />
+  }
+  return (
+    <Figure
+      label={label}
+      value={isCurrent ? probability(advice.win_probability) : '…'}
+      basis={
+        <QuotesLink chosen={{ rate_to: String(rateDollars) }}>
+          {isCurrent
+            ? `${count(evidence.wins_at_or_below)} of ${count(evidence.decided_at_or_below)} decided quotes, smoothed`
+            : 'asking'}
+        </QuotesLink>
+      }
+    />
+  )
+}
+
+function SuggestedAndBest({ advice }: { advice: LaneAdvice }) {
+  const { optimum = null, suggested_rate } = advice
+  const suggestion = advice.evidence === undefined ? null : adviceEvidence(advice as FoundAdvice)?.suggestion
+  return (
+    <>
+      <Figure
+        label="Suggested rate"
+        value={dollars(suggested_rate)}
+        basis={
+          suggested_rate === null || suggested_rate === undefined ? (
+            'needs a decided quote'
+          ) : (
+            <QuotesLink chosen={{ outcome: 'won' }}>
+              {basisWords[suggestion?.basis ?? ''] ?? 'from your won and lost quotes'}
+            </QuotesLink>
+          )
+        }
+      />
+      <Figure
+        label="Best expected margin"
+        value={optimum === null ? '–' : roundDollars(optimum.rate)}
+        basis={
+          optimum === null
+            ? 'needs a known truck cost'
+            : `${roundDollars(optimum.expected_margin)} a quote; nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}${
+                optimum.floor !== null && optimum.floored_rate > optimum.rate
+                  ? `; ${roundDollars(optimum.floored_rate)} with your floor`
+                  : ''
+              }`
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import type { Answer } from '../api/index.ts'
+
+export type LaneRecord = Answer<'lane-record'>
+export type LanePoint = LaneRecord['points'][number]
+export type LaneMonth = LaneRecord['months'][number]
+export type FoundInsight = Extract<Answer<'lane-advice'>, { found: true }>
+export type FoundAdvice = Extract<Answer<'quote-advice'>, { found: true }>
+
+/** What a lane's scores were made of. */
+export interface InsightEvidence {
+  readonly par: number
+  readonly rate: number
+  readonly bucket_count: number
+  readonly decided_buckets: number
+  readonly decided: number
+  readonly busyness_spread: number
+  readonly buckets: readonly { readonly quotes: number; readonly wins: number; readonly losses: number }[]
+  readonly older_quotes: number
+  readonly future_quotes: number
+  readonly outliers: readonly { readonly rate: number; readonly outcome: string }[]
+  readonly levels: readonly {
+    readonly scope: string
+    readonly quotes: number
+    readonly decided: number
+    readonly lanes: number
+    readonly enough: boolean
+  }[]
+}
+
+/** The evidence of an insight; the contract leaves its members open. Null where it was not asked for. */
+export function insightEvidence(insight: FoundInsight): InsightEvidence | null {
+  const evidence = insight.evidence as InsightEvidence | undefined
+  return evidence === undefined || !Array.isArray(evidence.buckets) ? null : evidence
+}
+
+/** The counts behind the win probability of an answer, and what its suggested rate rests on. */
+export interface AdviceEvidence {
+  readonly wins_at_or_below: number
+  readonly decided_at_or_below: number
+  readonly decided: number
+  readonly wins: number
+  readonly suggestion: { readonly basis: string; readonly capped_by: number | null } | null
+}
+
+export function adviceEvidence(advice: FoundAdvice): AdviceEvidence | null {
+  return (advice.evidence as unknown as AdviceEvidence | undefined) ?? null
+}
+
+/** The middle of the lane's rates, to the dollar: a rate to begin with where none is named. Null without a rate. */
+export function middleRate(points: readonly Pick<LanePoint, 'rate'>[]): number | null {
+  const rates = points.map(({ rate }) => rate).filter((rate) => rate > 0)
+  rates.sort((one, other) => one - other)
+  const [low, high] = [rates[Math.floor((rates.length - 1) / 2)], rates[Math.floor(rates.length / 2)]]
+  return low === undefined || high === undefined ? null : Math.round((low + high) / 2)
+}

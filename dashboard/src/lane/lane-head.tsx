@@ -1,0 +1,154 @@
+import { Group } from '@mantine/core'
+import { IconArrowsExchange, IconReceipt } from '@tabler/icons-react'
+import { pagePaths } from '#contract/pages.ts'
+import {
+  ButtonLink,
+  count,
+  counted,
+  dollars,
+  equipmentName,
+  percent,
+  ratePerMile,
+  roundDollars,
+} from '../shared-ui/index.ts'
+import { changed, laneOf, useLaneAddress } from './lane-address.ts'
+import type { LaneAdvice } from './lane-curve.tsx'
+import type { FoundInsight, LaneRecord } from './lane-evidence.ts'
+import { Figure, Figures, QuotesLink } from './lane-section.tsx'
+
+/** What one does with a lane from here: quote it, or look at the way back, which is another lane. */
+export function LaneActions({ origin, destination }: { origin: string; destination: string }) {
+  const { address } = useLaneAddress()
+  const lane = laneOf(address)
+  return (
+    <>
+      <ButtonLink to={pagePaths.lane} variant="subtle" size="sm">
+        Another lane
+      </ButtonLink>
+      <ButtonLink
+        to={pagePaths.lane}
+        words={changed(lane, { origin: destination, destination: origin })}
+        variant="default"
+        size="sm"
+        leftSection={<IconArrowsExchange size={16} aria-hidden />}
+      >
+        Swap direction
+      </ButtonLink>
+      <ButtonLink
+        to={pagePaths.desk}
+        words={changed(lane, { origin, destination })}
+        size="sm"
+        leftSection={<IconReceipt size={16} aria-hidden />}
+      >
+        Quote this lane
+      </ButtonLink>
+    </>
+  )
+}
+
+/** The equipment quoted on the lane, each a link; all of it together is a question of its own. */
+export function EquipmentLinks({ record }: { record: LaneRecord }) {
+  const { address } = useLaneAddress()
+  const lane = laneOf(address)
+  const asked = lane.equipment?.toUpperCase()
+  const all = record.equipment.reduce((sum, { quotes }) => sum + quotes, 0)
+  const isListed = asked === undefined || record.equipment.some(({ equipment }) => equipment === asked)
+  const choices = [
+    ...(isListed || asked === undefined ? [] : [{ code: asked, name: equipmentName(asked), quotes: 0 }]),
+    ...record.equipment.map(({ equipment, quotes }) => ({
+      code: equipment,
+      name: equipmentName(equipment),
+      quotes,
+    })),
+    { code: undefined, name: 'All', quotes: all },
+  ]
+  return (
+    <Group component="nav" aria-label="Equipment" gap={6}>
+      {choices.map(({ code, name, quotes }) => (
+        <ButtonLink
+          key={code ?? 'all'}
+          to={pagePaths.lane}
+          words={changed(lane, { equipment: code })}
+          stays
+          size="compact-sm"
+          variant={code === asked ? 'filled' : 'default'}
+          isHere={code === asked}
+        >
+          {name} · {count(quotes)}
+        </ButtonLink>
+      ))}
+    </Group>
+  )
+}
+
+/** The lane's figures, each with what it rests on. */
+export function LaneFigures({
+  record,
+  insight,
+  advice,
+}: {
+  record: LaneRecord
+  insight: FoundInsight | null
+  advice: LaneAdvice | null
+}) {
+  const won = record.months.reduce((sum, month) => sum + month.won, 0)
+  const lost = record.months.reduce((sum, month) => sum + month.lost, 0)
+  const decided = won + lost
+  const miles = advice?.estimate?.miles ?? record.miles
+  const going = advice?.estimate?.reference_rate ?? null
+  const own = insight !== null && (insight.scope === 'equipment' || insight.scope === 'corridor')
+  return (
+    <Figures>
+      <Figure
+        label="Miles"
+        value={miles === null ? '–' : count(miles)}
+        basis={miles === null ? 'a place is not known' : 'road miles'}
+      />
+      <Figure
+        label="Going rate"
+        value={roundDollars(going)}
+        basis={
+          going === null
+            ? 'no quotes to learn from'
+            : miles === null
+              ? 'today'
+              : `${ratePerMile(going / miles)} RPM`
+        }
+      />
+      <Figure
+        label="Quotes"
+        value={
+          record.points_total === 0 ? (
+            'None yet'
+          ) : (
+            <QuotesLink chosen={{}}>{count(record.points_total)}</QuotesLink>
+          )
+        }
+        basis={record.points_total === 0 ? 'on this lane' : `in ${counted(record.months.length, 'month')}`}
+      />
+      <Figure
+        label="Win rate"
+        value={decided === 0 ? '–' : percent((won / decided) * 100)}
+        basis={
+          decided === 0 ? (
+            'none decided'
+          ) : (
+            <>
+              <QuotesLink chosen={{ outcome: 'won' }}>{count(won)} won</QuotesLink> of {count(decided)}{' '}
+              decided
+            </>
+          )
+        }
+      />
+      <Figure
+        label={own ? 'Average rate' : 'Average rate, wider scope'}
+        value={
+          insight === null || insight.history.avg_rate_usd === 0
+            ? '–'
+            : dollars(Math.round(insight.history.avg_rate_usd))
+        }
+        basis={insight === null ? 'no history' : `of ${counted(insight.history.total_quotes, 'quote')}`}
+      />
+    </Figures>
+  )
+}

@@ -1,0 +1,280 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { pageSizeMax } from '#contract/limits.ts'
+import { type Answer, call } from '../api/index.ts'
+import {
+  type Column,
+  count,
+  counted,
+  DataTable,
+  day,
+  dollars,
+  Failed,
+  month,
+  Nothing,
+  ratePerMile,
+  TextLink,
+} from '../shared-ui/index.ts'
+import { type Chosen, isChosen, nothingChosen, quotePath, useLaneAddress } from './lane-address.ts'
+import type { LanePoint, LaneRecord } from './lane-evidence.ts'
+import { OutcomeMark } from './lane-section.tsx'
+
+const rowsPerPage = 25
+
+type Evidence = NonNullable<Answer<'quote-advice'>['evidence']>['quotes'][number]
+
+/** A quote with its place in the history, newest first: evidence comes in pages of that order. */
+interface Row {
+  readonly point: LanePoint
+  readonly at: number
+}
+
+const orders: Readonly<Record<string, (one: Row, other: Row) => number>> = {
+  newest: (one, other) => one.at - other.at,
+  oldest: (one, other) => other.at - one.at,
+  dearest: (one, other) => other.point.rate - one.point.rate || one.at - other.at,
+  cheapest: (one, other) => one.point.rate - other.point.rate || one.at - other.at,
+  'most-margin': (one, other) => marginOf(other, -1) - marginOf(one, -1) || one.at - other.at,
+  'least-margin': (one, other) => marginOf(one, 1) - marginOf(other, 1) || one.at - other.at,
+}
+
+/** Quotes whose margin is not known come last, whichever way is up. */
+function marginOf({ point }: Row, last: 1 | -1): number {
+  return point.margin ?? last * Number.MAX_SAFE_INTEGER
+}
+
+interface Question {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment?: string
+  readonly proposed_rate: number
+}
+
+/** What each shown quote was used in, or why not: as many pages of evidence as the shown rows need. */
+function useEvidenceOf(rows: readonly Row[], question: Question | null) {
+  const pages = [...new Set(rows.map(({ at }) => Math.floor(at / pageSizeMax) + 1))].sort(
+    (one, other) => one - other,
+  )
+  const answers = useQueries({
+    queries: (question === null ? [] : pages).map((evidence_page) => {
+      const query = {
+        ...question,
+        include: 'estimate,evidence',
+        evidence_page,
+        evidence_limit: pageSizeMax,
+      } as Question & { include: string; evidence_page: number; evidence_limit: number }
+      return {
+        queryKey: ['quote-advice', { query }],
+        queryFn: ({ signal }: { signal: AbortSignal }) => call('quote-advice', { query, signal }),
+      }
+    }),
+  })
+  return {
+    of: new Map(
+      answers.flatMap(({ data }) =>
+        (data?.evidence?.quotes ?? []).map((one) => [one.lane_ref, one] as const),
+      ),
+    ),
+    isPending: answers.some((answer) => answer.isPending),
+    failed: answers.find((answer) => answer.isError),
+  }
+}
+
+const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
+  win_probability: 'win probability',
+  suggested_rate: 'suggested rate',
+  rate_band: 'rate band',
+  estimate: 'estimate',
+}
+
+/** @example 'rate band, estimate. Not in win probability: nobody has answered it yet' */
+function usesInWords({ used_in, left_out }: Evidence): string {
+  const used =
+    used_in.length === Object.keys(usedInWords).length
+      ? 'All four numbers'
+      : used_in.length === 0
+        ? 'No number'
+        : sentenceStart(used_in.map(nameOf).join(', '))
+  return [used, ...left_out.map(({ of, why }) => `Not in ${nameOf(of)}: ${why}`)].join('. ')
+}
+
+function sentenceStart(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function nameOf(number: string): string {
+  return (usedInWords as Readonly<Record<string, string>>)[number] ?? number
+}
+
+/** The quotes behind the page's numbers: a page of rows, each with what it was used in and what it was left out of. */
+export function LaneQuotes({
+  record,
+  question,
+  miles,
+}: {
+  record: LaneRecord
+  question: Question | null
+  miles: number | null
+}) {
+  const { address, change } = useLaneAddress()
+  const [now] = useState(Date.now)
+  const sort = address.sort !== undefined && address.sort in orders ? address.sort : 'newest'
+  const chosen = useMemo(
+    () =>
+      record.points
+        .map((point, at): Row => ({ point, at }))
+        .filter(({ point }) => isChosen(point, address, now))
+        .sort(orders[sort]),
+    [record.points, address, sort, now],
+  )
+  const pages = Math.max(1, Math.ceil(chosen.length / rowsPerPage))
+  const page = Math.min(Math.max(1, Math.floor(Number(address.page ?? 1)) || 1), pages)
+  const shown = chosen.slice((page - 1) * rowsPerPage, page * rowsPerPage)
+  const evidence = useEvidenceOf(shown, question)
+  const used = ({ point }: Row) => {
+    const found = evidence.of.get(point.lane_ref)
+    return found === undefined ? (evidence.isPending ? '…' : '–') : usesInWords(found)
+  }
+  return (
+    <>
+      <Choice chosen={address} found={chosen.length} of={record.points.length} />
+      {evidence.failed !== undefined && (
+        <Failed
+          error={evidence.failed.error}
+          title="What each quote was used in could not be read"
+          retry={() => void evidence.failed?.refetch()}
+        />
+      )}
+      {chosen.length === 0 ? (
+        <Nothing
+          title="No quote matches"
+          actions={
+            <Button variant="default" onClick={() => change(nothingChosen)}>
+              Show all quotes
+            </Button>
+          }
+        />
+      ) : (
+        <DataTable
+          caption="Quotes behind the numbers"
+          columns={columnsOf(miles, used)}
+          rows={shown}
+          rowKey={({ point }) => point.lane_ref}
+          sort={sort}
+          onSort={(next) => change({ sort: next === 'newest' ? undefined : next, page: undefined })}
+        />
+      )}
+      <Pages
+        page={page}
+        pages={pages}
+        count={chosen.length}
+        onPage={(next) => change({ page: String(next) })}
+      />
+    </>
+  )
+}
+
+function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row>[] {
+  return [
+    {
+      key: 'quoted',
+      header: 'Quoted',
+      sorts: ['newest', 'oldest'],
+      cell: ({ point }) => <TextLink to={quotePath(point.lane_ref)}>{day(point.quoted_at)}</TextLink>,
+    },
+    {
+      key: 'rate',
+      header: 'Rate',
+      align: 'right',
+      sorts: ['dearest', 'cheapest'],
+      cell: ({ point }) => `${dollars(point.rate)}${point.booked ? ' booked' : ''}`,
+    },
+    {
+      key: 'rpm',
+      header: 'RPM',
+      align: 'right',
+      from: 'sm',
+      cell: ({ point }) => (miles === null ? '–' : ratePerMile(point.rate / miles)),
+    },
+    { key: 'outcome', header: 'Outcome', cell: ({ point }) => <OutcomeMark outcome={point.outcome} /> },
+    { key: 'customer', header: 'Customer', wraps: true, cell: ({ point }) => point.customer_name },
+    {
+      key: 'margin',
+      header: 'Margin',
+      align: 'right',
+      sorts: ['most-margin', 'least-margin'],
+      cell: ({ point }) => dollars(point.margin),
+    },
+    { key: 'used', header: 'Used in, or left out and why', wraps: true, cell: used },
+  ]
+}
+
+function wordsOf({ outcome, month: yearAndMonth, rate_from, rate_to, days }: Chosen): string[] {
+  const amount = (text: string) => dollars(Number(text))
+  const rates =
+    rate_from !== undefined && rate_from === rate_to
+      ? `at ${amount(rate_from)}`
+      : [
+          rate_from === undefined ? null : `from ${amount(rate_from)}`,
+          rate_to === undefined ? null : `at ${amount(rate_to)} or lower`,
+        ]
+          .filter((words) => words !== null)
+          .join(', ')
+  return [
+    outcome ?? '',
+    /^\d{4}-(0[1-9]|1[0-2])$/.test(yearAndMonth ?? '')
+      ? `in ${month(yearAndMonth ?? '')}`
+      : (yearAndMonth ?? ''),
+    rates,
+    days === undefined ? '' : `of the last ${days} days`,
+  ].filter((words) => words !== '')
+}
+
+/** Which quotes are looked at, and the way back to all of them. */
+function Choice({ chosen, found, of }: { chosen: Chosen; found: number; of: number }) {
+  const { change } = useLaneAddress()
+  const words = wordsOf(chosen)
+  return (
+    <Group gap="xs" mb="xs" mih={30} role="status">
+      <Text size="sm">
+        {words.length === 0
+          ? `All ${counted(of, 'quote')}, a quote's booked rate where there is one.`
+          : `${count(found)} of ${counted(of, 'quote')}: ${words.join(', ')}.`}
+      </Text>
+      {words.length > 0 && (
+        <Button size="compact-sm" variant="default" onClick={() => change(nothingChosen)}>
+          Show all
+        </Button>
+      )}
+    </Group>
+  )
+}
+
+function Pages({
+  page,
+  pages,
+  count: total,
+  onPage,
+}: {
+  page: number
+  pages: number
+  count: number
+  onPage: (page: number) => void
+}) {
+  if (pages < 2) return null
+  const first = (page - 1) * rowsPerPage + 1
+  return (
+    <Group gap="xs" mt="xs" component="nav" aria-label="Pages of quotes">
+      <Button size="compact-sm" variant="default" disabled={page === 1} onClick={() => onPage(page - 1)}>
+        Previous
+      </Button>
+      <Text size="sm">
+        {count(first)}–{count(Math.min(total, page * rowsPerPage))} of {count(total)}
+      </Text>
+      <Button size="compact-sm" variant="default" disabled={page === pages} onClick={() => onPage(page + 1)}>
+        Next
+      </Button>
+    </Group>
+  )
+}

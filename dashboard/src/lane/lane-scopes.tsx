@@ -1,0 +1,70 @@
+import { type Column, count, counted, DataTable } from '../shared-ui/index.ts'
+import { type FoundInsight, insightEvidence } from './lane-evidence.ts'
+import { scopeLadder } from './lane-rules.ts'
+import { QuotesLink } from './lane-section.tsx'
+
+type Step = (typeof scopeLadder)[number]
+
+function neededBy({ minimum }: Step): string {
+  const { quotes, decided, lanes } = minimum
+  if (quotes > 0) return counted(quotes, 'quote')
+  return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
+}
+
+export function scopeName(scope: string): string {
+  return scopeLadder.find((step) => step.scope === scope)?.name ?? scope
+}
+
+/** The scopes from the most trusted to the widest: what each held, and which answered. */
+export function LaneScopes({ insight }: { insight: FoundInsight }) {
+  const levels = insightEvidence(insight)?.levels ?? []
+  const levelOf = (step: Step) => levels.find(({ scope }) => scope === step.scope)
+  const answeredAt = scopeLadder.findIndex(({ scope }) => scope === insight.scope)
+  const asksEquipment = insight.query.equipment !== null
+  const verdict = (step: Step, at: number) => {
+    if (step.scope === insight.scope) return '✓ answered'
+    if (levelOf(step) !== undefined) return 'too few, looked further'
+    if (step.scope === 'equipment' && !asksEquipment) return 'no equipment asked for'
+    return at > answeredAt ? 'not needed' : 'this lane has none'
+  }
+  const columns: Column<Step>[] = [
+    {
+      key: 'scope',
+      header: 'Scope',
+      wraps: true,
+      cell: (step) => (step.scope === insight.scope ? <strong>{step.name}</strong> : step.name),
+    },
+    {
+      key: 'quotes',
+      header: 'Quotes',
+      align: 'right',
+      cell: (step) => {
+        const level = levelOf(step)
+        const isAsked = step.scope === 'equipment' || (step.scope === 'corridor' && !asksEquipment)
+        return isAsked && level !== undefined && level.quotes > 0 ? (
+          <QuotesLink chosen={{}}>{count(level.quotes)}</QuotesLink>
+        ) : (
+          count(level?.quotes)
+        )
+      },
+    },
+    {
+      key: 'decided',
+      header: 'Decided',
+      align: 'right',
+      cell: (step) => count(levelOf(step)?.decided),
+    },
+    { key: 'lanes', header: 'On lanes', align: 'right', cell: (step) => count(levelOf(step)?.lanes) },
+    { key: 'needs', header: 'Needs', cell: neededBy },
+    { key: 'verdict', header: 'Result', cell: (step) => verdict(step, scopeLadder.indexOf(step)) },
+  ]
+  return (
+    <DataTable
+      caption="Scopes, most trusted first"
+      columns={columns}
+      rows={scopeLadder}
+      rowKey={({ scope }) => scope}
+      chosen={insight.scope}
+    />
+  )
+}

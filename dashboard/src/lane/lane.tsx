@@ -1,0 +1,329 @@
+import { Alert, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
+import { Failed, Loading, laneName, Nothing, Page } from '../shared-ui/index.ts'
+import { useLaneAddress } from './lane-address.ts'
+import { BusiestLanes, LaneForm } from './lane-chooser.tsx'
+import { LaneCurve } from './lane-curve.tsx'
+import { LaneDots } from './lane-dots.tsx'
+import { type FoundInsight, type LaneRecord, middleRate } from './lane-evidence.ts'
+import { EquipmentLinks, LaneActions, LaneFigures } from './lane-head.tsx'
+import { LaneMap } from './lane-map.tsx'
+import { LaneMonths } from './lane-months.tsx'
+import { PlaceOffers } from './lane-place-offers.tsx'
+import { LaneQuotes } from './lane-quotes.tsx'
+import { bucketDays, bucketsMax } from './lane-rules.ts'
+import { LaneScopes, scopeName } from './lane-scopes.tsx'
+import { LaneScores, ScopeBadge } from './lane-scores.tsx'
+import { LaneSection, quotesAnchor } from './lane-section.tsx'
+
+export default function LanePage() {
+  const { origin, destination, equipment } = useSearch({ strict: false })
+  if (origin === undefined || destination === undefined) {
+    return (
+      <Page title="Lanes" hint="Where a lane runs, what it pays, and what you won and lost on it.">
+        <LaneForm />
+        <BusiestLanes />
+      </Page>
+    )
+  }
+  const asked = {
+    origin,
+    destination,
+    ...(equipment === undefined || equipment === '' ? {} : { equipment }),
+  }
+  return <OneLane key={`${origin}>${destination}`} asked={asked} />
+}
+
+interface Asked {
+  readonly origin: string
+  readonly destination: string
+  readonly equipment?: string
+}
+
+function insightInto(asked: Asked) {
+  return { ...asked, include: 'evidence' }
+}
+
+function OneLane({ asked }: { asked: Asked }) {
+  const record = useAnswer('lane-record', { query: asked }, { keeps: true })
+  // Asked for at once, beside the record: the parts below read the same answer.
+  useAnswer('lane-advice', { query: insightInto(asked) })
+  const title = laneName(
+    record.data?.origin.place ?? asked.origin,
+    record.data?.destination.place ?? asked.destination,
+  )
+  return (
+    <Page
+      title={title}
+      hint="Direction matters: the way back is another lane."
+      actions={
+        <LaneActions
+          origin={record.data?.origin.place ?? asked.origin}
+          destination={record.data?.destination.place ?? asked.destination}
+        />
+      }
+    >
+      {record.isPending ? (
+        <LoadingLane />
+      ) : record.isError ? (
+        <NoLane error={record.error} asked={asked} retry={() => void record.refetch()} />
+      ) : (
+        <Lane
+          key={asked.equipment ?? ''}
+          asked={asked}
+          record={record.data}
+          isBusy={record.isPlaceholderData}
+        />
+      )}
+    </Page>
+  )
+}
+
+function LoadingLane() {
+  return (
+    <Stack gap="lg" role="status" aria-label="Loading the lane" aria-busy="true">
+      <Skeleton height={26} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <Skeleton height={360} />
+        <Skeleton height={360} />
+      </SimpleGrid>
+      <Skeleton height={420} />
+      <Skeleton height={380} />
+    </Stack>
+  )
+}
+
+/** The question could not be answered: a place that cannot be read is offered in other spellings. */
+function NoLane({ error, asked, retry }: { error: CallFailed; asked: Asked; retry: () => void }) {
+  const ends = (['origin', 'destination'] as const).filter((end) => error.fieldError(end) !== undefined)
+  if (ends.length === 0) return <Failed error={error} retry={retry} />
+  return (
+    <Stack>
+      <Alert color="lane" variant="outline" role="alert" title="This lane cannot be read">
+        <Stack gap={6}>
+          {ends.map((end) => {
+            const known = error.errors.find(({ parameter }) => parameter === end)?.suggestions
+            return (
+              <PlaceOffers
+                key={end}
+                end={end}
+                typed={asked[end]}
+                {...(known === undefined ? {} : { known })}
+              />
+            )
+          })}
+          <Text size="sm">A place is written as city and state, such as Dallas, TX.</Text>
+        </Stack>
+      </Alert>
+      <LaneForm />
+    </Stack>
+  )
+}
+
+const addressPauseMs = 300
+
+/** The rate that is looked at: as it is moved at once, and in the address a moment later. */
+function useRate(startsAt: number | null): {
+  rate: number | null
+  settled: number | null
+  move: (rateDollars: number) => void
+} {
+  const { address, change } = useLaneAddress()
+  const written = Number(address.rate ?? Number.NaN)
+  const settled = Number.isFinite(written) && written > 0 ? Math.round(written * 100) / 100 : startsAt
+  const [held, setHeld] = useState<number | null>(null)
+  const write = useDebouncedCallback((rateDollars: number) => {
+    change({ rate: String(rateDollars) })
+    setHeld(null)
+  }, addressPauseMs)
+  const move = (rateDollars: number) => {
+    setHeld(rateDollars)
+    write(rateDollars)
+  }
+  return { rate: held ?? settled, settled, move }
+}
+
+/** A rate to begin with: the middle of the lane's own, else the going rate as the wider lanes have it; null without. */
+function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | null): number | null {
+  const middle = middleRate(record.points)
+  const wider = insight === null ? 0 : Math.round(insight.history.avg_rate_usd)
+  const going = useAnswer(
+    'quote-advice',
+    { query: { ...asked, proposed_rate: wider, include: 'estimate' } },
+    { enabled: middle === null && wider > 0 },
+  )
+  if (middle !== null) return middle
+  if (going.isError) return wider
+  const reference = going.data?.estimate?.reference_rate ?? null
+  return reference === null ? null : Math.round(reference)
+}
+
+function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isBusy: boolean }) {
+  const insight = useAnswer('lane-advice', { query: insightInto(asked) })
+  const found = insight.data?.found === true ? insight.data : null
+  const { rate, settled, move } = useRate(useStartRate(asked, record, found))
+  const advice = useAnswer(
+    'quote-advice',
+    {
+      query: {
+        ...asked,
+        proposed_rate: settled ?? 0,
+        include: 'estimate,curve,optimum,evidence',
+        evidence_limit: 1,
+      },
+    },
+    { enabled: settled !== null && !isBusy, keeps: true },
+  )
+  return (
+    <Stack gap="md" aria-busy={isBusy} style={isBusy ? { opacity: 0.6 } : {}}>
+      <UnknownPlaces record={record} asked={asked} />
+      <EquipmentLinks record={record} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <LaneMap record={record} />
+        <LaneSection
+          title="At a glance"
+          aside={found !== null && <ScopeBadge name={scopeName(found.scope)} />}
+        >
+          <Stack gap="sm">
+            <LaneFigures record={record} insight={found} advice={advice.data ?? null} />
+            <Sentences insight={insight.data} insightError={insight.error} advice={advice.data} />
+          </Stack>
+        </LaneSection>
+      </SimpleGrid>
+      <LaneSection title="Win curve" busy={advice.isFetching}>
+        <Curve
+          advice={advice}
+          rate={rate}
+          settled={settled}
+          move={move}
+          record={record}
+          isWaiting={insight.isPending}
+        />
+      </LaneSection>
+      {record.points_total > 0 && (
+        <LaneSection title="Won and lost, by date and rate">
+          <LaneDots record={record} band={bandOf(advice.data)} />
+        </LaneSection>
+      )}
+      <LaneSection
+        title="Scores and signals"
+        hint={`Read from the last ${bucketsMax} periods of ${bucketDays} days; what happened, not a forecast.`}
+        busy={insight.isFetching}
+      >
+        {insight.isPending ? (
+          <Loading rows={4} height={34} label="Loading the scores" />
+        ) : insight.isError ? (
+          <Failed error={insight.error} retry={() => void insight.refetch()} />
+        ) : found === null ? (
+          <Nothing title="Too few quotes for scores">
+            Five decided quotes anywhere in your brokerage are enough for the widest scope.
+          </Nothing>
+        ) : (
+          <LaneScores insight={found} />
+        )}
+      </LaneSection>
+      {found !== null && (
+        <LaneSection
+          title="Scopes"
+          hint="The lane's own quotes answer when there is one; else wider scopes are looked at, trust falling."
+        >
+          <LaneScopes insight={found} />
+        </LaneSection>
+      )}
+      {record.months.length > 0 && (
+        <LaneSection title="Months">
+          <LaneMonths months={record.months} />
+        </LaneSection>
+      )}
+      {record.points_total > 0 && (
+        <LaneSection title="The quotes behind the numbers" id={quotesAnchor}>
+          <LaneQuotes
+            record={record}
+            question={settled === null || isBusy ? null : { ...asked, proposed_rate: settled }}
+            miles={advice.data?.estimate?.miles ?? record.miles}
+          />
+        </LaneSection>
+      )}
+    </Stack>
+  )
+}
+
+function bandOf(advice: Answer<'quote-advice'> | undefined) {
+  return advice?.found === true ? advice.rate_band : null
+}
+
+/** Ends of the lane that are on no map: what may have been meant instead. */
+function UnknownPlaces({ record, asked }: { record: LaneRecord; asked: Asked }) {
+  const unknown = (['origin', 'destination'] as const).filter((end) => record[end].latitude === null)
+  if (unknown.length === 0) return null
+  return (
+    <Alert color="lane" variant="outline" title="A place we do not know">
+      {unknown.map((end) => (
+        <PlaceOffers key={end} end={end} typed={asked[end]} />
+      ))}
+    </Alert>
+  )
+}
+
+/** The lane in sentences, each made from the numbers on this page. */
+function Sentences({
+  insight,
+  insightError,
+  advice,
+}: {
+  insight: Answer<'lane-advice'> | undefined
+  insightError: CallFailed | null
+  advice: Answer<'quote-advice'> | undefined
+}) {
+  return (
+    <Stack gap="xs" mih={96} aria-live="polite">
+      {insight === undefined && insightError === null && <Skeleton height={60} />}
+      {insight?.found === true && <Text size="sm">{insight.summary}</Text>}
+      {insight?.found === false && (
+        <Text size="sm">
+          You have not quoted enough for anything to be said about this lane, near or far.
+        </Text>
+      )}
+      {advice?.found === true && <Text size="sm">{advice.verdict}</Text>}
+      {advice?.found === false && insight?.found === true && (
+        <Text size="sm">You have no quotes on this lane yet; the numbers come from your wider lanes.</Text>
+      )}
+    </Stack>
+  )
+}
+
+function Curve({
+  advice,
+  rate,
+  settled,
+  move,
+  record,
+  isWaiting,
+}: {
+  advice: ReturnType<typeof useAnswer<'quote-advice'>>
+  rate: number | null
+  settled: number | null
+  move: (rateDollars: number) => void
+  record: LaneRecord
+  isWaiting: boolean
+}) {
+  if (rate === null && !isWaiting) {
+    return <Nothing title="No rate to begin with">Quote this lane once, or any lane like it.</Nothing>
+  }
+  if (advice.isError) return <Failed error={advice.error} retry={() => void advice.refetch()} />
+  if (advice.data === undefined || rate === null) {
+    return <Loading rows={10} height={28} label="Loading the win curve" />
+  }
+  return (
+    <LaneCurve
+      advice={advice.data}
+      points={record.points}
+      rateDollars={rate}
+      onRate={move}
+      isCurrent={rate === settled && !advice.isPlaceholderData}
+    />
+  )
+}

@@ -1,0 +1,59 @@
+import { Text } from '@mantine/core'
+import type { Answer } from '../api/index.ts'
+import { count, percent, signedPercent } from '../shared-ui/index.ts'
+
+export type PerformanceFigures = Answer<'get-performance'>['totals']
+
+const barWidth = 132
+
+/** A win rate with its count, the range that holds it 4 times in 5, and both drawn on a line from 0 to 100%. */
+export function WinRate({ figures }: { figures: PerformanceFigures }) {
+  const { win_rate_pct: rate, win_rate_interval: range, won, decided } = figures
+  if (rate === null || range === null) return <span>– · none decided</span>
+  const x = (pct: number) => (pct / 100) * barWidth
+  return (
+    <>
+      <div>
+        <b>{percent(rate)}</b> · {count(won)} of {count(decided)} decided
+      </div>
+      <svg width={barWidth} height={8} aria-hidden style={{ display: 'block' }}>
+        <rect width={barWidth} height={2} y={3} fill="var(--chart-grid)" />
+        <rect
+          x={x(range.low_pct)}
+          width={Math.max(2, x(range.high_pct) - x(range.low_pct))}
+          height={8}
+          rx={2}
+          fill="var(--chart-band)"
+        />
+        <rect x={x(rate) - 1} width={2} height={8} fill="var(--chart-accent)" />
+      </svg>
+      <Text size="xs" c="dimmed">
+        80% range {percent(range.low_pct)} to {percent(range.high_pct)}
+      </Text>
+    </>
+  )
+}
+
+/** A share in percent with a bar as long as it is of the longest one; a loss is drawn hollow and says so. */
+export function MarginShare({ share, longest }: { share: number | null; longest: number }) {
+  if (share === null) return <span>–</span>
+  const width = longest <= 0 ? 0 : Math.min(1, Math.abs(share) / longest) * 64
+  return (
+    <>
+      <div style={share < 0 ? { color: 'var(--lost)' } : undefined}>
+        {share < 0 ? `loss ${signedPercent(share)}` : percent(share)}
+      </div>
+      <svg width={64} height={6} aria-hidden style={{ display: 'inline-block' }}>
+        <rect width={64} height={2} y={2} fill="var(--chart-grid)" />
+        <rect
+          x={64 - width}
+          width={width}
+          height={6}
+          rx={1}
+          fill={share < 0 ? 'none' : 'var(--chart-accent)'}
+          stroke={share < 0 ? 'var(--lost)' : 'none'}
+        />
+      </svg>
+    </>
+  )
+}

@@ -1,0 +1,203 @@
+import { Stack, Text } from '@mantine/core'
+import { pagePaths } from '#contract/pages.ts'
+import { type Answer, type Query, useAnswer } from '../api/index.ts'
+import {
+  type AddressWords,
+  type Column,
+  CopyButton,
+  counted,
+  DataTable,
+  day,
+  dollars,
+  Failed,
+  Loading,
+  laneName,
+  Nothing,
+  PageTurner,
+  percent,
+  roundDollars,
+  signedDollars,
+  signedPercent,
+  TextLink,
+} from '../shared-ui/index.ts'
+
+type MarginGap = Answer<'list-margin-gaps'>['gaps'][number]
+
+/** Why less landed than was quoted, in words with the amounts. */
+function Because({ gap }: { gap: MarginGap }) {
+  const { lane, quoted_margin: quotedMargin } = gap
+  const rate = (lane.customer_rate ?? 0) - lane.quoted_rate
+  const expected = lane.quoted_rate - quotedMargin
+  const cost = (lane.truck_cost ?? 0) - expected
+  const name = { rate: 'Rate', cost: 'Cost', both: 'Rate and cost' }[gap.because]
+  return (
+    <>
+      <b>{name}</b>
+      {gap.because !== 'cost' && (
+        <Text size="xs">
+          Booked at {dollars(lane.customer_rate)}, quoted {dollars(lane.quoted_rate)} ({signedDollars(rate)})
+        </Text>
+      )}
+      {gap.because !== 'rate' && (
+        <Text size="xs">
+          Truck at {dollars(lane.truck_cost)}, expected {dollars(expected)} ({signedDollars(cost)})
+        </Text>
+      )}
+    </>
+  )
+}
+
+function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
+  const biggest = Math.max(...gaps.map(({ shortfall }) => shortfall), 1)
+  return [
+    {
+      key: 'lane',
+      header: 'Quote',
+      cell: ({ lane }) => (
+        <>
+          <TextLink
+            to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
+            label={`Quote ${lane.lane_ref}, ${laneName(lane.origin, lane.destination)}`}
+          >
+            {laneName(lane.origin, lane.destination)}
+          </TextLink>
+          <Text size="xs" c="dimmed" component="div">
+            {lane.equipment} · {lane.lane_ref}{' '}
+            <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'shortfall',
+      header: 'Below the quote',
+      align: 'right',
+      cell: ({ shortfall }) => (
+        <>
+          <div style={{ color: 'var(--lost)' }}>
+            <span aria-hidden>▼</span> {signedDollars(-shortfall)}
+          </div>
+          <svg width={80} height={6} aria-hidden>
+            <rect
+              x={80 - (shortfall / biggest) * 80}
+              width={(shortfall / biggest) * 80}
+              height={6}
+              rx={1}
+              fill="var(--lost)"
+            />
+          </svg>
+        </>
+      ),
+    },
+    { key: 'because', header: 'Because', cell: (gap) => <Because gap={gap} />, wraps: true },
+    {
+      key: 'landed',
+      header: 'Margin landed, quoted',
+      align: 'right',
+      cell: ({ margin, lane, quoted_margin: quotedMargin }) => (
+        <>
+          {margin < 0 ? `a loss, ${signedDollars(margin)}` : dollars(margin)} ·{' '}
+          {margin < 0 ? signedPercent(lane.margin_pct) : percent(lane.margin_pct)}
+          <Text size="xs" c="dimmed">
+            quoted {quotedMargin < 0 ? signedDollars(quotedMargin) : dollars(quotedMargin)}
+          </Text>
+        </>
+      ),
+    },
+    {
+      key: 'customer',
+      header: 'Customer and carrier',
+      cell: ({ lane }) => (
+        <div style={{ maxWidth: '13rem', overflow: 'hidden', textOverflow: 'ellipsis' }}>
+          <span title={lane.customer_name}>{lane.customer_name}</span>
+          <Text size="xs" c="dimmed" title={lane.carrier_name ?? ''}>
+            {lane.carrier_name ?? '–'}
+          </Text>
+        </div>
+      ),
+    },
+    {
+      key: 'rep',
+      header: 'Quoted',
+      cell: ({ lane }) => (
+        <>
+          {day(lane.created_at)}
+          <Text size="xs" c="dimmed">
+            {lane.quoted_by?.name ?? 'Imported'}
+          </Text>
+        </>
+      ),
+    },
+  ]
+}
+
+/** Where margin landed below the quote, biggest shortfall first. */
+export function MarginGaps({
+  selection,
+  search,
+  change,
+}: {
+  selection: Query<'list-margin-gaps'>
+  search: AddressWords
+  change: (words: AddressWords) => void
+}) {
+  const cursor = search.cursor
+  const answer = useAnswer(
+    'list-margin-gaps',
+    { query: { ...selection, ...(cursor === undefined ? {} : { cursor }) } },
+    { keeps: true },
+  )
+  const { data, error } = answer
+  if (error !== null) {
+    return (
+      <Failed
+        error={error}
+        title="The shipments below their quote could not be loaded"
+        retry={() => void answer.refetch()}
+      />
+    )
+  }
+  if (data === undefined)
+    return <Loading label="Loading the shipments below their quote" rows={8} height={48} />
+  const { shipments_compared: compared, below, shortfall } = data.totals
+  if (compared === 0) {
+    return (
+      <Nothing title="Nothing to compare in this selection">
+        A shipment can be compared once its AR and AP are known and a truck cost was expected when it was
+        quoted. Enter an estimated cost with each quote, or choose a longer period.
+      </Nothing>
+    )
+  }
+  if (below === 0) {
+    return (
+      <Nothing title="No margin landed below its quote">
+        {counted(compared, 'shipment')} compared: each landed at or above the margin it was quoted with.
+      </Nothing>
+    )
+  }
+  return (
+    <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
+      <Text>
+        <b>
+          {below.toLocaleString('en-US')} of {counted(compared, 'compared shipment')}
+        </b>{' '}
+        landed below the quoted margin, by <b>{roundDollars(shortfall)}</b> together. The quoted margin is the
+        quoted rate less the truck cost expected then.
+      </Text>
+      <DataTable
+        caption="Shipments whose margin landed below the quote, biggest shortfall first"
+        columns={columnsOf(data.gaps)}
+        rows={data.gaps}
+        rowKey={({ lane }) => lane.lane_ref}
+      />
+      <PageTurner
+        search={search}
+        change={change}
+        nextCursor={data.next_cursor}
+        rows={data.gaps.length}
+        total={below}
+        one="shipment"
+      />
+    </Stack>
+  )
+}

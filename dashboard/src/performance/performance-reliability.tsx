@@ -1,0 +1,155 @@
+import { Paper, Text } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { scaleLinear } from 'd3-scale'
+import { counted, DataTable, probability } from '../shared-ui/index.ts'
+import { type Group, groupsOf } from './reliability-groups.ts'
+
+const tallestPx = 420
+const margins = { top: 14, right: 16, bottom: 44, left: 52 }
+
+/**
+ * What was forecast against what happened: ten groups of quotes, each with the range that its count leaves open. On the
+ * diagonal the forecasts came true.
+ */
+export function ReliabilityDiagram({
+  reliability,
+}: {
+  reliability: readonly { readonly quotes: number; readonly forecast: number; readonly won: number }[]
+}) {
+  const { ref, width } = useElementSize()
+  const groups = groupsOf(reliability)
+  const held = groups.filter(({ verdict }) => verdict === 'as forecast').length
+  const quotes = groups.reduce((sum, group) => sum + group.quotes, 0)
+  const height = Math.min(tallestPx, Math.max(260, width * 0.8))
+  return (
+    <Paper withBorder p="sm" component="figure" m={0}>
+      <figcaption>
+        <Text span fw={600}>
+          Forecast against outcome
+        </Text>{' '}
+        <Text span size="sm" c="dimmed">
+          {counted(quotes, 'quote')} in {groups.length} groups by forecast; lines are 80% ranges, hollow dots
+          have the forecast outside theirs. In {held} of {groups.length} groups the range holds the forecast;
+          with forecasts that are right, about 8 in 10 do.
+        </Text>
+      </figcaption>
+      <div ref={ref} style={{ height: width === 0 ? tallestPx : height, maxWidth: 560 }}>
+        {width > 0 && (
+          <svg
+            width={width}
+            height={height}
+            role="img"
+            aria-label={`Reliability diagram: ${groups.map(groupInWords).join('; ')}`}
+          >
+            <Diagram groups={groups} width={width} height={height} />
+          </svg>
+        )}
+      </div>
+      <details>
+        <summary>Show as a table</summary>
+        <ReliabilityTable groups={groups} />
+      </details>
+    </Paper>
+  )
+}
+
+function groupInWords({ forecast, won, wins, quotes }: Group): string {
+  return `forecast ${probability(forecast)}, won ${probability(won)} (${wins} of ${quotes})`
+}
+
+function Diagram({ groups, width, height }: { groups: readonly Group[]; width: number; height: number }) {
+  const x = scaleLinear([0, 1], [margins.left, width - margins.right])
+  const y = scaleLinear([0, 1], [height - margins.bottom, margins.top])
+  const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
+  return (
+    <g fontSize={11} fill="var(--chart-ink)">
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line x1={x(0)} x2={x(1)} y1={y(tick)} y2={y(tick)} stroke="var(--chart-grid)" />
+          <text x={margins.left - 6} y={y(tick)} dy="0.32em" textAnchor="end">
+            {tick * 100}%
+          </text>
+          <text x={x(tick)} y={height - margins.bottom + 16} textAnchor="middle">
+            {tick * 100}%
+          </text>
+        </g>
+      ))}
+      <text x={(x(0) + x(1)) / 2} y={height - 8} textAnchor="middle">
+        Forecast chance to win
+      </text>
+      <text transform={`translate(12 ${(y(0) + y(1)) / 2}) rotate(-90)`} textAnchor="middle">
+        Share that was won
+      </text>
+      <line
+        x1={x(0)}
+        y1={y(0)}
+        x2={x(1)}
+        y2={y(1)}
+        stroke="var(--chart-ink)"
+        strokeDasharray="4 4"
+        opacity={0.7}
+      />
+      {groups.map((group) => (
+        <g key={group.number} transform={`translate(${x(group.forecast)} 0)`}>
+          <title>{groupInWords(group)}</title>
+          <line y1={y(group.low)} y2={y(group.high)} stroke="var(--chart-accent)" strokeWidth={2} />
+          <line
+            x1={-4}
+            x2={4}
+            y1={y(group.low)}
+            y2={y(group.low)}
+            stroke="var(--chart-accent)"
+            strokeWidth={2}
+          />
+          <line
+            x1={-4}
+            x2={4}
+            y1={y(group.high)}
+            y2={y(group.high)}
+            stroke="var(--chart-accent)"
+            strokeWidth={2}
+          />
+          <circle
+            cy={y(group.won)}
+            r={4.5}
+            stroke="var(--chart-accent)"
+            strokeWidth={2}
+            fill={group.verdict === 'as forecast' ? 'var(--chart-accent)' : 'var(--mantine-color-body)'}
+          />
+        </g>
+      ))}
+    </g>
+  )
+}
+
+function ReliabilityTable({ groups }: { groups: readonly Group[] }) {
+  return (
+    <DataTable
+      caption="Forecast against outcome, by group"
+      rows={groups}
+      rowKey={({ number }) => String(number)}
+      columns={[
+        { key: 'group', header: 'Group', cell: ({ number }) => number },
+        {
+          key: 'forecast',
+          header: 'Forecast',
+          align: 'right',
+          cell: ({ forecast }) => probability(forecast),
+        },
+        {
+          key: 'won',
+          header: 'Won',
+          align: 'right',
+          cell: ({ won, wins, quotes }) => `${probability(won)} · ${wins} of ${quotes}`,
+        },
+        {
+          key: 'range',
+          header: '80% range',
+          align: 'right',
+          cell: ({ low, high }) => `${probability(low)} to ${probability(high)}`,
+        },
+        { key: 'verdict', header: 'Came', cell: ({ verdict }) => verdict },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,179 @@
+import { Button, Stack, Tabs, Text } from '@mantine/core'
+import { lazy, Suspense } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { type Query, useAnswer } from '../api/index.ts'
+import {
+  type AddressWords,
+  Failed,
+  FilterRow,
+  isBackwards,
+  Loading,
+  Nothing,
+  Page,
+  PageTurner,
+  type Period,
+  PeriodInput,
+  TextLink,
+  useAddress,
+  usePeriod,
+  viewerZone,
+  WhoFilters,
+} from '../shared-ui/index.ts'
+import { MarginGaps } from './performance-gaps.tsx'
+import { MonthCharts } from './performance-months.tsx'
+import { type Grouping, isGrouping, orderOf, selectionOf, viewNames, viewOf } from './performance-query.ts'
+import { PerformanceTable } from './performance-table.tsx'
+import { PerformanceTotals } from './performance-totals.tsx'
+
+const Calibration = lazy(() => import('./performance-calibration.tsx'))
+
+const fallback = 'last-12-months'
+const monthsMax = 200
+
+/** Where quotes were won and where margin went: by month, lane, customer, rep and equipment; and how good the advice was. */
+export default function Performance() {
+  const { search, change } = useAddress(pagePaths.performance)
+  const period = usePeriod(search, fallback)
+  const view = viewOf(search)
+  const selection = selectionOf(search, period)
+  return (
+    <Page
+      title="Performance"
+      hint={`Lanes count in the period in which they were quoted. Days are days in ${viewerZone()}; months are months in UTC.`}
+    >
+      <Tabs
+        value={view}
+        onChange={(next) => change({ view: next ?? undefined, sort: undefined, order: undefined })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="What to look at">
+          {Object.entries(viewNames).map(([name, label]) => (
+            <Tabs.Tab key={name} value={name}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={view} pt="md">
+          {view === 'calibration' ? (
+            <Suspense fallback={<Loading label="Loading the calibration" rows={8} />}>
+              <Calibration />
+            </Suspense>
+          ) : (
+            <Figures view={view} period={period} selection={selection} search={search} change={change} />
+          )}
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}
+
+interface FiguresProps {
+  readonly period: Period
+  readonly selection: Query<'list-margin-gaps'>
+  readonly search: AddressWords
+  readonly change: (words: AddressWords, options?: { replace?: boolean }) => void
+}
+
+function Figures({ view, ...props }: FiguresProps & { view: Grouping | 'gaps' }) {
+  const { period, search, change } = props
+  const isPossible = !isBackwards(period)
+  return (
+    <Stack gap="md">
+      <FilterRow label="Choose what is counted">
+        <PeriodInput period={period} words={search} onChange={change} />
+        <WhoFilters search={search} change={change} error={null} />
+      </FilterRow>
+      {isPossible && view === 'gaps' && <MarginGaps {...props} />}
+      {isPossible && isGrouping(view) && <Grouped by={view} {...props} />}
+    </Stack>
+  )
+}
+
+function Grouped({ by, period, selection, search, change }: FiguresProps & { by: Grouping }) {
+  const order = orderOf(search)
+  const cursor = search.cursor
+  const answer = useAnswer(
+    'get-performance',
+    {
+      query: {
+        by,
+        ...selection,
+        ...order,
+        ...(cursor === undefined ? {} : { cursor }),
+        ...(by === 'month' ? { limit: monthsMax } : {}),
+      },
+    },
+    { keeps: true },
+  )
+  const { error } = answer
+  // What was answered for another grouping would draw lanes as months for a moment.
+  const data = answer.data?.by === by ? answer.data : undefined
+  if (error !== null) {
+    return (
+      <Failed error={error} title="The figures could not be loaded" retry={() => void answer.refetch()} />
+    )
+  }
+  if (data?.totals.quotes === 0) {
+    return <NothingQuoted period={period} onAllTime={() => change({ period: 'all', from: '', to: '' })} />
+  }
+  return (
+    <>
+      <PerformanceTotals totals={data?.totals} />
+      {by === 'month' &&
+        (data === undefined ? <div style={{ height: 220 }} /> : <MonthCharts rows={data.rows} />)}
+      {data === undefined ? (
+        <Loading label="Loading the figures" rows={8} height={56} />
+      ) : (
+        <Stack gap="sm" style={{ opacity: answer.isPlaceholderData ? 0.6 : 1 }}>
+          <PerformanceTable
+            by={by}
+            rows={data.rows}
+            search={{ ...search, period: search.period ?? fallback }}
+            order={order}
+            onOrder={(next) => change({ ...next })}
+          />
+          <PageTurner
+            search={search}
+            change={change}
+            nextCursor={data.next_cursor}
+            rows={data.rows.length}
+            total={data.rows_total}
+            one={rowWords[by].one}
+            many={rowWords[by].many}
+          />
+        </Stack>
+      )}
+      <Text component="p" size="sm" c="dimmed">
+        Win rate is won of decided (won and lost) quotes; its 80% range says where it would lie 4 times in 5
+        with that many. Margin is AR less AP of shipments where both are known.
+      </Text>
+    </>
+  )
+}
+
+const rowWords: Readonly<Record<Grouping, { readonly one: string; readonly many: string }>> = {
+  month: { one: 'month', many: 'months' },
+  lane: { one: 'lane', many: 'lanes' },
+  customer: { one: 'customer', many: 'customers' },
+  rep: { one: 'rep', many: 'reps' },
+  equipment: { one: 'equipment type', many: 'equipment types' },
+}
+
+function NothingQuoted({ period, onAllTime }: { period: Period; onAllTime: () => void }) {
+  return (
+    <Nothing
+      title="No quotes in this selection"
+      actions={
+        period.choice === 'all' ? undefined : (
+          <Button variant="default" onClick={onAllTime}>
+            Show all time
+          </Button>
+        )
+      }
+    >
+      Figures appear with the first quote, and win rates with the first outcome. Quote a lane on the{' '}
+      <TextLink to={pagePaths.desk}>quote desk</TextLink>, or{' '}
+      <TextLink to={pagePaths.imports}>import</TextLink> past quotes.
+    </Nothing>
+  )
+}

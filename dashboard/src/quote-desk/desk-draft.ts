@@ -1,0 +1,228 @@
+import type { Body } from '../api/index.ts'
+import { readDollars } from '../shared-ui/index.ts'
+
+/** One lane of the request as it stands on the desk: every field as typed. */
+export interface DeskLane {
+  /** Stays with the row while others come and go; unique within the draft. */
+  readonly id: number
+  readonly origin: string
+  readonly destination: string
+  readonly equipment: string
+  readonly rate: string
+  readonly cost: string
+  readonly market: string
+  readonly pickup: string
+}
+
+export type LaneField = Exclude<keyof DeskLane, 'id'>
+
+export interface Draft {
+  readonly customer: string
+  readonly reference: string
+  readonly lanes: readonly DeskLane[]
+}
+
+const usualEquipment = 'V'
+
+export function blankLane(id: number, equipment = usualEquipment): DeskLane {
+  return { id, origin: '', destination: '', equipment, rate: '', cost: '', market: '', pickup: '' }
+}
+
+export function blankDraft(): Draft {
+  return { customer: '', reference: '', lanes: [blankLane(1)] }
+}
+
+export function nextId(lanes: readonly DeskLane[]): number {
+  return Math.max(0, ...lanes.map(({ id }) => id)) + 1
+}
+
+/** Nothing but the equipment that stands there by itself. */
+export function isBlank({ id: _, equipment: __, ...typed }: DeskLane): boolean {
+  return Object.values(typed).every((text) => text.trim() === '')
+}
+
+/** Lanes that were added to a draft: they take the place of blank ones. */
+export function withLanes(lanes: readonly DeskLane[], added: readonly Omit<DeskLane, 'id'>[]): DeskLane[] {
+  const kept = lanes.filter((lane) => !isBlank(lane))
+  const from = nextId(lanes)
+  return [...kept, ...added.map((lane, index) => ({ ...lane, id: from + index }))]
+}
+
+const draftKey = (tenantId: number) => `lanewise-desk-${tenantId}`
+
+/** What was on the desk before the page was reloaded; a blank desk when there is nothing that can be read. */
+export function keptDraft(tenantId: number): Draft {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(draftKey(tenantId)) ?? 'null')
+    return isDraft(kept) ? kept : blankDraft()
+  } catch {
+    return blankDraft()
+  }
+}
+
+export function keepDraft(tenantId: number, draft: Draft): void {
+  try {
+    sessionStorage.setItem(draftKey(tenantId), JSON.stringify(draft))
+  } catch {
+    // A browser that keeps nothing: the draft then lasts as long as the page.
+  }
+}
+
+function isDraft(kept: unknown): kept is Draft {
+  if (typeof kept !== 'object' || kept === null) return false
+  const { customer, reference, lanes } = kept as Partial<Record<keyof Draft, unknown>>
+  const isLane = (lane: unknown) =>
+    typeof lane === 'object' &&
+    lane !== null &&
+    Object.entries(blankLane(0)).every(
+      ([field, text]) => typeof (lane as Record<string, unknown>)[field] === typeof text,
+    )
+  return (
+    typeof customer === 'string' &&
+    typeof reference === 'string' &&
+    Array.isArray(lanes) &&
+    lanes.length > 0 &&
+    lanes.every(isLane)
+  )
+}
+
+/** A city with a state behind its comma. Whether there is such a place, the service says. */
+export function hasState(place: string): boolean {
+  return /[^,\s][^,]*,\s*\p{L}{2}/u.test(place)
+}
+
+/** What is wrong with one field of the desk, and what may have been meant. */
+export interface DeskError {
+  /** Null: of the request itself. */
+  readonly laneId: number | null
+  readonly field: LaneField | 'customer' | 'reference'
+  readonly text: string
+  readonly suggestions: readonly string[]
+  /** The service would take the place as it is, when told so. */
+  readonly unknownPlace: boolean
+}
+
+function missing(laneId: number | null, field: DeskError['field'], text: string): DeskError {
+  return { laneId, field, text, suggestions: [], unknownPlace: false }
+}
+
+/** Amounts of a lane that cannot be read: told while one types, since the advice goes on without them. */
+export function unreadableIn(lane: DeskLane): DeskError[] {
+  const unread = (['rate', 'cost', 'market'] as const).filter(
+    (field) => /[^$\s]/.test(lane[field]) && readDollars(lane[field]) === null,
+  )
+  return unread.map((field) =>
+    missing(lane.id, field, `Write the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
+  )
+}
+
+/** The lane that another page has handed over, by the words of the address; null when it has handed over none. */
+export function laneHandedOver(
+  search: Readonly<Record<string, string | undefined>>,
+): Omit<DeskLane, 'id'> | null {
+  const { origin = '', destination = '', equipment = usualEquipment, rate = '' } = search
+  if (origin === '' && destination === '') return null
+  const { id: _, ...blank } = blankLane(0, equipment)
+  return { ...blank, origin, destination, rate }
+}
+
+/** What the desk itself can see is missing before it asks the service. */
+export function gapsIn(draft: Draft): DeskError[] {
+  const gaps: DeskError[] = []
+  if (draft.customer.trim() === '') gaps.push(missing(null, 'customer', 'Who is the quote for?'))
+  for (const lane of lanesToSave(draft)) {
+    if (lane.origin.trim() === '') gaps.push(missing(lane.id, 'origin', 'Where is the pickup?'))
+    if (lane.destination.trim() === '') gaps.push(missing(lane.id, 'destination', 'Where is the delivery?'))
+    if (lane.equipment.trim() === '') gaps.push(missing(lane.id, 'equipment', 'Which equipment?'))
+    if (readDollars(lane.rate) === null) {
+      gaps.push(
+        missing(
+          lane.id,
+          'rate',
+          lane.rate.trim() === '' ? 'What is the rate?' : 'Write the rate in dollars, such as 2,150',
+        ),
+      )
+    }
+    for (const field of ['cost', 'market'] as const) {
+      if (lane[field].trim() !== '' && readDollars(lane[field]) === null) {
+        gaps.push(missing(lane.id, field, 'Write the amount in dollars, such as 1,800'))
+      }
+    }
+  }
+  return gaps
+}
+
+/** Blank rows are not part of the request, unless there is no other. */
+export function lanesToSave({ lanes }: Draft): readonly DeskLane[] {
+  const filled = lanes.filter((lane) => !isBlank(lane))
+  return filled.length === 0 ? lanes.slice(0, 1) : filled
+}
+
+/** A draft without gaps, as the service takes it. */
+export function requestOf(draft: Draft, acceptUnknownPlaces: boolean): Body<'create-quote-request'> {
+  const reference = draft.reference.trim()
+  return {
+    customer_name: draft.customer.trim(),
+    ...(reference === '' ? {} : { reference }),
+    ...(acceptUnknownPlaces ? { accept_unknown_places: true } : {}),
+    lanes: lanesToSave(draft).map((lane) => {
+      const [cost, market] = [readDollars(lane.cost), readDollars(lane.market)]
+      return {
+        origin: lane.origin.trim(),
+        destination: lane.destination.trim(),
+        equipment: lane.equipment.trim(),
+        quoted_rate: readDollars(lane.rate) ?? 0,
+        ...(cost === null ? {} : { estimated_cost: cost }),
+        ...(market === null ? {} : { market_rate: market }),
+        ...(lane.pickup === '' ? {} : { pickup_date: lane.pickup }),
+      }
+    }),
+  }
+}
+
+const laneFields: Readonly<Record<string, readonly [field: LaneField, label: string]>> = {
+  origin: ['origin', 'Origin'],
+  destination: ['destination', 'Destination'],
+  equipment: ['equipment', 'Equipment'],
+  quoted_rate: ['rate', 'Rate'],
+  estimated_cost: ['cost', 'Estimated cost'],
+  market_rate: ['market', 'Market rate'],
+  pickup_date: ['pickup', 'Pickup date'],
+}
+
+interface SentError {
+  readonly pointer?: string
+  readonly code: string
+  readonly detail: string
+  readonly suggestions?: readonly string[]
+}
+
+/** The errors that the service found, at the rows and fields where they were typed. Others are left out. */
+export function errorsAt(errors: readonly SentError[], sent: readonly DeskLane[]): DeskError[] {
+  return errors.flatMap((error): DeskError[] => {
+    const { pointer = '', detail, suggestions = [], code } = error
+    const of = /^\/lanes\/(\d+)\/(\w+)$/.exec(pointer)
+    const lane = sent[Number(of?.[1])]
+    const [field, label] = laneFields[of?.[2] ?? ''] ?? []
+    const unknownPlace = code === 'unknown-place'
+    if (lane !== undefined && field !== undefined) {
+      const text = unknownPlace
+        ? `We do not know ${lane[field]}. Did you mean`
+        : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
+      return [{ laneId: lane.id, field, text, suggestions, unknownPlace }]
+    }
+    if (pointer === '/customer_name' || pointer === '/reference') {
+      const text = detail.replace(/^\w+/, pointer === '/reference' ? 'Reference' : 'Customer')
+      return [
+        {
+          laneId: null,
+          field: pointer === '/reference' ? 'reference' : 'customer',
+          text,
+          suggestions,
+          unknownPlace,
+        },
+      ]
+    }
+    return []
+  })
+}

@@ -1,0 +1,165 @@
+import { Button, Group, Modal, Stack, Text, Textarea } from '@mantine/core'
+import { lanesPerRequestMax, pastedLengthMax } from '#contract/limits.ts'
+import { counted, DataTable, dollars, equipmentName, Failed } from '../shared-ui/index.ts'
+import type { DeskLane } from './desk-draft.ts'
+import { columnWords, laneOf, type PastedRow, type ReadPaste, usePaste } from './desk-paste.ts'
+
+const previewed = 200
+const errorsShown = 12
+
+/**
+ * Rows from a spreadsheet on their way to the desk: what each column was read as, what was read of each row, and what is
+ * wrong with it. Nothing is added before this was shown. Rows with an error stay in the dialog to be put right.
+ */
+export function PasteDialog({
+  text,
+  room,
+  customer,
+  onText,
+  onAdd,
+  onClose,
+}: {
+  /** Null: closed. */
+  text: string | null
+  /** How many lanes the request still takes. */
+  room: number
+  /** Of the request; empty while there is none. */
+  customer: string
+  onText: (text: string) => void
+  /** The customer that the rows name, when they name one. */
+  onAdd: (lanes: readonly Omit<DeskLane, 'id'>[], customer: string | null) => void
+  onClose: () => void
+}) {
+  const read = usePaste(text ?? '')
+  const { pasted, failure, retry } = read
+  const rows = pasted?.rows ?? []
+  const good = rows.filter(({ errors }) => errors.length === 0)
+  const bad = rows.filter(({ errors }) => errors.length > 0)
+  const tooMany = good.length > room
+  const customers = customersOf(good, customer)
+  const add = () => {
+    onAdd(good.map(laneOf), customers[0] ?? null)
+    if (bad.length === 0) onClose()
+    else {
+      const header = pasted?.header ?? null
+      onText([...(header === null ? [] : [header]), ...bad.map((row) => row.text)].join('\n'))
+    }
+  }
+  return (
+    <Modal.Root opened={text !== null} onClose={onClose} size="xl">
+      <Modal.Overlay />
+      <Modal.Content>
+        <Modal.Body>
+          <Modal.Title mb="sm">Paste rows</Modal.Title>
+          <Stack>
+            <Text size="sm">
+              Copy rows from a spreadsheet and paste them here, with or without a line of column names. A
+              place may be a city and state in one column or two, a ZIP code, or an airport code.
+            </Text>
+            <Textarea
+              label="Rows"
+              data-autofocus
+              rows={5}
+              placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
+              value={text ?? ''}
+              onChange={(event) => onText(event.currentTarget.value)}
+            />
+            <Text size="sm" role="status" mih={22}>
+              {statusWords(read, text ?? '', { good: good.length, bad: bad.length })}
+              {tooMany && ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.`}
+            </Text>
+            {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
+            {pasted !== null && pasted.columns.length > 0 && (
+              <ul className="desk-list" aria-label="How the columns were read">
+                {pasted.columns.map((column) => (
+                  <li key={column.column} style={{ overflowWrap: 'anywhere' }}>
+                    {columnWords(column)}
+                  </li>
+                ))}
+              </ul>
+            )}
+            {customers.length > 1 && (
+              <Text
+                size="sm"
+                role="alert"
+                style={{ color: 'var(--mantine-color-error)', overflowWrap: 'anywhere' }}
+              >
+                A request is for one customer, and this would be for {customers.join(' and ')}. Paste the rows
+                of one customer.
+              </Text>
+            )}
+            {bad.length > 0 && <RowErrors rows={bad} />}
+            {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={onClose}>
+                Close
+              </Button>
+              <Button disabled={good.length === 0 || tooMany || customers.length > 1} onClick={add}>
+                {bad.length === 0 || good.length === 0
+                  ? `Add ${counted(good.length, 'lane')}`
+                  : `Add the ${counted(good.length, 'good row')}`}
+              </Button>
+            </Group>
+          </Stack>
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
+  )
+}
+
+/** Of the request and of the rows, each once, whatever the case. */
+function customersOf(rows: readonly PastedRow[], ofRequest: string): string[] {
+  const names = [ofRequest.trim(), ...rows.map(({ customer }) => customer ?? '')].filter(
+    (name) => name !== '',
+  )
+  return [
+    ...new Map(names.map((name): [string, string] => [name.toLowerCase(), name]).reverse()).values(),
+  ].reverse()
+}
+
+function statusWords(
+  { pasted, failure, isTooLong }: ReadPaste,
+  text: string,
+  { good, bad }: { readonly good: number; readonly bad: number },
+): string {
+  if (isTooLong) return `At most ${pastedLengthMax.toLocaleString('en-US')} characters can be read at once.`
+  if (text.trim() === '') return 'Nothing to read yet.'
+  if (pasted === null) return failure === null ? 'Reading the rows.' : ''
+  if (pasted.problem !== null) return pasted.problem
+  return `${counted(good, 'lane')} read${bad === 0 ? '' : `, ${counted(bad, 'row')} with an error`}.`
+}
+
+function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
+  return (
+    <ul className="desk-list" aria-label="To put right">
+      {rows.slice(0, errorsShown).map(({ line, errors }) => (
+        <li key={line}>
+          Row {line}: {errors.map(errorWords).join('. ')}
+        </li>
+      ))}
+      {rows.length > errorsShown && <li>{counted(rows.length - errorsShown, 'more row')}</li>}
+    </ul>
+  )
+}
+
+function errorWords({ detail, suggestions }: PastedRow['errors'][number]): string {
+  return suggestions.length === 0 ? detail : `${detail}. Did you mean ${suggestions.join(' or ')}?`
+}
+
+function Preview({ rows }: { rows: readonly PastedRow[] }) {
+  return (
+    <DataTable
+      caption="What was read of each row"
+      rows={rows}
+      rowKey={({ line }) => String(line)}
+      columns={[
+        { key: 'line', header: 'Row', align: 'right', cell: ({ line }) => line },
+        { key: 'origin', header: 'Origin', cell: ({ origin }) => origin ?? '–' },
+        { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
+        { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(laneOf(row).equipment) },
+        { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
+        { key: 'read', header: 'Read', cell: ({ errors }) => (errors.length === 0 ? 'OK' : 'To put right') },
+      ]}
+    />
+  )
+}

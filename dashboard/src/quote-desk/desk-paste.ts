@@ -1,0 +1,71 @@
+import { useDebouncedValue } from '@mantine/hooks'
+import { pastedLengthMax } from '#contract/limits.ts'
+import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
+import { blankLane, type DeskLane } from './desk-draft.ts'
+
+type Pasted = Answer<'read-pasted-lanes'>
+type PastedColumn = Pasted['columns'][number]
+export type PastedRow = Pasted['rows'][number]
+
+export interface ReadPaste {
+  /** What the service read of the text as it stands; null while that is on its way. */
+  readonly pasted: Pasted | null
+  readonly failure: CallFailed | null
+  readonly retry: () => void
+  readonly isTooLong: boolean
+}
+
+const typingPauseMs = 250
+
+/** All rows are read by the service in one call, by the same rules as an import. */
+export function usePaste(text: string): ReadPaste {
+  const [settled] = useDebouncedValue(text, typingPauseMs)
+  const isTooLong = text.length > pastedLengthMax
+  const isSettled = settled === text && !isTooLong && text.trim() !== ''
+  const read = useAnswer(
+    'read-pasted-lanes',
+    { body: { text: settled } },
+    { enabled: isSettled, staleMs: 60_000 },
+  )
+  return {
+    pasted: isSettled ? (read.data ?? null) : null,
+    failure: isSettled ? read.error : null,
+    retry: () => void read.refetch(),
+    isTooLong,
+  }
+}
+
+/** The lane of a row, as if it had been typed. */
+export function laneOf(row: PastedRow): Omit<DeskLane, 'id'> {
+  const { id: _, ...blank } = blankLane(0)
+  const amount = (dollars: number | null) => (dollars === null ? '' : String(dollars))
+  return {
+    origin: row.origin ?? '',
+    destination: row.destination ?? '',
+    equipment: row.equipment ?? blank.equipment,
+    rate: amount(row.rate),
+    cost: amount(row.cost),
+    market: amount(row.market),
+    pickup: row.pickup ?? '',
+  }
+}
+
+const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> = {
+  origin: 'origin',
+  origin_state: 'state of the origin',
+  origin_zip: 'ZIP code of the origin',
+  destination: 'destination',
+  destination_state: 'state of the destination',
+  destination_zip: 'ZIP code of the destination',
+  equipment: 'equipment',
+  rate: 'rate',
+  cost: 'estimated cost',
+  market: 'market rate',
+  pickup: 'pickup date',
+  customer: 'customer',
+}
+
+/** @example columnWords({ column: 4, name: 'Sell Rate', field: 'rate' }) // 'Sell Rate: rate' */
+export function columnWords({ column, name, field }: PastedColumn): string {
+  return `${name ?? `Column ${column}`}: ${field === null ? 'not used' : fieldNames[field]}`
+}

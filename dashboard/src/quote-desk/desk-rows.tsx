@@ -1,0 +1,266 @@
+import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler/icons-react'
+import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
+import { useAnswer } from '../api/index.ts'
+import { EquipmentInput, equipmentRead, PlaceInput } from '../shared-ui/index.ts'
+import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
+
+const offeredMax = 8
+const suggestedMax = 3
+
+export interface RowProps {
+  readonly lane: DeskLane
+  readonly number: number
+  readonly active: boolean
+  readonly only: boolean
+  readonly errors: readonly DeskError[]
+  readonly unknown: { readonly origin: boolean; readonly destination: boolean }
+  /** The same for every row and every drawing, so that typing in one row draws that row alone. */
+  readonly on: RowEvents
+}
+
+/** What can be done with a row. */
+export interface RowEvents {
+  readonly change: (lane: DeskLane, field: LaneField, text: string) => void
+  readonly activate: (lane: DeskLane) => void
+  /** Enter in the last field. */
+  readonly enter: (lane: DeskLane) => void
+  readonly duplicate: (lane: DeskLane) => void
+  readonly remove: (lane: DeskLane) => void
+  /** Answers true when the paste was rows of lanes, which then do not go into the field. */
+  readonly paste: (text: string) => boolean
+}
+
+/** One lane of the request: a row on a wide screen, a card on a narrow one. */
+export const DeskRow = memo(function DeskRow(props: RowProps) {
+  const { lane, number, active, errors, unknown, on } = props
+  const onChange = (field: LaneField, text: string) => on.change(lane, field, text)
+  const [opened, setOpened] = useState(false)
+  const errorAt = (field: LaneField) => errors.find((error) => error.field === field)
+  const hasMore =
+    opened ||
+    lane.cost !== '' ||
+    lane.market !== '' ||
+    lane.pickup !== '' ||
+    errors.some(({ field }) => field === 'cost' || field === 'market' || field === 'pickup')
+  const paste = (event: ClipboardEvent) => {
+    if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
+  }
+  const enter = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    on.enter(lane)
+  }
+  const input = (field: LaneField) => ({
+    value: lane[field],
+    error: errorAt(field)?.text,
+    'data-field': `${lane.id}-${field}`,
+  })
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
+    <div
+      role="group"
+      aria-label={`Lane ${number}`}
+      className="desk-row"
+      data-active={active || undefined}
+      onFocus={() => on.activate(lane)}
+      onPaste={paste}
+    >
+      <PlaceField
+        label="Origin"
+        {...input('origin')}
+        problem={errorAt('origin')}
+        isUnknown={unknown.origin}
+        onChange={(text) => onChange('origin', text)}
+      />
+      <PlaceField
+        label="Destination"
+        {...input('destination')}
+        problem={errorAt('destination')}
+        isUnknown={unknown.destination}
+        onChange={(text) => onChange('destination', text)}
+      />
+      <EquipmentInput
+        label="Equipment"
+        openOnFocus={false}
+        {...input('equipment')}
+        onChange={(text) => onChange('equipment', text)}
+        onDone={(text) => {
+          const read = equipmentRead(text)
+          if (read !== text) onChange('equipment', read)
+        }}
+      />
+      <TextInput
+        label="Rate"
+        leftSection="$"
+        inputMode="decimal"
+        autoComplete="off"
+        {...input('rate')}
+        onChange={(event) => onChange('rate', event.currentTarget.value)}
+        onKeyDown={hasMore ? undefined : enter}
+      />
+      <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
+      {hasMore && (
+        <div className="desk-more">
+          <TextInput
+            label="Estimated cost (optional)"
+            leftSection="$"
+            inputMode="decimal"
+            autoComplete="off"
+            {...input('cost')}
+            onChange={(event) => onChange('cost', event.currentTarget.value)}
+          />
+          <TextInput
+            label="Market rate (optional)"
+            leftSection="$"
+            inputMode="decimal"
+            autoComplete="off"
+            {...input('market')}
+            onChange={(event) => onChange('market', event.currentTarget.value)}
+          />
+          <TextInput
+            label="Pickup date (optional)"
+            type="date"
+            {...input('pickup')}
+            onChange={(event) => onChange('pickup', event.currentTarget.value)}
+            onKeyDown={enter}
+          />
+        </div>
+      )}
+    </div>
+  )
+})
+
+function RowActions({
+  lane,
+  number,
+  only,
+  hasMore,
+  onMore,
+  on,
+}: RowProps & { hasMore: boolean; onMore: () => void }) {
+  const needed = lane.cost !== '' || lane.market !== '' || lane.pickup !== ''
+  return (
+    <div className="desk-actions">
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-expanded={hasMore}
+        disabled={needed}
+        aria-label={`More of lane ${number}: cost, market rate, pickup date`}
+        rightSection={
+          hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
+        }
+        onClick={onMore}
+      >
+        More
+      </Button>
+      <ActionIcon
+        variant="subtle"
+        aria-label={`Duplicate lane ${number}`}
+        title="Duplicate"
+        onClick={() => on.duplicate(lane)}
+      >
+        <IconCopyPlus size={16} aria-hidden />
+      </ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        aria-label={only ? `Clear lane ${number}` : `Remove lane ${number}`}
+        title={only ? 'Clear' : 'Remove'}
+        onClick={() => on.remove(lane)}
+      >
+        <IconTrash size={16} aria-hidden />
+      </ActionIcon>
+    </div>
+  )
+}
+
+function PlaceField({
+  label,
+  value,
+  error,
+  problem,
+  isUnknown,
+  onChange,
+  ...more
+}: {
+  label: string
+  value: string
+  error: string | undefined
+  problem: DeskError | undefined
+  isUnknown: boolean
+  onChange: (text: string) => void
+}) {
+  const [isDone, setDone] = useState(false)
+  const typed = value.trim()
+  const incomplete = isDone && typed !== '' && !hasState(typed)
+  const offered = useAnswer(
+    'suggest-places',
+    { query: { q: typed, limit: offeredMax } },
+    { enabled: incomplete || isUnknown, staleMs: 300_000 },
+  )
+  const readsAs = incomplete ? (offered.data?.reads_as ?? null) : null
+  useEffect(() => {
+    // 75201, DFW or "Dallas TX" is a place as it stands.
+    if (readsAs !== null) onChange(readsAs)
+  })
+  const near = (offered.data?.places ?? []).map(({ place }) => place).slice(0, suggestedMax)
+  const said = notice()
+  function notice(): { text: string; suggestions: readonly string[] } | null {
+    if (problem !== undefined) return { text: error ?? problem.text, suggestions: problem.suggestions }
+    if (incomplete) return { text: near.length > 0 ? 'Which one?' : 'Add the state', suggestions: near }
+    if (isUnknown) {
+      return {
+        text: near.length > 0 ? 'We do not know this place. Did you mean' : 'We do not know this place.',
+        suggestions: near,
+      }
+    }
+    return null
+  }
+  return (
+    <PlaceInput
+      {...more}
+      label={label}
+      openOnFocus={false}
+      value={value}
+      error={said === null ? undefined : <Suggested {...said} onUse={onChange} />}
+      onChange={(text) => {
+        setDone(false)
+        onChange(text)
+      }}
+      onFocus={() => setDone(false)}
+      onDone={() => setDone(true)}
+    />
+  )
+}
+
+function Suggested({
+  text,
+  suggestions,
+  onUse,
+}: {
+  text: string
+  suggestions: readonly string[]
+  onUse: (place: string) => void
+}): ReactNode {
+  return (
+    <>
+      {text}{' '}
+      {suggestions.map((place) => (
+        <UnstyledButton key={place} className="desk-suggestion" onClick={() => onUse(place)}>
+          {place}
+        </UnstyledButton>
+      ))}
+    </>
+  )
+}
+
+/** How the desk is worked without a mouse. */
+export function KeyboardHint() {
+  return (
+    <Text size="xs" c="dimmed" visibleFrom="sm">
+      Enter after the rate adds a lane. Ctrl or ⌘ + Enter saves. Rows copied from a spreadsheet can be pasted
+      into any field of a lane.
+    </Text>
+  )
+}

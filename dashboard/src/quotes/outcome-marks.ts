@@ -1,0 +1,86 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { CallFailed, call, laneHasChanged, showLane } from '../api/index.ts'
+import { laneName, outcomeWords, type Reason, useNotice } from '../shared-ui/index.ts'
+
+export type Mark = (lane: Lane, outcome: Lane['outcome'], reason?: Reason | null) => void
+
+function shownAs(lane: Lane, outcome: Lane['outcome'], reason: Reason | null): Lane {
+  return {
+    ...lane,
+    outcome,
+    outcome_reason: reason,
+    outcome_source: 'dashboard',
+    decided_at: outcome === 'pending' ? null : new Date().toISOString(),
+  }
+}
+
+/**
+ * Marks a lane won, lost or pending. It shows at once, and goes back to what it was when the service refuses or cannot be
+ * reached; the notice offers to undo it. Marks of one lane are sent one after another, so that the last one stands.
+ *
+ * @example const mark = useOutcomeMarks(); mark(lane, 'lost', 'price')
+ */
+export function useOutcomeMarks(): Mark {
+  const queries = useQueryClient()
+  const tell = useNotice()
+  const underWay = useRef(new Map<string, Promise<Lane>>())
+  const mark = useCallback(
+    async (lane: Lane, outcome: Lane['outcome'], reason: Reason | null = null): Promise<void> => {
+      const { lane_ref } = lane
+      const name = `${laneName(lane.origin, lane.destination)} (${lane_ref})`
+      if (lane.outcome === outcome && lane.outcome_reason === reason) {
+        tell(`${name} is ${outcomeWords(outcome, reason)} already`)
+        return
+      }
+      // A list on its way was asked for before this mark, and would take it back on screen.
+      void queries.cancelQueries({ predicate: holdsAnswer })
+      showLane(queries, shownAs(lane, outcome, reason))
+      const before = underWay.current.get(lane_ref) ?? Promise.resolve()
+      const sent = before
+        .catch(() => undefined)
+        .then(() =>
+          call('set-outcome', {
+            params: { lane_ref },
+            body: { outcome, ...(reason === null ? {} : { reason }) },
+          }),
+        )
+      underWay.current.set(lane_ref, sent)
+      const isLast = () => underWay.current.get(lane_ref) === sent
+      try {
+        const marked = await sent
+        if (!isLast()) return
+        showLane(queries, marked)
+        tell(`${name} is marked ${outcomeWords(outcome, reason)}`, {
+          action: { label: 'Undo', run: () => void mark(marked, lane.outcome, lane.outcome_reason) },
+        })
+        await laneHasChanged(queries, lane_ref)
+      } catch (error) {
+        if (!isLast()) return
+        showLane(queries, lane)
+        tell(`${name} is not marked ${outcomeWords(outcome, reason)}. ${sentence(error)}`, {
+          failed: true,
+          action: { label: 'Try again', run: () => void mark(lane, outcome, reason) },
+        })
+        // An earlier mark may have failed with it: what the service holds is what counts.
+        await call('get-lane', { params: { lane_ref } }).then(
+          (held) => showLane(queries, held),
+          () => undefined,
+        )
+      } finally {
+        if (isLast()) underWay.current.delete(lane_ref)
+      }
+    },
+    [queries, tell],
+  )
+  return useCallback((lane, outcome, reason) => void mark(lane, outcome, reason), [mark])
+}
+
+function holdsAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state: { data: unknown } }) {
+  return (queryKey[0] === 'list-lanes' || queryKey[0] === 'get-lane') && state.data !== undefined
+}
+
+function sentence(error: unknown): string {
+  return error instanceof CallFailed ? error.message : 'The page made a mistake: reload it.'
+}

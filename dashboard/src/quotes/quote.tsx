@@ -1,0 +1,156 @@
+import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useParams } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { useAnswer, useMay } from '../api/index.ts'
+import { LaneChanges } from '../lane-history/index.ts'
+import {
+  asLinkToLane,
+  asLinkToQuotes,
+  CopyButton,
+  Failed,
+  Loading,
+  laneName,
+  Nothing,
+  Page,
+} from '../shared-ui/index.ts'
+import { useOutcomeMarks } from './outcome-marks.ts'
+import { ReasonDialog } from './outcome-reason.tsx'
+import { lastQuotesView } from './quotes-address.ts'
+import { QuotedAgainstBooked } from './quotes-booked.tsx'
+import { QuoteFacts } from './quotes-facts.tsx'
+import { RequoteDialog } from './quotes-requote.tsx'
+import { QuoteSiblings } from './quotes-siblings.tsx'
+import './quotes.css'
+
+/** One quote: what was quoted, what was booked, what else its request holds, and everything that changed. */
+export default function QuotePage() {
+  const { lane_ref = '' } = useParams({ strict: false })
+  const answer = useAnswer('get-lane', { params: { lane_ref } })
+  const { data: lane, error } = answer
+  if (lane !== undefined) return <Quote key={lane.lane_ref} lane={lane} />
+  if (error === null) {
+    return (
+      <Page title="Quote" hint={lane_ref}>
+        <Loading label="Loading the quote" rows={8} height={44} />
+      </Page>
+    )
+  }
+  return (
+    <Page title="Quote">
+      {error.code === 'lane-not-found' || error.status === 422 ? (
+        <NoSuchQuote laneRef={lane_ref} />
+      ) : (
+        <Failed error={error} title="The quote could not be loaded" retry={() => void answer.refetch()} />
+      )}
+    </Page>
+  )
+}
+
+function NoSuchQuote({ laneRef }: { laneRef: string }) {
+  return (
+    <Nothing
+      title="No quote has this lane_ref"
+      actions={
+        <>
+          <Button renderRoot={asLinkToQuotes({ q: laneRef.trim().slice(0, 100) })}>Search for it</Button>
+          <Button renderRoot={asLinkToQuotes({})} variant="default">
+            All quotes
+          </Button>
+        </>
+      }
+    >
+      <Text style={{ overflowWrap: 'anywhere' }}>{laneRef.slice(0, 200)}</Text>
+      <Text>
+        Check it against the e-mail or TMS it came from: a lane_ref looks like 48211093754-1-1. It may also
+        belong to another brokerage.
+      </Text>
+    </Nothing>
+  )
+}
+
+function Quote({ lane }: { lane: Lane }) {
+  return (
+    <Page
+      title={laneName(lane.origin, lane.destination)}
+      hint={
+        <>
+          <Anchor renderRoot={asLinkToQuotes(lastQuotesView())} size="sm">
+            Quotes
+          </Anchor>{' '}
+          / {lane.lane_ref}
+        </>
+      }
+      actions={<QuoteActions lane={lane} />}
+    >
+      <QuoteFacts lane={lane} />
+      <Section title="Quoted against booked">
+        <QuotedAgainstBooked lane={lane} />
+      </Section>
+      <Section title="The request">
+        <QuoteSiblings lane={lane} />
+      </Section>
+      <Section title="Changes">
+        <LaneChanges lane={lane} />
+      </Section>
+    </Page>
+  )
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack gap="xs" component="section">
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  )
+}
+
+function QuoteActions({ lane }: { lane: Lane }) {
+  const mayMark = useMay('member')
+  const mark = useOutcomeMarks()
+  const [toLose, setToLose] = useState<Lane | null>(null)
+  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  return (
+    <Group gap="xs">
+      {mayMark && (
+        <>
+          <Button
+            size="xs"
+            variant={lane.outcome === 'pending' ? 'filled' : 'default'}
+            disabled={lane.outcome === 'won'}
+            onClick={() => mark(lane, 'won')}
+          >
+            Mark won
+          </Button>
+          <Button size="xs" variant="default" onClick={() => setToLose(lane)}>
+            {lane.outcome === 'lost' ? 'Change the reason' : 'Mark lost'}
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={lane.outcome === 'pending'}
+            onClick={() => mark(lane, 'pending')}
+          >
+            Set pending
+          </Button>
+          <Button size="xs" variant="default" onClick={() => setToRequote(lane)}>
+            Requote
+          </Button>
+        </>
+      )}
+      <Button size="xs" variant="default" renderRoot={asLinkToLane(lane)}>
+        Look at the lane
+      </Button>
+      <CopyButton text={lane.lane_ref} what="lane_ref" />
+      <ReasonDialog
+        lane={toLose}
+        onChoose={(chosen, reason) => mark(chosen, 'lost', reason)}
+        onClose={() => setToLose(null)}
+      />
+      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+    </Group>
+  )
+}

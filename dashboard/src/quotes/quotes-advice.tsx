@@ -1,0 +1,34 @@
+import { Stack, Text } from '@mantine/core'
+import type { Answer } from '../api/index.ts'
+import { count, dollars, probability, signedPercent } from '../shared-ui/index.ts'
+
+/** The quick advice on one rate: the chance with its count, where the rate stands, and what would be suggested. */
+export function RateAdvice({ advice }: { advice: Answer<'quote-advice'> }) {
+  if (!advice.found) {
+    return <Text size="sm">No quotes on this lane yet, so there is nothing to compare the rate with.</Text>
+  }
+  const { estimate, rate_band: band } = advice
+  return (
+    <Stack gap={4}>
+      {estimate !== undefined && estimate.probability !== null && (
+        <Text>
+          <b>{probability(estimate.probability)} chance to win</b>{' '}
+          <Text span size="sm" c="dimmed">
+            {estimate.interval_80 !== null &&
+              `(${probability(estimate.interval_80.low)} to ${probability(estimate.interval_80.high)}) · `}
+            {estimate.decided === 0
+              ? 'none decided on this lane: drawn from your other lanes'
+              : `${count(estimate.won)} of ${count(estimate.decided)} decided here won`}
+          </Text>
+        </Text>
+      )}
+      <Text size="sm">
+        Suggested {dollars(advice.suggested_rate)} · band {dollars(band.floor)} to {dollars(band.ceiling)},
+        median {dollars(band.median)} · {signedPercent(advice.markup_pct)} vs reference
+      </Text>
+      <Text size="sm" c="dimmed">
+        {advice.verdict}
+      </Text>
+    </Stack>
+  )
+}

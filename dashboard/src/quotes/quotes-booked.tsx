@@ -1,0 +1,102 @@
+import { Text } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
+import { DataTable, dollars, percent, ratePerMile, signedDollars, sourcePhrases } from '../shared-ui/index.ts'
+import { quotedMargin, rpm } from './quotes-margin.ts'
+
+interface Compared {
+  readonly what: string
+  readonly quoted: string
+  readonly booked: string
+  readonly difference: string
+}
+
+const none = '–'
+
+function between(quoted: number | null, booked: number | null): number | null {
+  return quoted === null || booked === null ? null : Math.round((booked - quoted) * 100) / 100
+}
+
+function points(quoted: number | null, booked: number | null): string {
+  const difference = between(quoted, booked)
+  if (difference === null) return none
+  return `${difference > 0 ? '+' : difference < 0 ? '−' : ''}${Math.abs(difference).toFixed(1)} points`
+}
+
+function perMile(difference: number | null, miles: number | null): string {
+  const each = difference === null ? null : rpm(difference, miles)
+  return each === null ? none : `${each > 0 ? '+' : each < 0 ? '−' : ''}${ratePerMile(Math.abs(each))}`
+}
+
+function compared(lane: Lane): readonly Compared[] {
+  const quoted = quotedMargin(lane)
+  const [cost, margin, marginPct] = [quoted?.cost ?? null, quoted?.margin ?? null, quoted?.marginPct ?? null]
+  const rateDifference = between(lane.quoted_rate, lane.customer_rate)
+  return [
+    {
+      what: 'Customer rate (AR)',
+      quoted: dollars(lane.quoted_rate),
+      booked: dollars(lane.customer_rate),
+      difference: signedDollars(rateDifference),
+    },
+    {
+      what: 'Rate per mile',
+      quoted: ratePerMile(rpm(lane.quoted_rate, lane.miles)),
+      booked: ratePerMile(rpm(lane.customer_rate, lane.miles)),
+      difference: perMile(rateDifference, lane.miles),
+    },
+    {
+      what: 'Truck cost (AP)',
+      quoted: dollars(cost),
+      booked: dollars(lane.truck_cost),
+      difference: signedDollars(between(cost, lane.truck_cost)),
+    },
+    {
+      what: 'Margin',
+      quoted: dollars(margin),
+      booked: dollars(lane.margin),
+      difference: signedDollars(between(margin, lane.margin)),
+    },
+    {
+      what: 'Margin %',
+      quoted: percent(marginPct),
+      booked: percent(lane.margin_pct),
+      difference: points(marginPct, lane.margin_pct),
+    },
+  ]
+}
+
+/** Where the two truck costs come from, in a sentence. */
+function sourcesOfCost(lane: Lane): string {
+  const quoted = quotedMargin(lane)
+  const ofQuote =
+    quoted === null
+      ? 'No truck cost was expected when it was quoted'
+      : quoted.source === 'estimate'
+        ? 'Quoted truck cost: the estimate given with the quote'
+        : 'Quoted truck cost: expected from AP history'
+  const { truck_cost_source: source } = lane
+  if (source === null) return `${ofQuote}. No truck cost is booked yet.`
+  return `${ofQuote}. Booked truck cost from ${sourcePhrases[source]}.`
+}
+
+/** The quote beside its booking: rate, cost and margin, and what became of them. */
+export function QuotedAgainstBooked({ lane }: { lane: Lane }) {
+  return (
+    <>
+      <DataTable
+        caption="Quoted against booked"
+        rows={compared(lane)}
+        rowKey={({ what }) => what}
+        columns={[
+          { key: 'what', header: 'Figure', cell: ({ what }) => what },
+          { key: 'quoted', header: 'Quoted', align: 'right', cell: ({ quoted }) => quoted },
+          { key: 'booked', header: 'Booked', align: 'right', cell: ({ booked }) => booked },
+          { key: 'difference', header: 'Difference', align: 'right', cell: ({ difference }) => difference },
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        {sourcesOfCost(lane)}
+      </Text>
+    </>
+  )
+}

@@ -1,0 +1,265 @@
+import { IconCopy } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import {
+  day,
+  dollars,
+  equipmentName,
+  laneName,
+  moment,
+  OutcomeMark,
+  percent,
+  ratePerMile,
+  reasonNames,
+} from '../shared-ui/index.ts'
+import { quotedMargin, rpm } from './quotes-margin.ts'
+
+/** What can be done to a quote from its row. */
+export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
+
+export interface RowParts {
+  readonly lane: Lane
+  /** The row that the keyboard is on: only its controls are stops of the Tab key. */
+  readonly isCurrent: boolean
+  readonly mayMark: boolean
+  readonly act: (action: RowAction, lane: Lane, from: HTMLElement) => void
+}
+
+export interface QuotesColumn {
+  readonly key: string
+  readonly header: string
+  readonly align?: 'right'
+  readonly from?: 'sm' | 'md'
+  readonly isText?: boolean
+  readonly hidesHeader?: boolean
+  readonly sorts?: readonly [first: string, second?: string]
+  readonly cell: (parts: RowParts) => ReactNode
+}
+
+function RowButton({
+  parts: { lane, isCurrent, act },
+  action,
+  label,
+  framed = false,
+  children,
+}: {
+  parts: RowParts
+  action: RowAction
+  label: string
+  framed?: boolean
+  children: ReactNode
+}) {
+  return (
+    <button
+      type="button"
+      className="quotes-button"
+      data-framed={framed ? true : undefined}
+      aria-label={label}
+      aria-haspopup={action === 'menu' ? 'menu' : undefined}
+      tabIndex={isCurrent ? 0 : -1}
+      onClick={(event) => act(action, lane, event.currentTarget)}
+    >
+      {children}
+    </button>
+  )
+}
+
+function TwoLines({ first, second }: { first: ReactNode; second: ReactNode }) {
+  return (
+    <>
+      <div>{first}</div>
+      <div className="quotes-second">{second}</div>
+    </>
+  )
+}
+
+/** A text that keeps to its line; the whole of it is told by its title. */
+function Cut({ text }: { text: string }) {
+  return (
+    <span className="quotes-cut" title={text}>
+      {text}
+    </span>
+  )
+}
+
+function LaneCell(parts: RowParts) {
+  const { lane, isCurrent, act } = parts
+  return (
+    <TwoLines
+      first={
+        // A plain anchor: two hundred of the router's links on a page are felt.
+        <a
+          href={`/quotes/${encodeURIComponent(lane.lane_ref)}`}
+          className="quotes-lane"
+          data-row-link
+          tabIndex={isCurrent ? 0 : -1}
+          onClick={(event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+            event.preventDefault()
+            act('open', lane, event.currentTarget)
+          }}
+        >
+          {laneName(lane.origin, lane.destination)}
+        </a>
+      }
+      second={
+        <>
+          {lane.lane_ref}
+          <RowButton parts={parts} action="copy" label={`Copy lane_ref ${lane.lane_ref}`}>
+            <IconCopy size={14} aria-hidden />
+          </RowButton>
+        </>
+      }
+    />
+  )
+}
+
+function OutcomeCell(parts: RowParts) {
+  const { lane, mayMark } = parts
+  return (
+    <TwoLines
+      first={<OutcomeMark outcome={lane.outcome} />}
+      second={
+        lane.outcome === 'pending' && mayMark ? (
+          <>
+            <RowButton parts={parts} action="won" label={`Mark ${lane.lane_ref} won`} framed>
+              Won
+            </RowButton>
+            <RowButton parts={parts} action="lost" label={`Mark ${lane.lane_ref} lost`} framed>
+              Lost
+            </RowButton>
+          </>
+        ) : lane.outcome_reason === null ? null : (
+          reasonNames[lane.outcome_reason]
+        )
+      }
+    />
+  )
+}
+
+const costSources = { estimate: 'estimate', history: 'AP history' } as const
+
+export const quotesColumns: readonly QuotesColumn[] = [
+  { key: 'lane', header: 'Lane', isText: true, cell: LaneCell },
+  {
+    key: 'equipment',
+    header: 'Equip.',
+    from: 'sm',
+    isText: true,
+    cell: ({ lane }) => <span title={equipmentName(lane.equipment)}>{lane.equipment}</span>,
+  },
+  {
+    key: 'customer',
+    header: 'Customer',
+    from: 'sm',
+    isText: true,
+    sorts: ['customer'],
+    cell: ({ lane }) => lane.customer_name,
+  },
+  {
+    key: 'quoted_rate',
+    header: 'Quoted',
+    align: 'right',
+    sorts: ['rate_high', 'rate_low'],
+    cell: ({ lane }) => (
+      <TwoLines first={dollars(lane.quoted_rate)} second={ratePerMile(rpm(lane.quoted_rate, lane.miles))} />
+    ),
+  },
+  {
+    key: 'cost',
+    header: 'Expected cost',
+    align: 'right',
+    from: 'md',
+    cell: ({ lane }) => {
+      const quoted = quotedMargin(lane)
+      return (
+        <TwoLines
+          first={dollars(quoted?.cost)}
+          second={quoted === null ? null : costSources[quoted.source]}
+        />
+      )
+    },
+  },
+  {
+    key: 'quoted_margin',
+    header: 'Quoted margin',
+    align: 'right',
+    from: 'md',
+    cell: ({ lane }) => {
+      const quoted = quotedMargin(lane)
+      return <TwoLines first={dollars(quoted?.margin)} second={quoted && percent(quoted.marginPct)} />
+    },
+  },
+  { key: 'outcome', header: 'Outcome', cell: OutcomeCell },
+  {
+    key: 'margin',
+    header: 'Margin',
+    align: 'right',
+    from: 'sm',
+    sorts: ['margin_high', 'margin_low'],
+    cell: ({ lane }) => (
+      <TwoLines
+        first={dollars(lane.margin)}
+        second={lane.margin_pct === null ? null : percent(lane.margin_pct)}
+      />
+    ),
+  },
+  {
+    key: 'booked',
+    header: 'Booked',
+    align: 'right',
+    from: 'md',
+    cell: ({ lane }) => (
+      <TwoLines
+        first={dollars(lane.customer_rate)}
+        second={lane.cancelled_at === null ? lane.booked_at && day(lane.booked_at) : 'booking cancelled'}
+      />
+    ),
+  },
+  {
+    key: 'quoted_at',
+    header: 'Quoted at',
+    from: 'md',
+    sorts: ['newest', 'oldest'],
+    cell: ({ lane }) => (
+      <TwoLines
+        first={<span title={moment(lane.created_at)}>{day(lane.created_at)}</span>}
+        second={<Cut text={lane.quoted_by?.name ?? 'imported'} />}
+      />
+    ),
+  },
+  {
+    key: 'actions',
+    header: 'Actions',
+    hidesHeader: true,
+    cell: (parts) => (
+      <RowButton parts={parts} action="menu" label={`Actions for ${parts.lane.lane_ref}`}>
+        <span aria-hidden>•••</span>
+      </RowButton>
+    ),
+  },
+]
+
+/** The orders by name, for those who choose from a list instead of by a header. */
+export const sortNames: Readonly<Record<string, string>> = {
+  newest: 'Newest first',
+  oldest: 'Oldest first',
+  updated: 'Last changed first',
+  rate_high: 'Rate, high first',
+  rate_low: 'Rate, low first',
+  margin_high: 'Margin, high first',
+  margin_low: 'Margin, low first',
+  customer: 'Customer, A to Z',
+}
+
+const risingSorts: ReadonlySet<string> = new Set(['oldest', 'rate_low', 'margin_low', 'customer'])
+
+/** How a column is sorted, in the words of screen readers. */
+export function sortedAs(
+  { sorts }: QuotesColumn,
+  sort: string,
+): 'ascending' | 'descending' | 'none' | undefined {
+  if (sorts === undefined) return undefined
+  if (!sorts.includes(sort)) return 'none'
+  return risingSorts.has(sort) ? 'ascending' : 'descending'
+}

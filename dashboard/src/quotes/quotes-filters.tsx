@@ -1,0 +1,184 @@
+import { Button, Collapse, Group, NativeSelect, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { IconFilter, IconSearch } from '@tabler/icons-react'
+import { type FormEvent, useEffect, useState } from 'react'
+import { type CallFailed, useAnswer } from '../api/index.ts'
+import {
+  CustomerInput,
+  EquipmentInput,
+  moment,
+  outcomeNames,
+  PlaceInput,
+  reasonNames,
+  useOnceSettled,
+} from '../shared-ui/index.ts'
+import type { QuotesPlace } from './quotes-address.ts'
+import { sortNames } from './quotes-columns.tsx'
+
+const searchPauseMs = 300
+const draftNames = ['customer', 'origin', 'destination', 'equipment', 'from', 'to'] as const
+type DraftName = (typeof draftNames)[number]
+
+/** The filters of the list. A typed text counts once it is final: with Enter, an option taken, or the field left. */
+export function QuotesFilters({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
+  const [isOpen, setIsOpen] = useState(() => window.matchMedia('(min-width: 62em)').matches)
+  const { view, filtersSet } = place
+  return (
+    <Stack gap="sm">
+      <Group gap="sm" align="flex-end">
+        <SegmentedControl
+          size="xs"
+          aria-label="Outcome"
+          value={view.outcome ?? ''}
+          onChange={(outcome) => place.change({ outcome, ...(outcome === 'lost' ? {} : { reason: '' }) })}
+          data={[
+            { value: '', label: 'All' },
+            ...(['pending', 'won', 'lost'] as const).map((value) => ({ value, label: outcomeNames[value] })),
+          ]}
+        />
+        <Search place={place} />
+        <NativeSelect
+          size="xs"
+          aria-label="Order"
+          data={Object.entries(sortNames).map(([value, label]) => ({ value, label }))}
+          value={view.sort ?? 'newest'}
+          onChange={(event) => place.change({ sort: event.currentTarget.value })}
+        />
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconFilter size={14} aria-hidden />}
+          aria-expanded={isOpen}
+          aria-controls="quotes-filters"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {filtersSet === 0 ? 'Filters' : `Filters (${filtersSet})`}
+        </Button>
+        {place.isFiltered && (
+          <Button size="xs" variant="subtle" onClick={place.clear}>
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <Collapse expanded={isOpen} id="quotes-filters">
+        <Fields place={place} error={error} />
+      </Collapse>
+    </Stack>
+  )
+}
+
+function Search({ place }: { place: QuotesPlace }) {
+  const asked = place.view.q ?? ''
+  const [typed, setTyped] = useState(asked)
+  useEffect(() => setTyped(asked), [asked])
+  const { change } = place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it waits for the typing to pause, not for the address
+  useEffect(() => {
+    if (typed.trim() === asked) return
+    const pause = setTimeout(() => change({ q: typed.trim() }, asked !== ''), searchPauseMs)
+    return () => clearTimeout(pause)
+  }, [typed])
+  return (
+    <TextInput
+      size="xs"
+      type="search"
+      aria-label="Search quotes"
+      placeholder="Ref, customer, carrier, city"
+      leftSection={<IconSearch size={14} aria-hidden />}
+      style={{ flex: '1 1 11rem' }}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+    />
+  )
+}
+
+/** A year that is still being typed is no date to look for. */
+function isWholeDay(day: string): boolean {
+  return day === '' || /^(19[7-9]|2[01])\d/.test(day)
+}
+
+function Fields({ place, error }: { place: QuotesPlace; error: CallFailed | null }) {
+  const { view, change } = place
+  const [drafts, setDrafts] = useState<Partial<Record<DraftName, string>>>({})
+  const value = (name: DraftName) => drafts[name] ?? view[name] ?? ''
+  const commit = (final: Partial<Record<DraftName, string>>) => {
+    // Other fields may still be typed in, or wait for a suggestion: their drafts stay.
+    setDrafts((all) => Object.fromEntries(Object.entries(all).filter(([name]) => !(name in final))))
+    const differing = Object.entries(final).filter(
+      ([name, text]) => text.trim() !== (view[name as DraftName] ?? ''),
+    )
+    if (differing.length > 0) change(Object.fromEntries(differing.map(([name, text]) => [name, text.trim()])))
+  }
+  const typed = (name: DraftName) => ({
+    size: 'xs',
+    value: value(name),
+    error: error?.fieldError(name),
+    onChange: (text: string) => setDrafts((all) => ({ ...all, [name]: text })),
+    onDone: (text: string) => commit({ [name]: text }),
+  })
+  const dated = (name: 'from' | 'to') => ({
+    size: 'xs',
+    type: 'date',
+    value: value(name),
+    // A month in UTC that another page led to begins at a moment, which the field of a day cannot show.
+    description: /T.*Z$/.test(value(name)) ? moment(value(name)) : undefined,
+    error: error?.fieldError(name),
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+      isWholeDay(currentTarget.value)
+        ? commit({ [name]: currentTarget.value })
+        : setDrafts((all) => ({ ...all, [name]: currentTarget.value })),
+    onBlur: () => commit({ [name]: value(name) }),
+  })
+  const commitDrafts = useOnceSettled(() => commit(drafts))
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    commitDrafts()
+  }
+  return (
+    <form onSubmit={submit} className="quotes-filters" aria-label="Filters">
+      <CustomerInput label="Customer" takes="known-customer" {...typed('customer')} />
+      <PlaceInput label="Origin" {...typed('origin')} />
+      <PlaceInput label="Destination" {...typed('destination')} />
+      <EquipmentInput label="Equipment" {...typed('equipment')} />
+      <RepSelect place={place} />
+      <NativeSelect
+        size="xs"
+        label="Lost because of"
+        data={[
+          { value: '', label: 'Any reason' },
+          ...Object.entries(reasonNames).map(([reason, label]) => ({ value: reason, label })),
+        ]}
+        value={view.reason ?? ''}
+        onChange={({ currentTarget: { value: reason } }) =>
+          change({ reason, ...(reason === '' ? {} : { outcome: 'lost' }) })
+        }
+      />
+      <TextInput label="Quoted from" {...dated('from')} />
+      <TextInput label="Quoted to" {...dated('to')} />
+      <button type="submit" hidden>
+        Filter
+      </button>
+    </form>
+  )
+}
+
+function RepSelect({ place: { view, change } }: { place: QuotesPlace }) {
+  const people = useAnswer('list-users', {}, { staleMs: 300_000 })
+  const chosen = view.quoted_by ?? ''
+  const known = people.data?.users.map(({ id, name }) => ({ value: String(id), label: name })) ?? []
+  return (
+    <NativeSelect
+      size="xs"
+      label="Rep"
+      data={[
+        { value: '', label: 'Anyone' },
+        ...known,
+        // Someone who has left is still in old addresses.
+        ...(chosen === '' || known.some(({ value }) => value === chosen)
+          ? []
+          : [{ value: chosen, label: `Person ${chosen}` }]),
+      ]}
+      value={chosen}
+      onChange={(event) => change({ quoted_by: event.currentTarget.value })}
+    />
+  )
+}

@@ -1,0 +1,150 @@
+import { useNavigate } from '@tanstack/react-router'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import type { Lane } from '#contract/lane.ts'
+import { useNotice } from '../shared-ui/index.ts'
+import { useOutcomeMarks } from './outcome-marks.ts'
+import { ReasonDialog } from './outcome-reason.tsx'
+import type { RowAction } from './quotes-columns.tsx'
+import { useQuotesKeys } from './quotes-keys.ts'
+import { RequoteDialog } from './quotes-requote.tsx'
+import { type OpenedMenu, QuotesRowMenu } from './quotes-row-menu.tsx'
+import { focusLink, QuotesTable } from './quotes-table.tsx'
+
+/** The quote that was worked on last: whoever comes back from its page finds the row again. */
+let lastCurrent: string | null = null
+
+/** The list of quotes and all that can be done from it: by key, by button, by menu. */
+export function QuotesList({
+  rows,
+  isBusy,
+  sort,
+  onSort,
+  letters,
+  mayMark,
+  onHelp,
+}: {
+  rows: readonly Lane[]
+  isBusy: boolean
+  sort: string
+  onSort: (sort: string) => void
+  letters: boolean
+  mayMark: boolean
+  onHelp: () => void
+}) {
+  const body = useRef<HTMLTableSectionElement>(null)
+  const [toLose, setToLose] = useState<Lane | null>(null)
+  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const [menu, setMenu] = useState<OpenedMenu | null>(null)
+  const [current, setCurrent] = useCurrentRow(rows, body)
+  const mark = useOutcomeMarks()
+  const copy = useCopiedRef()
+  const navigate = useNavigate()
+  const act = (action: RowAction, lane: Lane) => {
+    if (action === 'copy') copy(lane.lane_ref)
+    else if (action === 'open')
+      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
+    else if (!mayMark) return
+    else if (action === 'lost') setToLose(lane)
+    else if (action === 'requote') setToRequote(lane)
+    else if (action === 'won' || action === 'pending') mark(lane, action)
+  }
+  const actFrom = useStable((action: RowAction, lane: Lane, from: HTMLElement) => {
+    if (action === 'menu') {
+      setMenu({ lane, from })
+      return
+    }
+    // A button that its own action takes away must not take the focus with it.
+    if (action !== 'copy' && action !== 'open') focusLink(from.closest('tr'))
+    act(action, lane)
+  })
+  useQuotesKeys({
+    body,
+    letters,
+    onHelp,
+    onAction: (action, row) => {
+      const lane = rows[row]
+      if (lane !== undefined) act(action, lane)
+    },
+  })
+  return (
+    <>
+      <QuotesTable
+        rows={rows}
+        current={current}
+        isBusy={isBusy}
+        mayMark={mayMark}
+        sort={sort}
+        onSort={onSort}
+        onCurrent={setCurrent}
+        act={actFrom}
+        body={body}
+      />
+      {menu !== null && (
+        <QuotesRowMenu
+          opened={menu}
+          mayMark={mayMark}
+          letters={letters}
+          act={actFrom}
+          onClose={() => setMenu(null)}
+        />
+      )}
+      <ReasonDialog
+        lane={toLose}
+        onChoose={(lane, reason) => mark(lane, 'lost', reason)}
+        onClose={() => setToLose(null)}
+      />
+      <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
+    </>
+  )
+}
+
+/** The row the keyboard is on. When it has left the list, the one that took its place is. */
+function useCurrentRow(
+  rows: readonly Lane[],
+  body: RefObject<HTMLTableSectionElement | null>,
+): readonly [string | null, (laneRef: string) => void] {
+  const [chosen, setChosen] = useState(lastCurrent)
+  const at = useRef(0)
+  const found = rows.findIndex(({ lane_ref }) => lane_ref === chosen)
+  const shown = found === -1 ? Math.min(at.current, rows.length - 1) : found
+  const hadFocus = useRef(false)
+  useEffect(() => {
+    at.current = shown
+    if (found === -1 && hadFocus.current && document.activeElement === document.body) {
+      focusLink(body.current?.children[shown])
+    }
+    hadFocus.current = body.current?.contains(document.activeElement) ?? false
+  })
+  const setCurrent = useStable((laneRef: string) => {
+    lastCurrent = laneRef
+    hadFocus.current = true
+    setChosen(laneRef)
+  })
+  return [rows[shown]?.lane_ref ?? null, setCurrent]
+}
+
+function useCopiedRef(): (laneRef: string) => void {
+  const tell = useNotice()
+  return (laneRef) =>
+    void navigator.clipboard.writeText(laneRef).then(
+      () => tell(`${laneRef} copied`),
+      () =>
+        tell('The browser does not let this page copy. Select the text and copy it by hand.', {
+          failed: true,
+        }),
+    )
+}
+
+/** A function that stays the same from one drawing to the next, and does what the last of them said. */
+function useStable<Given extends unknown[]>(does: (...given: Given) => void): (...given: Given) => void {
+  const latest = useRef(does)
+  useEffect(() => {
+    latest.current = does
+  })
+  const [stable] = useState(
+    () =>
+      (...given: Given) =>
+        latest.current(...given),
+  )
+  return stable
+}

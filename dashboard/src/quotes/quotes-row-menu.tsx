@@ -1,0 +1,61 @@
+import { Kbd, Menu } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
+import { asLinkToLane, asLinkToQuote } from '../shared-ui/index.ts'
+import type { RowAction } from './quotes-columns.tsx'
+
+export interface OpenedMenu {
+  readonly lane: Lane
+  readonly from: HTMLElement
+}
+
+/** What can be done with one quote: a single menu for all rows, which opens at the button that asked for it. */
+export function QuotesRowMenu({
+  opened,
+  mayMark,
+  letters,
+  act,
+  onClose,
+}: {
+  opened: OpenedMenu
+  mayMark: boolean
+  letters: boolean
+  act: (action: RowAction, lane: Lane, from: HTMLElement) => void
+  onClose: () => void
+}) {
+  const { lane, from } = opened
+  const { left, bottom } = from.getBoundingClientRect()
+  const close = () => {
+    onClose()
+    from.focus()
+  }
+  const item = (action: RowAction, label: string, key: string, isOff: boolean) => (
+    <Menu.Item
+      disabled={isOff}
+      rightSection={letters ? <Kbd aria-hidden>{key}</Kbd> : null}
+      onClick={() => act(action, lane, from)}
+    >
+      {label}
+    </Menu.Item>
+  )
+  return (
+    <Menu opened onClose={close} position="bottom-end" width={220} returnFocus={false}>
+      <Menu.Target>
+        <span style={{ position: 'fixed', left: left + 24, top: bottom }} />
+      </Menu.Target>
+      <Menu.Dropdown aria-label={`Actions for ${lane.lane_ref}`}>
+        {mayMark && (
+          <>
+            {item('won', 'Mark won', 'W', lane.outcome === 'won')}
+            {item('lost', lane.outcome === 'lost' ? 'Change the reason' : 'Mark lost', 'L', false)}
+            {item('pending', 'Set pending', 'U', lane.outcome === 'pending')}
+            {item('requote', 'Requote', 'R', false)}
+            <Menu.Divider />
+          </>
+        )}
+        <Menu.Item renderRoot={asLinkToQuote(lane.lane_ref)}>Open the quote</Menu.Item>
+        <Menu.Item renderRoot={asLinkToLane(lane)}>Look at the lane</Menu.Item>
+        <Menu.Item onClick={() => act('copy', lane, from)}>Copy lane_ref</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

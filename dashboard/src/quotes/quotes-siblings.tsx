@@ -1,0 +1,83 @@
+import { Anchor, Text } from '@mantine/core'
+import type { Lane } from '#contract/lane.ts'
+import { useAnswer } from '../api/index.ts'
+import {
+  asLinkToQuote,
+  counted,
+  DataTable,
+  dollars,
+  Failed,
+  Loading,
+  laneName,
+  moment,
+  OutcomeMark,
+} from '../shared-ui/index.ts'
+
+/** The lane's number in its request and which quote of it this is. @example placeOf('48211093754-2-1') // { number: '2', count: '1' } */
+function placeOf(laneRef: string): { number: string; count: string } {
+  const [, number = '', count = ''] = laneRef.split('-')
+  return { number, count }
+}
+
+/** The other lanes and requotes of the same request. */
+export function QuoteSiblings({ lane }: { lane: Lane }) {
+  const answer = useAnswer('get-quote-request', { params: { request_id: lane.request_id } })
+  const { data, error } = answer
+  if (data === undefined) {
+    return error === null ? (
+      <Loading label="Loading the request" rows={2} height={36} />
+    ) : (
+      <Failed error={error} title="The request could not be loaded" retry={() => void answer.refetch()} />
+    )
+  }
+  const summary = `Request ${data.request_id} of ${data.customer_name}, ${moment(data.created_at)}`
+  if (data.lanes.length === 1) {
+    return (
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {summary}: this lane only, quoted once.
+      </Text>
+    )
+  }
+  return (
+    <>
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {summary}: {counted(data.lanes.length, 'quote')}.
+      </Text>
+      <DataTable
+        caption="Lanes and requotes of the request"
+        rows={data.lanes}
+        rowKey={({ lane_ref }) => lane_ref}
+        chosen={lane.lane_ref}
+        columns={[
+          {
+            key: 'ref',
+            header: 'lane_ref',
+            cell: ({ lane_ref }) =>
+              lane_ref === lane.lane_ref ? (
+                <>{lane_ref} (this one)</>
+              ) : (
+                <Anchor renderRoot={asLinkToQuote(lane_ref)} size="sm">
+                  {lane_ref}
+                </Anchor>
+              ),
+          },
+          {
+            key: 'which',
+            header: 'Which',
+            from: 'sm',
+            cell: ({ lane_ref }) => `Lane ${placeOf(lane_ref).number}, quote ${placeOf(lane_ref).count}`,
+          },
+          {
+            key: 'lane',
+            header: 'Lane',
+            from: 'sm',
+            cell: ({ origin, destination, equipment }) => `${laneName(origin, destination)} · ${equipment}`,
+          },
+          { key: 'rate', header: 'Quoted', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
+          { key: 'outcome', header: 'Outcome', cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
+          { key: 'at', header: 'Quoted at', from: 'md', cell: ({ created_at }) => moment(created_at) },
+        ]}
+      />
+    </>
+  )
+}

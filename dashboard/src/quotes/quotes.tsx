@@ -1,0 +1,178 @@
+import { Button, Group, Text } from '@mantine/core'
+import { IconDownload, IconKeyboard } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
+import { Failed, Loading, Nothing, Page } from '../shared-ui/index.ts'
+import { type QuotesPlace, useQuotesView } from './quotes-address.ts'
+import { QuotesFilters } from './quotes-filters.tsx'
+import { QuotesList } from './quotes-list.tsx'
+import { QuotesPager, shownWords } from './quotes-pager.tsx'
+import { ShortcutsDialog, useShortcutsSwitch } from './quotes-shortcuts.tsx'
+
+/** Every quote of the brokerage: found, sorted, marked won or lost, quoted again. */
+export default function QuotesPage() {
+  const place = useQuotesView()
+  const answer = useAnswer('list-lanes', { query: place.asked }, { keeps: true })
+  const [letters, switchLetters] = useShortcutsSwitch()
+  const [helpIsOpen, setHelpIsOpen] = useState(false)
+  const mayMark = useMay('member')
+  const top = useRef<HTMLDivElement>(null)
+  const total = place.page === 1 ? (answer.data?.total ?? null) : place.total
+  const { data, error } = answer
+  const toTop = () => top.current?.scrollIntoView({ block: 'start' })
+  const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
+  return (
+    <Page
+      title="Quotes"
+      actions={
+        <>
+          <Button
+            size="xs"
+            variant="default"
+            visibleFrom="sm"
+            leftSection={<IconKeyboard size={16} aria-hidden />}
+            onClick={() => setHelpIsOpen(true)}
+          >
+            Shortcuts
+          </Button>
+          {hasQuotes && (
+            <Button
+              size="xs"
+              variant="default"
+              component="a"
+              href={addressOfCall('export-lanes', place.filters)}
+              download
+              leftSection={<IconDownload size={16} aria-hidden />}
+            >
+              Export CSV
+            </Button>
+          )}
+        </>
+      }
+    >
+      <QuotesFilters place={place} error={error} />
+      <Group ref={top} justify="space-between" gap="xs" mih={30} style={{ scrollMarginTop: 60 }}>
+        <Text size="sm" role="status">
+          {data === undefined
+            ? error === null
+              ? 'Loading quotes'
+              : 'No quotes loaded'
+            : answer.isPlaceholderData
+              ? 'Loading quotes'
+              : shownWords(place, data.lanes.length, total)}
+        </Text>
+        <QuotesPager
+          place={place}
+          next={data?.next_cursor ?? null}
+          total={total}
+          label="Pages of quotes"
+          withSize
+        />
+      </Group>
+      {error !== null && <ListFailed error={error} place={place} retry={() => void answer.refetch()} />}
+      {data === undefined ? (
+        error === null && <Loading label="Loading the quotes" rows={12} height={44} />
+      ) : error !== null && answer.isPlaceholderData ? null : data.lanes.length === 0 ? (
+        <NoQuotes place={place} />
+      ) : (
+        <>
+          <QuotesList
+            rows={data.lanes}
+            isBusy={answer.isPlaceholderData}
+            sort={place.view.sort ?? 'newest'}
+            onSort={(sort) => place.change({ sort })}
+            letters={letters}
+            mayMark={mayMark}
+            onHelp={() => setHelpIsOpen(true)}
+          />
+          <Group justify="flex-end">
+            <QuotesPager
+              place={place}
+              next={data.next_cursor}
+              total={total}
+              label="Pages of quotes, below the list"
+              onMoved={toTop}
+            />
+          </Group>
+        </>
+      )}
+      <ShortcutsDialog
+        opened={helpIsOpen}
+        onClose={() => setHelpIsOpen(false)}
+        isOn={letters}
+        switchTo={switchLetters}
+        mayMark={mayMark}
+      />
+    </Page>
+  )
+}
+
+/** A filter or cursor in the address that the service cannot read is no fault of the service: the way out is another view. */
+function ListFailed({ error, place, retry }: { error: CallFailed; place: QuotesPlace; retry: () => void }) {
+  if (error.status !== 422)
+    return <Failed error={error} retry={retry} title="The quotes could not be loaded" />
+  const wrongPage = error.fieldError('cursor') !== undefined && place.toFirst !== null
+  return (
+    <>
+      <Failed error={error} title={wrongPage ? 'There is no such page' : 'A filter cannot be read'} />
+      <Group>
+        {wrongPage ? (
+          <Button size="xs" variant="default" onClick={place.toFirst ?? undefined}>
+            Go to the first page
+          </Button>
+        ) : (
+          <Button size="xs" variant="default" onClick={place.clear}>
+            Show all quotes
+          </Button>
+        )}
+      </Group>
+    </>
+  )
+}
+
+function NoQuotes({ place }: { place: QuotesPlace }) {
+  const mayQuote = useMay('member')
+  if (place.toFirst !== null) {
+    return (
+      <Nothing
+        title="No quotes on this page"
+        actions={<Button onClick={place.toFirst}>Go to the first page</Button>}
+      >
+        The list has become shorter since this page was opened.
+      </Nothing>
+    )
+  }
+  if (place.isFiltered) {
+    return (
+      <Nothing
+        title="No quotes match these filters"
+        actions={<Button onClick={place.clear}>Clear filters</Button>}
+      >
+        Take a filter away, or widen the dates.
+      </Nothing>
+    )
+  }
+  return (
+    <Nothing
+      title="No quotes yet"
+      actions={
+        mayQuote && (
+          <>
+            <Button component={Link} to={pagePaths.desk}>
+              Quote a lane
+            </Button>
+            <Button component={Link} to={pagePaths.imports} variant="default">
+              Import past quotes
+            </Button>
+          </>
+        )
+      }
+    >
+      {mayQuote
+        ? 'Quote your first lane on the quote desk, or import what you have quoted before: the advice begins with it.'
+        : 'As soon as somebody of your brokerage quotes a lane, it is listed here.'}
+    </Nothing>
+  )
+}

@@ -1,0 +1,49 @@
+import { Paper, Stack, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useMay, useSession } from '../api/index.ts'
+import { moment, Page } from '../shared-ui/index.ts'
+import { BrokerageForm } from './settings-brokerage.tsx'
+import { PasswordForm } from './settings-password.tsx'
+
+export default function SettingsPage() {
+  const { user, tenant, expires_at } = useSession()
+  const mayChange = useMay('admin')
+  return (
+    <Page title="Settings">
+      <Section
+        title="Brokerage"
+        hint={
+          mayChange
+            ? 'Floors: below these no rate is recommended. Empty is no floor.'
+            : 'Owners and admins change these.'
+        }
+      >
+        <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
+      </Section>
+      <Section
+        title="Your account"
+        hint={`${user.name}, ${user.email}, ${user.role}. This session ends ${moment(expires_at)}.`}
+      >
+        <PasswordForm />
+      </Section>
+    </Page>
+  )
+}
+
+function Section({ title, hint, children }: { title: string; hint: string; children: ReactNode }) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={title}>
+      <Stack>
+        <div>
+          <Title order={2} size="h4">
+            {title}
+          </Title>
+          <Text size="sm" c="dimmed">
+            {hint}
+          </Text>
+        </div>
+        {children}
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,68 @@
+import type { Answer } from '../api/index.ts'
+import { counted, dollars, probability } from './formats.ts'
+
+/** A point of the advised curve: a rate, its chance with both ranges, and the lane's quotes near it. */
+export type CurvePoint = NonNullable<Answer<'quote-advice'>['curve']>[number]
+
+/** What the curve says at one rate. */
+export interface CurveReading {
+  readonly rate: number
+  readonly probability: number
+  readonly interval80: { readonly low: number; readonly high: number }
+  /** The rate lies where the curve has no point: the nearest end is read instead. */
+  readonly beyond: 'below' | 'above' | null
+}
+
+/**
+ * Reads a curve at a rate, along straight lines between its points, cheapest first; null without points.
+ *
+ * @example readCurve(points, 2150)?.probability // 0.63
+ */
+export function readCurve(points: readonly CurvePoint[], rate: number): CurveReading | null {
+  const [first, last] = [points[0], points.at(-1)]
+  if (first === undefined || last === undefined) return null
+  const beyond = rate < first.rate ? 'below' : rate > last.rate ? 'above' : null
+  const at = Math.min(Math.max(rate, first.rate), last.rate)
+  const next = points.findIndex((point) => point.rate >= at)
+  const right = points[Math.max(next, 0)] ?? last
+  const left = points[Math.max(next - 1, 0)] ?? first
+  const share = right.rate === left.rate ? 0 : (at - left.rate) / (right.rate - left.rate)
+  const between = (low: number, high: number) => low + (high - low) * share
+  return {
+    rate,
+    probability: between(left.probability, right.probability),
+    interval80: {
+      low: between(left.interval_80.low, right.interval_80.low),
+      high: between(left.interval_80.high, right.interval_80.high),
+    },
+    beyond,
+  }
+}
+
+/** An open end is said as one: nobody is promised a certain win. @example range({ low: 0.51, high: 0.74 }) // '51–74%' */
+export function range({ low, high }: { readonly low: number; readonly high: number }): string {
+  const [least, most] = [Math.round(low * 100), Math.round(high * 100)]
+  if (least > 0 && most >= 100) return `${least}% or more`
+  if (least <= 0 && most < 100) return `${most}% or less`
+  return `${least}–${most}%`
+}
+
+/** What a probability rests on: it is never shown without. @example restsOn({ won: 17, decided: 26 }) // '17 of 26 decided quotes won' */
+export function restsOn({ won, decided }: { readonly won: number; readonly decided: number }): string {
+  return decided === 0
+    ? 'no decided quote on this lane, drawn from your other lanes'
+    : `${won} of ${counted(decided, 'decided quote')} won on this lane`
+}
+
+/** A reading in words, for eyes and screen readers alike. */
+export function readingInWords(
+  reading: CurveReading,
+  counts: { readonly won: number; readonly decided: number },
+): string {
+  if (reading.beyond !== null) {
+    return `${dollars(reading.rate)} is ${reading.beyond} every rate of the curve; at its ${
+      reading.beyond === 'below' ? 'cheapest' : 'dearest'
+    } ${probability(reading.probability)}, ${restsOn(counts)}`
+  }
+  return `At ${dollars(reading.rate)}: ${probability(reading.probability)}, 80% range ${range(reading.interval80)}, ${restsOn(counts)}`
+}

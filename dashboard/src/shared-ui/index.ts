@@ -1,0 +1,59 @@
+/** Components, formats and hooks that several pages use: tables, fields, filters, figures, notices, the win curve. */
+export { type AddressWords, useAddress } from './address.ts'
+export { CodeBlock } from './code-block.tsx'
+export { CopyButton } from './copy-button.tsx'
+export { range, readCurve, restsOn } from './curve-reading.ts'
+export { type Column, DataTable } from './data-table.tsx'
+export { Difference } from './difference.tsx'
+export { ExportLink } from './export-link.tsx'
+export { Figures } from './figures.tsx'
+export {
+  calendarDay,
+  count,
+  counted,
+  day,
+  dollars,
+  equipmentName,
+  exactMoment,
+  laneName,
+  moment,
+  month,
+  percent,
+  probability,
+  ratePerMile,
+  readDollars,
+  roundDollars,
+  signedDollars,
+  signedPercent,
+  since,
+  zonedMoment,
+} from './formats.ts'
+export { type IntegrationExample, useIntegrationExample } from './integration-example.ts'
+export { CustomerInput, EquipmentInput, PlaceInput } from './lane-inputs.tsx'
+export { ButtonLink, TextLink } from './links.tsx'
+export { FilterRow, PersonFilter, PlaceFilters, SearchFilter, WhoFilters } from './money-filters.tsx'
+export { Notices, useNotice } from './notices.tsx'
+export {
+  CancelledMark,
+  cancelledWords,
+  OutcomeMark,
+  outcomeNames,
+  outcomeWords,
+  type Reason,
+  reasonNames,
+  reasons,
+  sourceNames,
+  sourcePhrases,
+} from './outcome-words.tsx'
+export { Page } from './page.tsx'
+export { PageTurner } from './page-turner.tsx'
+export { PeriodInput, usePeriod, viewerZone } from './period.tsx'
+export { daysOf, isBackwards, isMonth, monthWithin, type Period, periodOf } from './periods.ts'
+export { type Method, methods } from './price-methods.ts'
+export { asLinkToLane, asLinkToQuote, asLinkToQuotes } from './quotes-links.tsx'
+export { RoleTooLow } from './role-too-low.tsx'
+export { CredentialState, Heed, IntegrationSection, LastUsed } from './section.tsx'
+export { useOnceSettled } from './settled-fields.ts'
+export { Failed, Loading, Nothing } from './states.tsx'
+export { equipmentRead } from './typed-lane.ts'
+export { WinCurve } from './win-curve.tsx'

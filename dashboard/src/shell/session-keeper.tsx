@@ -1,0 +1,79 @@
+import { Button, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { forgetSession, sessionQuery, useChange, useSession, whenSessionEnds } from '../api/index.ts'
+import { Failed } from '../shared-ui/index.ts'
+
+/**
+ * Asks for the password again where the page stands, when the session has ended under it: what was typed stays. Someone
+ * who was removed finds a way out.
+ */
+export function SessionKeeper({ children }: { children: ReactNode }) {
+  const { user } = useSession()
+  const [ended, setEnded] = useState(false)
+  const [password, setPassword] = useState('')
+  const queries = useQueryClient()
+  const signIn = useChange('sign-in')
+  useEffect(() => {
+    whenSessionEnds(() => setEnded(true))
+    return () => whenSessionEnds(() => {})
+  }, [])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate(
+      { body: { email: user.email, password } },
+      {
+        onSuccess: (session) => {
+          setPassword('')
+          forgetSession()
+          const { user: again, tenant, expires_at } = session
+          queries.setQueryData(sessionQuery.queryKey, {
+            user: again,
+            tenant,
+            expires_at,
+            expiring_tokens: [],
+          })
+          setEnded(false)
+          void queries.invalidateQueries()
+        },
+      },
+    )
+  }
+  return (
+    <>
+      {children}
+      <Modal
+        opened={ended}
+        onClose={() => {}}
+        withCloseButton={false}
+        closeOnEscape={false}
+        closeOnClickOutside={false}
+        title="Your session has ended"
+      >
+        <form onSubmit={submit}>
+          <Stack>
+            <Text size="sm">Sign in again to go on where you are. Nothing you have entered is lost.</Text>
+            <Text size="sm">
+              Signing in as <strong>{user.email}</strong>
+            </Text>
+            <PasswordInput
+              label="Password"
+              autoComplete="current-password"
+              data-autofocus
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+              required
+            />
+            {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
+            <Button type="submit" loading={signIn.isPending}>
+              Sign in
+            </Button>
+            <Button component="a" href="/sign-in" variant="subtle">
+              Sign in as someone else
+            </Button>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,2 @@
+/** Shipments: what was booked at which rate and cost, with totals by period. */
+export { default } from './shipments.tsx'

@@ -1,0 +1,52 @@
+import type { Lane } from '#contract/lane.ts'
+import type { Query } from '../api/index.ts'
+import type { AddressWords, Period } from '../shared-ui/index.ts'
+
+export type ShipmentsQuery = Query<'list-shipments'>
+type Sort = NonNullable<ShipmentsQuery['sort']>
+
+export const sortNames: Readonly<Record<Sort, string>> = {
+  newest: 'Newest quote',
+  oldest: 'Oldest quote',
+  booked: 'Last booked',
+  margin_high: 'Highest margin',
+  margin_low: 'Lowest margin',
+  rate_high: 'Highest AR',
+  rate_low: 'Lowest AR',
+  customer: 'Customer, A to Z',
+  updated: 'Last changed',
+}
+
+const filterNames = ['customer', 'origin', 'destination', 'equipment', 'quoted_by', 'q'] as const
+
+/** Whether anything but the period narrows the list. */
+export function isFiltered(search: AddressWords): boolean {
+  return filterNames.some((name) => (search[name] ?? '') !== '')
+}
+
+export function sortOf(search: AddressWords): Sort {
+  const sort = search.sort ?? ''
+  return Object.hasOwn(sortNames, sort) ? (sort as Sort) : 'newest'
+}
+
+/** What the list is asked for, without its order and page: the export takes the same. */
+export function selectionOf(search: AddressWords, period: Period): Query<'export-shipments'> {
+  const rep = Number(search.quoted_by ?? Number.NaN)
+  const words = Object.fromEntries(
+    (['customer', 'origin', 'destination', 'equipment', 'q'] as const).flatMap((name) => {
+      const value = search[name]?.trim() ?? ''
+      return value === '' ? [] : [[name, value]]
+    }),
+  )
+  return {
+    ...words,
+    ...(Number.isSafeInteger(rep) && rep > 0 ? { quoted_by: rep } : {}),
+    ...(period.from === undefined ? {} : { from: period.from }),
+    ...(period.to === undefined ? {} : { to: period.to }),
+  }
+}
+
+/** Booked AR less the quoted rate; null until AR is known. @example bookedAgainstQuoted(lane) // -80 */
+export function bookedAgainstQuoted({ customer_rate, quoted_rate }: Lane): number | null {
+  return customer_rate === null ? null : Math.round((customer_rate - quoted_rate) * 100) / 100
+}

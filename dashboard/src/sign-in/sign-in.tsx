@@ -1,0 +1,71 @@
+import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
+import { useArrival } from '../api/index.ts'
+import { Failed } from '../shared-ui/index.ts'
+import { Doorstep } from './doorstep.tsx'
+
+/** Only a place of this site: an address is anybody's to write. */
+function placeAfter(next: string | undefined): string {
+  return next?.startsWith('/') === true && !/^\/[/\\]/.test(next) ? next : pagePaths.desk
+}
+
+export default function SignInPage() {
+  const { next } = useSearch({ strict: false })
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const navigate = useNavigate()
+  const signIn = useArrival('sign-in')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate(
+      { email, password },
+      {
+        onSuccess: () => {
+          void navigate({ href: placeAfter(next) })
+        },
+      },
+    )
+  }
+  return (
+    <Doorstep
+      title="Sign in"
+      other={
+        <>
+          New here?{' '}
+          <Anchor component={Link} to={pagePaths.signUp}>
+            Make a brokerage
+          </Anchor>
+        </>
+      }
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+            required
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+            required
+          />
+          {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
+          <Button type="submit" loading={signIn.isPending}>
+            Sign in
+          </Button>
+          <Text size="xs" c="dimmed">
+            Password lost? Whoever runs this service can set a new one.
+          </Text>
+        </Stack>
+      </form>
+    </Doorstep>
+  )
+}

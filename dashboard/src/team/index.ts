@@ -1,0 +1,2 @@
+/** The team: people, their roles, and invitations. */
+export { default } from './team.tsx'
