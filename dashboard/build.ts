@@ -72,11 +72,11 @@ if (digest !== lastDigest() || process.argv.includes('--force')) {
       // A script of its own file is all the Content-Security-Policy allows, and so for pictures.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      // Only styles and main.tsx act when they are loaded. So a page loads the files it uses of a folder, not all that
+      // Only main.tsx and styles.ts act when they are loaded. So a page loads the files it uses of a folder, not all that
       // the folder's index.ts exports: without this the first load is twice as large.
       rolldownOptions: {
         treeshake: {
-          moduleSideEffects: [{ test: /dashboard\/src\/(?!main\.tsx).*\.tsx?$/, sideEffects: false }],
+          moduleSideEffects: [{ test: /dashboard\/src\/(?!main\.tsx|styles\.ts).*\.tsx?$/, sideEffects: false }],
         },
       },
     },
