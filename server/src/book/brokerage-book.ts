@@ -7,7 +7,7 @@ import { prepareEstimatorInSteps } from '#engine/estimate/estimator.ts'
 import { prepareCostsInSteps } from '#engine/estimate/expected-cost.ts'
 import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from '#engine/estimate/rate-by-miles.ts'
 import type { Steps } from '#engine/steps.ts'
-import { inTurns } from '../runtime/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
 /** What was prepared, of which quotes, for which day, and when it was ready (monotonic milliseconds). */
@@ -118,7 +118,7 @@ export class BrokerageBook implements QuoteSink {
     const began = performance.now()
     const { quotes } = this
     const { revision } = quotes
-    const rows = await inTurns(quotes.columns.orderedRows())
+    const rows = await yieldBetweenSteps(quotes.columns.orderedRows())
     const { steps, begun } = prepareEstimatorInSteps(quotes, now, rows)
     let prepared: Partial<PreparedAdvice> = {}
     const unlisten = quotes.listen(() => {
@@ -126,8 +126,8 @@ export class BrokerageBook implements QuoteSink {
       return estimator === null ? prepared : { ...prepared, estimator }
     })
     try {
-      const estimator = await inTurns(steps)
-      const costs = await inTurns(prepareCostsInSteps(quotes, now, rows))
+      const estimator = await yieldBetweenSteps(steps)
+      const costs = await yieldBetweenSteps(prepareCostsInSteps(quotes, now, rows))
       prepared = { costs }
       this.#unlisten()
       this.#unlisten = unlisten

@@ -24,7 +24,7 @@ import {
   type TenantId,
   type TenantVersions,
 } from '../database/session/index.ts'
-import { inTurns } from '../runtime/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 
 /** Takes the quotes of one brokerage, in no particular order, and the ids of those that are no more. */
 export interface QuoteSink {
@@ -175,7 +175,7 @@ export async function openQuotes(
       if (done === true) break
       coming = portions.next()
       coming.catch(() => {})
-      const portion = await inTurns(putInSteps(packed, sink, lanes))
+      const portion = await yieldBetweenSteps(putInSteps(packed, sink, lanes))
       put += portion.put
       skipped += portion.skipped
       onPortion(put)
@@ -239,7 +239,7 @@ export async function followQuotes(
   let put = 0
   let skipped = 0
   for (const packed of portions) {
-    const done = await inTurns(putInSteps(packed, sink, lanes, (laneId) => left.delete(laneId)))
+    const done = await yieldBetweenSteps(putInSteps(packed, sink, lanes, (laneId) => left.delete(laneId)))
     put += done.put
     skipped += done.skipped
   }

@@ -17,7 +17,7 @@ import {
   unknownEnds,
   unknownPlaces,
 } from '../lanes/index.ts'
-import { inTurns } from '../runtime/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
@@ -134,7 +134,7 @@ const outlierQuotesMax = 20_000
 /** With the counts behind the numbers, and the quotes that stand out. */
 async function evidenceOf({ quotes: book }: BrokerageBook, asked: AskedLane, { insight }: Known) {
   if (insight === null) return undefined
-  const quotes = await inTurns(newestQuotes(book, insight.of, outlierQuotesMax))
+  const quotes = await yieldBetweenSteps(newestQuotes(book, insight.of, outlierQuotesMax))
   const miles = milesOf(asked)
   return answeredEvidence({
     ...insight.evidence,
@@ -154,7 +154,7 @@ export async function insightOfLane(
   closest: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { quotes: book } = await books.read(caller.tenant)
-  return answer({ query: lane }, asked, await inTurns(knownOf(book, asked, now)), { closest })
+  return answer({ query: lane }, asked, await yieldBetweenSteps(knownOf(book, asked, now)), { closest })
 }
 
 async function insightIntoLane(
@@ -164,7 +164,7 @@ async function insightIntoLane(
   const { caller, query, now } = call
   const asked = readAskedLane(query)
   const { quotes: book } = await books.read(caller.tenant)
-  const known = await inTurns(knownOf(book, asked, now))
+  const known = await yieldBetweenSteps(knownOf(book, asked, now))
   const evidence = query.include === undefined ? undefined : await evidenceOf(book, asked, known)
   return answer(call, asked, known, evidence === undefined ? {} : { evidence })
 }

@@ -13,7 +13,7 @@ import { dollarsFromCents, dollarsIfKnown, formatDollars } from '#engine/money.t
 import type { Place } from '#engine/place.ts'
 import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
-import { inTurns } from '../runtime/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 
 /** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
 export const shortHaulMiles = 250
@@ -69,7 +69,7 @@ export async function estimatedOffer(
   })
   const miles = milesOf(offer, history)
   // A lane with many quotes takes long to fold: others have their turn meanwhile.
-  await inTurns(laneInSteps(estimator, lane.key))
+  await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const estimate = estimateOffer({
     estimator,
@@ -262,7 +262,7 @@ async function leftOutOf(
       destinationState: destination.state,
       equipmentCode,
     })
-    const lane = await inTurns(laneInSteps(estimator, key))
+    const lane = await yieldBetweenSteps(laneInSteps(estimator, key))
     for (const { laneId, reason } of lane?.leftOut ?? []) left.set(laneId, reason)
   }
   return left

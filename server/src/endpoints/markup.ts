@@ -18,7 +18,7 @@ import {
   unknownEnds,
   unknownPlaces,
 } from '../lanes/index.ts'
-import { inTurns } from '../runtime/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { answeredEvidence } from './answered-evidence.ts'
 import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
@@ -121,9 +121,9 @@ async function adviceWithExtras(
   const asked = readAskedLane(query)
   const open = await books.read(caller.tenant)
   const { quotes: book, settings } = open
-  const lane = await inTurns(pricedLane(open, asked, now))
+  const lane = await yieldBetweenSteps(pricedLane(open, asked, now))
   const scope = ownScope(book.quotes, asked, asked.equipmentCode)
-  const history = await inTurns(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
+  const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
   const model = [...include].some((extra) => estimated.has(extra)) ? await book.advice(now) : null
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const { places, equipmentCode } = asked
@@ -178,7 +178,7 @@ export async function markupOfLane(
   parts: Parts,
   closest: FindClosest,
 ): Promise<MarkupOfBatch> {
-  const priced = await inTurns(pricedLane(await parts.books.read(by.caller.tenant), asked, by.now))
+  const priced = await yieldBetweenSteps(pricedLane(await parts.books.read(by.caller.tenant), asked, by.now))
   const { suggestion, band } = priced.rates
   const proposed = lane.proposed_rate ?? dollarsIfKnown(suggestion.rateCents ?? band?.medianCents ?? null)
   return answer({ ...lane, proposed_rate: proposed }, asked, priced, { members: {}, closest })
@@ -191,7 +191,11 @@ async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promis
     return adviceWithExtras(call, include, parts)
   }
   const asked = readAskedLane(query)
-  return answer(query, asked, await inTurns(pricedLane(await parts.books.read(caller.tenant), asked, now)))
+  return answer(
+    query,
+    asked,
+    await yieldBetweenSteps(pricedLane(await parts.books.read(caller.tenant), asked, now)),
+  )
 }
 
 function adviceFromMemory(

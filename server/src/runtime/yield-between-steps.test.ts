@@ -6,7 +6,7 @@ import { type CostSeen, prepareCosts, prepareCostsInSteps } from '#engine/estima
 import { freightLane } from '#engine/estimate/lane-identity.ts'
 import { type LaneQuote, quotedLanes } from '#engine/estimate/quoted-lanes.ts'
 import { finished, type Steps } from '#engine/steps.ts'
-import { inTurns } from './yield-between-steps.ts'
+import { yieldBetweenSteps } from './yield-between-steps.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 20_000 * DAY_MS
@@ -34,7 +34,7 @@ test('whoever waits is served between two turns, and not only at the end', async
     if (waiting) setImmediate(other)
   }
   setImmediate(other)
-  expect(await inTurns(count(50, done), everyStep())).toHaveLength(50)
+  expect(await yieldBetweenSteps(count(50, done), everyStep())).toHaveLength(50)
   waiting = false
   // Another event of the process comes around in each turn of the work.
   expect(new Set(seen).size).toBeGreaterThanOrEqual(49)
@@ -44,14 +44,14 @@ test('short work is done in one turn, and what it throws is thrown', async () =>
   let turns = 0
   const still = () => 0
   const other = setImmediate(() => turns++)
-  await inTurns(count(50), still)
+  await yieldBetweenSteps(count(50), still)
   clearImmediate(other)
   expect(turns).toBe(0)
   const failing = (function* (): Steps<void> {
     yield
     throw new RangeError('no such lane')
   })()
-  await expect(inTurns(failing, still)).rejects.toThrow('no such lane')
+  await expect(yieldBetweenSteps(failing, still)).rejects.toThrow('no such lane')
 })
 
 const lanes = Array.from({ length: 12 }, (_, at) =>
@@ -80,7 +80,10 @@ test('a model made in turns equals one made in one go, to the last digit', async
     fc.asyncProperty(anyQuotes, async (quotes) => {
       const [inOneGo, between] = [
         prepareEstimator({ quotes, now: NOW }),
-        await inTurns(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps, everyStep()),
+        await yieldBetweenSteps(
+          prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps,
+          everyStep(),
+        ),
       ]
       const offer = { lane: laneAt(0), offerRateCents: 200_000, miles: 700, expectedCostCents: 170_000 }
       expect(estimateOffer({ ...offer, estimator: between })).toEqual(
@@ -91,7 +94,7 @@ test('a model made in turns equals one made in one go, to the last digit', async
           costCents === null || miles === null ? [] : [{ laneId, costCents, miles, at: quotedAt, costKeys }],
       )
       expect(
-        await inTurns(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)), everyStep()),
+        await yieldBetweenSteps(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)), everyStep()),
       ).toEqual(prepareCosts(loads, NOW))
     }),
     { numRuns: 15 },

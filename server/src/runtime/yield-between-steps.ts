@@ -10,7 +10,7 @@ const turnMs = 3
  *
  * @throws what the work throws
  */
-export async function inTurns<Result>(
+export async function yieldBetweenSteps<Result>(
   work: Steps<Result>,
   monotonic: () => number = () => performance.now(),
 ): Promise<Result> {
