@@ -14,7 +14,7 @@ import {
   wasIssued,
 } from '../database/queries/index.ts'
 import { behindRequests, type Database, type TenantId, tenantId } from '../database/session/index.ts'
-import { type Log, turns } from '../runtime/index.ts'
+import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import {
   bearerToken,
   invalidToken,
@@ -156,7 +156,7 @@ export function callers({
   memory: TenantMemory
   log: Log
 }): Callers {
-  const behind = turns<'last use'>(usesWrittenAtOnceMax)
+  const behind = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
   const inBackground = (work: () => Promise<unknown>) => {
     behindRequests(() => behind('last use', work)).catch((error: unknown) =>
       log.warn({ err: error }, 'last use could not be recorded'),

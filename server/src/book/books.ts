@@ -10,7 +10,7 @@ import {
   type TenantVersions,
   withPatience,
 } from '../database/session/index.ts'
-import { turns } from '../runtime/index.ts'
+import { concurrencyLimit } from '../runtime/index.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */
@@ -184,7 +184,7 @@ export function books<Quotes extends Book>({
   const { entries, close, forget, touch, grown, counts } = shelf<Quotes>(bytesMax)
   const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
   const refusals = new Map<TenantId, Refusal>()
-  const inTurn = turns<'opening'>(openingsAtOnce)
+  const limited = concurrencyLimit<'opening'>(openingsAtOnce)
   let opened = 0
   let followed = 0
   let stopped = false
@@ -247,7 +247,7 @@ export function books<Quotes extends Book>({
     const refusal = refusals.get(tenant)
     if (refusal !== undefined && monotonic() < refusal.until) throw doesNotFit(refusal)
     if (stopped) throw stopping()
-    const entry = inTurn('opening', () => openNow(tenant, epoch)).finally(() => {
+    const entry = limited('opening', () => openNow(tenant, epoch)).finally(() => {
       if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
     })
     openings.set(tenant, { epoch, entry })

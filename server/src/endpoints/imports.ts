@@ -26,7 +26,7 @@ import {
   refuseWhileBusy,
   undoRowsTotal,
 } from '../imports/index.ts'
-import { turns } from '../runtime/index.ts'
+import { concurrencyLimit } from '../runtime/index.ts'
 import { type BeforeBody, type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /** An import as the API shows it. */
@@ -127,7 +127,7 @@ function fileErrors(error: ImportFileError): FieldError[] {
 }
 
 /** Files that are read through at once, over all brokerages: each is up to a second of work. */
-const inTurn = turns<'file'>(2)
+const limited = concurrencyLimit<'file'>(2)
 
 /** One file of a brokerage at a time, and memory for it, both before any of it is read. */
 const placeForFile: BeforeBody<typeof createImport> = async (
@@ -169,7 +169,7 @@ export const importEndpoints: ServedEndpoint[] = [
         ])
       }
       const dryRun = query.dry_run === 'true'
-      const file = await inTurn('file', () => openImport(body, query.map)).catch((error: unknown) => {
+      const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
         throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
       })
       // The file may have been minutes on its way: an import that was silent for so long would count as abandoned.

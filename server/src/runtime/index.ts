@@ -1,7 +1,7 @@
 /**
  * What every room needs of the process: the log, the version, and rules for running work concurrently.
  */
-export { TurnsTaken, turns } from './concurrency-limit.ts'
+export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
 export type { Log } from './log.ts'
 export { runInOrder } from './run-in-order.ts'
 export { version } from './version.ts'

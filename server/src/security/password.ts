@@ -1,21 +1,21 @@
 import { type Algorithm, hash, verify } from '@node-rs/argon2'
 import { problem } from '#contract/errors.ts'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
-import { TurnsTaken, turns } from '../runtime/index.ts'
+import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. About 30 ms a hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** Two at once: sign-ins may not take the cores that answer prices. */
 const hashesAtOnceMax = 2
-const turn = turns<'hash'>(hashesAtOnceMax, undefined, passwordHashesWaitingMax)
+const hashLimit = concurrencyLimit<'hash'>(hashesAtOnceMax, passwordHashesWaitingMax)
 
 /** @throws Problem unavailable, where too many hashes wait already */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await turn('hash', work)
+    return await hashLimit('hash', work)
   } catch (error) {
-    if (!(error instanceof TurnsTaken)) throw error
+    if (!(error instanceof QueueFull)) throw error
     throw problem(
       'unavailable',
       'Too many passwords are being checked at this moment. Try again in a moment.',
@@ -27,7 +27,7 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 }
 
 export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password.normalize('NFC'), parameters))
+  return limited(() => hash(password.normalize('NFC'), parameters))
 }
 
 /** A hash of a password nobody has, so that an unknown address costs the same work as a known one. */
@@ -41,7 +41,7 @@ export async function isPassword(hashed: string | null, password: string): Promi
     throw error
   })
   const against = hashed ?? (await noPassword)
-  const fits = await inTurn(() => verify(against, password.normalize('NFC')))
+  const fits = await limited(() => verify(against, password.normalize('NFC')))
   return fits && hashed !== null
 }
 
