@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Asking, gathering, type TenantCall, type Told } from './batch-calls.ts'
+import { type Asking, batchCalls, type TenantCall, type Told } from './batch-calls.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { Patience, withPatience } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
@@ -10,7 +10,7 @@ function messages(answer: (call: TenantCall) => Told<string>, over: Partial<Aski
   const sent: { calls: readonly number[]; end: (error?: unknown) => void }[] = []
   const byThemselves: number[] = []
   const unknown: number[] = []
-  const ask = gathering<string>({
+  const ask = batchCalls<string>({
     together: (calls) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly Told<string>[]>()
       sent.push({

@@ -41,7 +41,7 @@ const callsMax = 32
  * Gathers calls into messages: those that come while others are on their way go together in the next. A caller who is by
  * himself waits for nobody. A tenant has one call on its way, so that no message waits for another one.
  */
-export function gathering<T>(asking: Asking<T>): (call: TenantCall) => Promise<T> {
+export function batchCalls<T>(asking: Asking<T>): (call: TenantCall) => Promise<T> {
   let line: Waiting<T>[] = []
   const underway = new Set<TenantId>()
   let messages = 0

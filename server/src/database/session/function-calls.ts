@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { gathering, type TenantCall, type Told } from './batch-calls.ts'
+import { batchCalls, type TenantCall, type Told } from './batch-calls.ts'
 import { ask, entering } from './connection.ts'
 import { isConnectionLost, translated } from './database-failures.ts'
 import type { FairConnections } from './fair-connections.ts'
@@ -135,7 +135,7 @@ export function functionCalls(
     if (ofEach === undefined || (isDistributed && behind !== true)) continue
     gathered.set(
       name,
-      gathering({
+      batchCalls({
         together: (calls) => (isDistributed ? oneByOne(name, calls) : together(name, ofEach, calls)),
         alone: (call) => alone(name, call),
         unknown: ({ tenant }) => {
