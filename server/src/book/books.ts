@@ -4,11 +4,11 @@ import type { BookSettings } from '../database/queries/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
-  Patience,
-  spendPatience,
+  RequestDeadline,
   type TenantId,
   type TenantVersions,
-  withPatience,
+  waitWithinDeadline,
+  withDeadline,
 } from '../database/session/index.ts'
 import { concurrencyLimit } from '../runtime/index.ts'
 import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
@@ -260,7 +260,7 @@ export function books<Quotes extends Book>({
     followed++
     // What it waits for the database is nobody's own: others wait for it, too.
     const { found } = await watch.reading(tenant, async () => {
-      const found = await withPatience(new Patience(), () =>
+      const found = await withDeadline(new RequestDeadline(), () =>
         followQuotes(database, tenant, from.versions.facts, quotes),
       )
       return { found, versions: found === 'gone' ? from.versions : found.versions }
@@ -289,7 +289,7 @@ export function books<Quotes extends Book>({
   }
 
   const waitForFollow = (going: Promise<void>) =>
-    spendPatience((leftMs) => within(going, leftMs, 'timeout exceeded when waiting for what changed'))
+    waitWithinDeadline((leftMs) => within(going, leftMs, 'timeout exceeded when waiting for what changed'))
 
   /** Brings a book up to date; null when it has to be opened anew. */
   async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
@@ -309,7 +309,7 @@ export function books<Quotes extends Book>({
 
   async function read(tenant: TenantId): Promise<OpenBook<Quotes>> {
     for (let tries = 0; tries < triesMax; tries++) {
-      await spendPatience(() => watch.look())
+      await waitWithinDeadline(() => watch.look())
       const known = held(tenant)
       if (known !== null) return known
       const entry =

@@ -1,4 +1,4 @@
-import { spendPatience, type TenantId } from '../database/session/index.ts'
+import { type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
 /** Something read of a tenant, and for how long it may be answered from. */
@@ -125,7 +125,7 @@ export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory
       now: number,
       readNow: () => Promise<Remembered<T>>,
     ): Promise<T> {
-      await spendPatience(() => watch.look())
+      await waitWithinDeadline(() => watch.look())
       const known = held(tenant, key, now)
       if (known !== undefined) {
         remembered++

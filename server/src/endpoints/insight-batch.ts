@@ -3,7 +3,7 @@ import { type FieldError, Problem } from '#contract/errors.ts'
 import { batchAnswers, batchLane, insightBatch } from '#contract/insight-batch.ts'
 import { batchSecondsMax, unknownPlacesLookedUpMax } from '#contract/limits.ts'
 import { shape } from '#contract/shape.ts'
-import { Patience, withPatience } from '../database/session/index.ts'
+import { RequestDeadline, withDeadline } from '../database/session/index.ts'
 import { closestFinder, placesMeantMax, readAskedLane } from '../lanes/index.ts'
 import { inBatches } from '../limits/index.ts'
 import { type AskedBy, serve } from './endpoint-call.ts'
@@ -70,7 +70,7 @@ async function answersFor(
     try {
       const asked = readAskedLane(lane, inLane, guesses > 0)
       // Each lane is given the time that a read of it would be given.
-      return await withPatience(new Patience(), async () => ({
+      return await withDeadline(new RequestDeadline(), async () => ({
         index,
         ...idOf(lane),
         status: 200,

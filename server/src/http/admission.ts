@@ -10,7 +10,7 @@ import {
 } from '#contract/limits.ts'
 import { integrationsScope } from '#contract/service-token.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
-import { Patience, withPatience } from '../database/session/index.ts'
+import { RequestDeadline, withDeadline } from '../database/session/index.ts'
 import type { Parts } from '../endpoints/index.ts'
 import { quotaExceeded, retryAfterSeconds } from '../limits/index.ts'
 import {
@@ -33,7 +33,7 @@ export interface Admitted {
   readonly now: number
   readonly network: string
   /** What is left of the time that the caller is let wait for the database. */
-  readonly patience: Patience
+  readonly patience: RequestDeadline
   /** Ends what was begun before the body was read. */
   readonly end: () => void
 }
@@ -44,7 +44,7 @@ export interface Admission {
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
   admitted(request: FastifyRequest): Admitted
   /** Work for a request draws on its patience, and is a part of its trace. */
-  asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T>
+  asAsked<T>(request: FastifyRequest, patience: RequestDeadline, work: () => Promise<T>): Promise<T>
 }
 
 /**
@@ -76,7 +76,7 @@ export function admission(
       const now = parts.clock()
       refuseEmptyPart(request)
       refuseDuplicateHeaders(request)
-      const patience = new Patience()
+      const patience = new RequestDeadline()
       const caller = await asAsked(request, patience, () =>
         callerOf(endpoint, request, reply, { now, network }),
       )
@@ -101,8 +101,12 @@ export function admission(
     asAsked,
   }
 
-  function asAsked<T>(request: FastifyRequest, patience: Patience, work: () => Promise<T>): Promise<T> {
-    return parts.traces.within(request.record?.span ?? null, () => withPatience(patience, work))
+  function asAsked<T>(
+    request: FastifyRequest,
+    patience: RequestDeadline,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return parts.traces.within(request.record?.span ?? null, () => withDeadline(patience, work))
   }
 
   async function callerOf(

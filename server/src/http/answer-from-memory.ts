@@ -4,7 +4,12 @@ import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 import { Problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, uriBytesMax } from '#contract/limits.ts'
 import type { Callers } from '../access/index.ts'
-import { DatabaseUnavailable, Patience, type TenantId, withPatience } from '../database/session/index.ts'
+import {
+  DatabaseUnavailable,
+  RequestDeadline,
+  type TenantId,
+  withDeadline,
+} from '../database/session/index.ts'
 import type { Parts, ServedEndpoint } from '../endpoints/index.ts'
 import { callerAddress, callerNetwork, type TokenClaims } from '../security/index.ts'
 import { expiryHeaders, limitHeaders } from './admission.ts'
@@ -132,7 +137,7 @@ export function answerFromMemory(
       return admission.admitted
     }
     ordinary.begun()
-    withPatience(new Patience(), () => parts.tenantLimit.admit(tenant))
+    withDeadline(new RequestDeadline(), () => parts.tenantLimit.admit(tenant))
       .then(({ admitted, remaining }) => (admitted ? send(answer, remaining) : ordinary.answer()))
       .catch((error: unknown) => {
         if (!(error instanceof DatabaseUnavailable)) parts.log.error({ err: error }, failed)

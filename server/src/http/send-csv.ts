@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Patience, withPatience } from '../database/session/index.ts'
+import { type RequestDeadline, withDeadline } from '../database/session/index.ts'
 import type { CsvFile } from '../endpoints/index.ts'
 
 /**
@@ -13,9 +13,9 @@ export async function sendCsv(
   request: FastifyRequest,
   reply: FastifyReply,
   onCut: (error: unknown) => void,
-  patience: Patience,
+  patience: RequestDeadline,
 ): Promise<FastifyReply> {
-  const first = await withPatience(patience, () => file.text.next())
+  const first = await withDeadline(patience, () => file.text.next())
   reply
     .code(200)
     .type('text/csv; charset=utf-8')

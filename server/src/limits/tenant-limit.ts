@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Problem, problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
 import type { Company, TenantWatch } from '../cache/index.ts'
-import { DatabaseUnavailable, spendPatience, type TenantId } from '../database/session/index.ts'
+import { DatabaseUnavailable, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { Admission, RateLimit } from '../security/index.ts'
 
 /** The interface's limit of a tenant's requests: one limit, however many instances answer. */
@@ -147,7 +147,7 @@ export function sharedLimit({
     remaining: (tenant) => (refusedNow(tenant) === null ? alone.remaining(tenant) : 0),
     async admit(tenant) {
       for (let looks = 0; looks < looksMax; looks++) {
-        const company = await spendPatience(untilJoined)
+        const company = await waitWithinDeadline(untilJoined)
         if (!company.others) await Promise.allSettled(asking)
         const known = admitNow(tenant)
         if (known !== null) return known

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type Asking, batchCalls, type TenantCall, type Told } from './batch-calls.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
-import { Patience, withPatience } from './request-deadline.ts'
+import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
 
 /** Messages that end when the test says so. */
@@ -134,7 +134,7 @@ describe('a call that fails', () => {
 
 describe('patience', () => {
   const impatient = (work: () => Promise<string>) =>
-    withPatience(new Patience(20), work).catch((error: unknown) => error as DatabaseUnavailable)
+    withDeadline(new RequestDeadline(20), work).catch((error: unknown) => error as DatabaseUnavailable)
 
   test('that ends in the line: the call was not made, and never is', async () => {
     const { ask, sent, unknown } = messages(told)

@@ -1,5 +1,5 @@
 import { DatabaseUnavailable } from './database-failures.ts'
-import { behindRequests, spendPatience } from './request-deadline.ts'
+import { behindRequests, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** What is asked of the database for one tenant. */
@@ -108,7 +108,7 @@ export function batchCalls<T>(asking: Asking<T>): (call: TenantCall) => Promise<
   }
 
   return async (call) => {
-    const told = await spendPatience((leftMs) => inLine(call, leftMs))
+    const told = await waitWithinDeadline((leftMs) => inLine(call, leftMs))
     return told === null ? asking.alone(call) : told.value
   }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { spendPatience } from './request-deadline.ts'
+import { waitWithinDeadline } from './request-deadline.ts'
 
 const statementTimeoutMs = 2_000
 /** A stalled network gives no error at all; this ends the wait on our side, after the database had its chance. */
@@ -34,7 +34,7 @@ export function ask(
   text: string,
   values?: readonly unknown[],
 ): Promise<pg.QueryResult<Record<string, unknown>>> {
-  return spendPatience((leftMs) =>
+  return waitWithinDeadline((leftMs) =>
     client.query({
       text,
       ...(values === undefined ? {} : { values: [...values] }),

@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { BrokerageBusy } from './database-failures.ts'
 import { waitingPerBrokerageMax } from './fair-connections.ts'
 import { type Database, openDatabase } from './open-database.ts'
-import { behindRequests, Patience, withPatience } from './request-deadline.ts'
+import { behindRequests, RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
 
 let ownDatabase: TestDatabase
@@ -98,7 +98,7 @@ test('work behind requests takes half of a brokerage’s share, and requests pas
 test('a request that waits for its own brokerage too long, or finds the line full, is told so; others are answered', async () => {
   const { database, start, startAll, end, begun, close } = await workshop(20)
   const asked = (patienceMs?: number) => (work: () => Promise<unknown>) =>
-    withPatience(new Patience(patienceMs), work)
+    withDeadline(new RequestDeadline(patienceMs), work)
   startAll(ours, ['one', 'two', 'three', 'four'])
   await soon(() => begun.length).toBe(4)
   await expect(start(ours, 'impatient', asked(50) as never)).rejects.toThrow(BrokerageBusy)

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { poolWaitMs } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
-import { isBehindRequests, spendPatience } from './request-deadline.ts'
+import { isBehindRequests, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** Transactions of one brokerage at once, in one process. The others of that brokerage wait in its line. */
@@ -167,7 +167,7 @@ export function fairConnections(pool: pg.Pool): FairConnections {
   return {
     // Work that is no brokerage's own, such as the look whether the service is ready, fails early.
     lend: (whose) =>
-      spendPatience((leftMs) => lendNow(whose, whose === null ? Math.min(leftMs, poolWaitMs) : leftMs)),
+      waitWithinDeadline((leftMs) => lendNow(whose, whose === null ? Math.min(leftMs, poolWaitMs) : leftMs)),
     waiting: () => lines.values().reduce((sum, line) => sum + line.waiting.length, 0),
   }
 }

@@ -8,7 +8,7 @@ import { DatabaseUnavailable, isConnectionLost, translated } from './database-fa
 import { fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
-import { Patience, withPatience } from './request-deadline.ts'
+import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import { type AuditHead, type Moves, movedAudits, moves } from './transaction-changes.ts'
 
@@ -167,7 +167,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       listeners.push(listener)
     },
     async ping() {
-      return withPatience(new Patience(), () =>
+      return withDeadline(new RequestDeadline(), () =>
         inTransaction(null, `begin read only; select ${timeouts}`, async (transaction) => {
           const { rows } = await sqlNow(transaction)
           const row = rows[0]

@@ -1,49 +1,54 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * What one request may wait for the database in all, over all its transactions: each statement has a time-out of its
- * own, and several slow ones in a row would add up. A caller is answered within three seconds; the rest is ours.
+ * How long one request may wait for the database in total, in milliseconds. Each statement has its own timeout, but
+ * several slow statements in a row add up. Callers get an answer within three seconds; the remaining 500 ms are for the
+ * service's own work.
  */
-const requestPatienceMs = 2_500
+const requestWaitMs = 2_500
 
-/** What is left of it. Only the waiting counts: work between two statements costs nothing. */
-export class Patience {
+/** The database time that one request has left. Only waiting counts; work between two statements is free. */
+export class RequestDeadline {
   leftMs: number
 
-  constructor(patienceMs = requestPatienceMs) {
-    this.leftMs = patienceMs
+  constructor(waitMs = requestWaitMs) {
+    this.leftMs = waitMs
   }
 
-  /** Counts the time that `wait` takes. It is told how long it may take, at the least a millisecond. */
+  /** Runs `wait` with the milliseconds that are left (at least 1), and subtracts the time that it takes. */
   async spend<T>(wait: (leftMs: number) => Promise<T>): Promise<T> {
-    const began = performance.now()
+    const startedAt = performance.now()
     try {
       return await wait(Math.max(1, this.leftMs))
     } finally {
-      this.leftMs -= performance.now() - began
+      this.leftMs -= performance.now() - startedAt
     }
   }
 }
 
-const current = new AsyncLocalStorage<Patience | null>()
+/** Null inside background work; undefined outside both requests and background work. */
+const current = new AsyncLocalStorage<RequestDeadline | null>()
 
-/** Runs work for a caller who waits: all that it asks of the database draws on one patience. */
-export function withPatience<T>(patience: Patience, work: () => Promise<T>): Promise<T> {
-  return current.run(patience, work)
+/** Runs work for a request: everything that it waits for in the database counts against the deadline. */
+export function withDeadline<T>(deadline: RequestDeadline, work: () => Promise<T>): Promise<T> {
+  return current.run(deadline, work)
 }
 
-/** Runs work that goes on behind a request: nobody waits for it, so only the time-outs of its statements hold. */
+/** Runs background work: no caller waits for it, so only the statement timeouts apply. */
 export function behindRequests<T>(work: () => Promise<T>): Promise<T> {
   return current.run(null, work)
 }
 
-/** Whether this is work that goes on behind a request. */
+/** Whether the current code runs inside `behindRequests`. */
 export function isBehindRequests(): boolean {
   return current.getStore() === null
 }
 
-/** Waits for the database, or for one's turn to ask it, on the patience of the request that this is for, if any. */
-export function spendPatience<T>(wait: (leftMs: number) => Promise<T>): Promise<T> {
-  const patience = current.getStore() ?? null
-  return patience === null ? wait(Number.POSITIVE_INFINITY) : patience.spend(wait)
+/**
+ * Waits for the database, or for a connection to it, within the deadline of the current request. `wait` receives the
+ * milliseconds left; Infinity outside a request.
+ */
+export function waitWithinDeadline<T>(wait: (leftMs: number) => Promise<T>): Promise<T> {
+  const deadline = current.getStore() ?? null
+  return deadline === null ? wait(Number.POSITIVE_INFINITY) : deadline.spend(wait)
 }
