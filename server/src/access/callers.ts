@@ -13,7 +13,7 @@ import {
   type SigningSecretRow,
   wasIssued,
 } from '../database/queries/index.ts'
-import { behindRequests, type Database, type TenantId, tenantId } from '../database/session/index.ts'
+import { type Database, runInBackground, type TenantId, tenantId } from '../database/session/index.ts'
 import { concurrencyLimit, type Log } from '../runtime/index.ts'
 import {
   bearerToken,
@@ -157,8 +157,8 @@ export function callers({
   log: Log
 }): Callers {
   const behind = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
-  const inBackground = (work: () => Promise<unknown>) => {
-    behindRequests(() => behind('last use', work)).catch((error: unknown) =>
+  const recordInBackground = (work: () => Promise<unknown>) => {
+    runInBackground(() => behind('last use', work)).catch((error: unknown) =>
       log.warn({ err: error }, 'last use could not be recorded'),
     )
   }
@@ -193,7 +193,7 @@ export function callers({
     // Said before it is written: those who come meanwhile need not write it, too.
     live.lastUsedAt = now
     live.lastUsedFrom = network
-    inBackground(() => recordTokenUse(database, tenant, tokenId, new Date(now), network))
+    recordInBackground(() => recordTokenUse(database, tenant, tokenId, new Date(now), network))
   }
 
   return {
@@ -283,7 +283,7 @@ export function callers({
     secretUsed(tenant, { row }, now) {
       if (row.last_used_at !== null && now - row.last_used_at.getTime() < lastUsedGrainMs) return
       row.last_used_at = new Date(now)
-      inBackground(() => recordSecretUse(database, tenant, row.secret_id, new Date(now)))
+      recordInBackground(() => recordSecretUse(database, tenant, row.secret_id, new Date(now)))
     },
   }
 }

@@ -2,7 +2,7 @@ import { problem } from '#contract/errors.ts'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import { findTenant, floorsOf, readVersions } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
-import { behindRequests, type Database, type StaleReads, type TenantId } from '../database/session/index.ts'
+import { type Database, runInBackground, type StaleReads, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
 import { backtestInThread } from './backtest-thread.ts'
@@ -94,7 +94,7 @@ export function backtestRunner(
     while (running.size < runningMax) {
       const tenant = waiting.shift()
       if (tenant === undefined) return
-      const ended = behindRequests(() => run(tenant)).finally(() => {
+      const ended = runInBackground(() => run(tenant)).finally(() => {
         running.delete(tenant)
         startNext()
       })

@@ -18,9 +18,9 @@ import {
   viewOf,
 } from '../database/queries/index.ts'
 import {
-  behindRequests,
   type Database,
   databaseFailure,
+  runInBackground,
   type TenantId,
   type TenantVersions,
 } from '../database/session/index.ts'
@@ -156,7 +156,7 @@ export async function openQuotes(
     onPortion = () => {},
   }: { readonly perPortion?: number; readonly onPortion?: (put: number) => void } = {},
 ): Promise<QuotesRead> {
-  return behindRequests(async () => {
+  return runInBackground(async () => {
     // The versions first: whatever is committed after it is in the log of changes above them.
     const { versions, settings, quotes } = await database.inTenant(tenant, async (transaction) => ({
       ...(await readBookStanding(transaction, tenant, null)),

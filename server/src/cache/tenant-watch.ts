@@ -1,6 +1,6 @@
 import {
-  behindRequests,
   type Database,
+  runInBackground,
   type TenantId,
   type TenantVersions,
 } from '../database/session/index.ts'
@@ -119,7 +119,7 @@ export function tenantWatch({
         server: answered,
         others,
         joinedMs,
-      } = await behindRequests(() => database.changedTenants(since))
+      } = await runInBackground(() => database.changedTenants(since))
       // A replica or a backup may lack the last commits, and has given their numbers to others since.
       if (server !== null && server !== answered) {
         watched.clear()

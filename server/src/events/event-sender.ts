@@ -22,7 +22,7 @@ import {
   type Settlement,
   settleDelivery,
 } from '../database/queries/index.ts'
-import { behindRequests, type Database } from '../database/session/index.ts'
+import { type Database, runInBackground } from '../database/session/index.ts'
 import { type Log, version } from '../runtime/index.ts'
 import { allowedPrivate, type SecretKeys, unsealWithAny, webhookSignature } from '../security/index.ts'
 import { eventBody } from './event-body.ts'
@@ -119,7 +119,7 @@ export function eventSender(
     const settlement = settlementOf(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
     if (settlement.state === 'dead') await giveUp(to, event, status === 410)
-    await behindRequests(() =>
+    await runInBackground(() =>
       settleDelivery(database, to.tenant, to.endpointId, event, { ...settlement, status, text, failure, ms }),
     )
     counts[settlement.state === 'due' ? 'failed' : settlement.state]++
@@ -150,7 +150,7 @@ export function eventSender(
     isGone: boolean,
   ): Promise<void> {
     const reason = isGone ? ('gone' as const) : ('failing' as const)
-    await behindRequests(() =>
+    await runInBackground(() =>
       database.inTenant(tenant, async (transaction) => {
         const why = isGone
           ? { reason: 'gone' as const }
@@ -177,7 +177,7 @@ export function eventSender(
     const isCrowded = () => sending.size >= endpointsAtOnceMax
     for (let round = 0; !stopping && (round < roundsMax || !isCrowded()); round++) {
       const most = failing.has(key) ? 1 : deliveriesPerEndpointMax
-      const claimed = await behindRequests(() =>
+      const claimed = await runInBackground(() =>
         claimDeliveries(database, to.tenant, to.endpointId, { most, leaseSeconds }),
       )
       if (claimed === null || claimed.events.length === 0) return
@@ -199,7 +199,7 @@ export function eventSender(
 
   const keptSince = () => new Date(clock() - eventsKeptDaysMax * dayMs)
   const queue = () =>
-    behindRequests(() => database.outsideTenants((transaction) => eventQueue(transaction, keptSince())))
+    runInBackground(() => database.outsideTenants((transaction) => eventQueue(transaction, keptSince())))
 
   /** Takes away what is older than is kept. */
   async function prune(): Promise<void> {
@@ -207,7 +207,7 @@ export function eventSender(
     for (const tenant of tenantsWithOld) {
       let isMore = true
       while (isMore && !stopping) {
-        isMore = await behindRequests(() =>
+        isMore = await runInBackground(() =>
           database.inTenant(tenant, (transaction) => pruneEvents(transaction, tenant, keptSince())),
         )
       }
@@ -216,7 +216,7 @@ export function eventSender(
 
   async function look(): Promise<void> {
     try {
-      const due = await behindRequests(() =>
+      const due = await runInBackground(() =>
         database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
       for (const to of due) begin(to)

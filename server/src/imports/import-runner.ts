@@ -6,7 +6,7 @@ import {
   takeOverUndo,
   touchImport,
 } from '../database/queries/index.ts'
-import { behindRequests, type Database, type TenantId } from '../database/session/index.ts'
+import { type Database, runInBackground, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { importFile, openImport } from './import-file.ts'
 import { undoImport } from './undo-import.ts'
@@ -103,7 +103,7 @@ export function importRunner(
       const index = waiting.findIndex((one) => !busy.has(one.tenant))
       const [next] = index < 0 ? [] : waiting.splice(index, 1)
       if (next === undefined) return
-      const end = behindRequests(next.work).finally(() => {
+      const end = runInBackground(next.work).finally(() => {
         running.delete(next)
         startNext()
       })

@@ -1,5 +1,5 @@
 import { DatabaseUnavailable } from './database-failures.ts'
-import { behindRequests, waitWithinDeadline } from './request-deadline.ts'
+import { runInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** What is asked of the database for one tenant. */
@@ -56,7 +56,7 @@ export function batchCalls<T>(asking: Asking<T>): (call: TenantCall) => Promise<
       while (messages < messagesMax) {
         const next = nextOfLine()
         if (next.length === 0) return
-        void behindRequests(() => send(next))
+        void runInBackground(() => send(next))
       }
     })
   }

@@ -3,7 +3,7 @@ import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 import { BrokerageBusy } from './database-failures.ts'
 import { waitingPerBrokerageMax } from './fair-connections.ts'
 import { type Database, openDatabase } from './open-database.ts'
-import { behindRequests, RequestDeadline, withDeadline } from './request-deadline.ts'
+import { RequestDeadline, runInBackground, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
 
 let ownDatabase: TestDatabase
@@ -85,7 +85,7 @@ test('where all connections are taken, one call of the brokerage with the longes
 
 test('work behind requests takes half of a brokerage’s share, and requests pass it', async () => {
   const { database, begun, start, end, close } = await workshop(20)
-  for (const name of ['import', 'backtest', 'event']) void start(ours, name, behindRequests)
+  for (const name of ['import', 'backtest', 'event']) void start(ours, name, runInBackground)
   await soon(() => begun.toSorted()).toEqual(['backtest', 'import'])
   await until(database, 1)
   void start(ours, 'person')

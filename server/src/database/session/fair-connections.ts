@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { poolWaitMs } from './connection.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
-import { isBehindRequests, waitWithinDeadline } from './request-deadline.ts'
+import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
 /** Transactions of one brokerage at once, in one process. The others of that brokerage wait in its line. */
@@ -115,7 +115,7 @@ export function fairConnections(pool: pg.Pool): FairConnections {
     lines.set(whose, line)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     // What several brokerages wait for together is no background work, whoever sends it.
-    const waiter = { isBehind: whose !== null && isBehindRequests(), call: resolve }
+    const waiter = { isBehind: whose !== null && isInBackground(), call: resolve }
     line.waiting.push(waiter)
     serve()
     if (hasPatience && line.waiting.includes(waiter)) {

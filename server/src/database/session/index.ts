@@ -14,7 +14,7 @@ export {
   replicaReads,
   type StaleReads,
 } from './replica.ts'
-export { behindRequests, RequestDeadline, waitWithinDeadline, withDeadline } from './request-deadline.ts'
+export { RequestDeadline, runInBackground, waitWithinDeadline, withDeadline } from './request-deadline.ts'
 export { missingWalls } from './row-level-security.ts'
 export { openWalls } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'

@@ -35,12 +35,12 @@ export function withDeadline<T>(deadline: RequestDeadline, work: () => Promise<T
 }
 
 /** Runs background work: no caller waits for it, so only the statement timeouts apply. */
-export function behindRequests<T>(work: () => Promise<T>): Promise<T> {
+export function runInBackground<T>(work: () => Promise<T>): Promise<T> {
   return current.run(null, work)
 }
 
-/** Whether the current code runs inside `behindRequests`. */
-export function isBehindRequests(): boolean {
+/** Whether the current code runs inside `runInBackground`. */
+export function isInBackground(): boolean {
   return current.getStore() === null
 }
 
