@@ -143,9 +143,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readTenantQuotes': finds(({ transaction, tenant }) =>
     tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
   ),
-  'instances.takePlace': {
+  'instances.takePermit': {
     ...finds(({ database, tenant }) =>
-      instances.takePlace(database, tenant, { max: 10, windowMs: 1_000, given: false }),
+      instances.takePermit(database, tenant, { max: 10, windowMs: 1_000, alreadyAdmitted: false }),
     ),
     commits: true,
   },

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { takePlace } from '#server/database/queries/index.ts'
+import { takePermit } from '#server/database/queries/index.ts'
 import { DistributionRefused, distribute, notSpread } from '#server/database/schema/index.ts'
 import { missingWalls, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
@@ -155,7 +155,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
   test('the limit is exact over connections', async () => {
     const places = await Promise.all(
       Array.from({ length: 25 }, () =>
-        takePlace(app.database, tenantId(b.tenant), { max: 10, windowMs: 60_000, given: false }),
+        takePermit(app.database, tenantId(b.tenant), { max: 10, windowMs: 60_000, alreadyAdmitted: false }),
       ),
     )
     expect(places.filter(({ admitted }) => admitted).length).toBe(10)

@@ -4,14 +4,14 @@ import { backtestRunner } from './backtests/index.ts'
 import { BrokerageBook, books } from './book/index.ts'
 import { tenantMemory, tenantWatch } from './cache/index.ts'
 import type { Config } from './configuration/index.ts'
-import { takePlace } from './database/queries/index.ts'
+import { takePermit } from './database/queries/index.ts'
 import { type Database, replicaReads } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
 import { buildApp } from './http/index.ts'
 import { importRunner } from './imports/index.ts'
 import { readAskedLane } from './lanes/index.ts'
-import { ownLimit, sharedLimit, sharedRedis, type TakePlace, tenantWindow } from './limits/index.ts'
+import { ownLimit, sharedLimit, sharedRedis, type TakePermit, tenantWindow } from './limits/index.ts'
 import { runInOrder } from './runtime/index.ts'
 import {
   type SecretKeys,
@@ -71,13 +71,13 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   const imports = importRunner({ database, clock, log: logger })
   const backtests = backtestRunner({ database, staleReads, clock, log: logger })
   const own = tenantLimit()
-  const placeInDatabase: TakePlace = (tenant, given) =>
-    takePlace(database, tenant, { ...tenantWindow, given })
+  const permitInDatabase: TakePermit = (tenant, alreadyAdmitted) =>
+    takePermit(database, tenant, { ...tenantWindow, alreadyAdmitted })
   const redis =
     config.redisUrl === null
       ? null
       : await sharedRedis(config.redisUrl, {
-          otherwise: placeInDatabase,
+          otherwise: permitInDatabase,
           heard: watch.heard,
           monotonic,
           log: logger,
@@ -90,7 +90,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
           own,
           watch,
           monotonic,
-          takePlace: redis?.takePlace ?? placeInDatabase,
+          takePermit: redis?.takePermit ?? permitInDatabase,
         })
   const memory = tenantMemory(watch, credentialBytesMax)
   const shelf = books({

@@ -9,7 +9,7 @@ export {
   quotaExceeded,
   retryAfterSeconds,
   sharedLimit,
-  type TakePlace,
+  type TakePermit,
   type TenantLimit,
   tenantWindow,
 } from './tenant-limit.ts'

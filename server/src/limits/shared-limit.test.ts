@@ -21,12 +21,14 @@ function fresh(company: () => Company | null = () => stand.company) {
     own: slidingWindow(max, windowMs),
     watch: { company, look: async () => {} },
     monotonic: () => stand.now,
-    takePlace: async (tenant, given) => {
+    takePermit: async (tenant, alreadyAdmitted) => {
       stand.asked++
       await stand.held
       if (stand.away) throw new DatabaseUnavailable('away')
-      if (given) shared.note(tenant, stand.now)
-      return given ? { admitted: true, remaining: 0, retryAfterMs: 0 } : shared.admit(tenant, stand.now)
+      if (alreadyAdmitted) shared.note(tenant, stand.now)
+      return alreadyAdmitted
+        ? { admitted: true, remaining: 0, retryAfterMs: 0 }
+        : shared.admit(tenant, stand.now)
     },
   })
 }

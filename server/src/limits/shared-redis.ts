@@ -1,11 +1,11 @@
 import { type TenantId, type TenantVersions, tenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
-import { type TakePlace, tenantWindow } from './tenant-limit.ts'
+import { type TakePermit, tenantWindow } from './tenant-limit.ts'
 
 /** What the instances share in Redis or Valkey: the limit's window, and word of what has changed. */
 export interface SharedRedis {
   /** Takes places there; in the database while it does not answer. */
-  readonly takePlace: TakePlace
+  readonly takePermit: TakePermit
   /** Tells the other instances that a tenant has moved on. Who does not hear of it learns it from the database. */
   tell(tenant: TenantId, versions: TenantVersions | null): void
   close(): Promise<void>
@@ -23,8 +23,8 @@ const windowOf = (tenant: TenantId) => `lanewise:window:${tenant}`
  * `take_place` of the schema once more, by the clock of Redis: the times of the last admitted requests in microseconds,
  * oldest first. A script runs alone, so two never take the same place.
  */
-const takePlaceScript = `
-local key, most, window, given = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
+const takePermitScript = `
+local key, most, window, alreadyAdmitted = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
 local held = {}
@@ -32,7 +32,7 @@ for _, at in ipairs(redis.call('lrange', key, 0, -1)) do
   at = math.min(tonumber(at), now)
   if now - at < window then held[#held + 1] = at end
 end
-if #held >= most and not given then return {0, 0, window - (now - held[1])} end
+if #held >= most and not alreadyAdmitted then return {0, 0, window - (now - held[1])} end
 held[#held + 1] = now
 while #held > most do table.remove(held, 1) end
 redis.call('del', key)
@@ -51,7 +51,7 @@ export async function sharedRedis(
     log,
   }: {
     /** Takes a place in the database. */
-    otherwise: TakePlace
+    otherwise: TakePermit
     /** Told of tenants that other instances have moved on; null when nobody knows how far. */
     heard: (tenant: TenantId, versions: TenantVersions | null) => void
     monotonic: () => number
@@ -80,12 +80,12 @@ export async function sharedRedis(
   })
   let notBefore = Number.NEGATIVE_INFINITY
 
-  async function take(tenant: TenantId, given: boolean) {
+  async function take(tenant: TenantId, alreadyAdmitted: boolean) {
     const { max, windowMs } = tenantWindow
     const [taken, remaining, retryAfterMicros] = (await withinMs(
-      client.eval(takePlaceScript, {
+      client.eval(takePermitScript, {
         keys: [windowOf(tenant)],
-        arguments: [String(max), String(windowMs * 1000), given ? '1' : '0'],
+        arguments: [String(max), String(windowMs * 1000), alreadyAdmitted ? '1' : '0'],
       }),
     )) as [number, number, number]
     return { admitted: taken === 1, remaining, retryAfterMs: retryAfterMicros / 1000 }
@@ -106,14 +106,14 @@ export async function sharedRedis(
   await Promise.race([connecting, soon(answerMs)])
 
   return {
-    async takePlace(tenant, given) {
-      if (!client.isReady || monotonic() < notBefore) return otherwise(tenant, given)
+    async takePermit(tenant, alreadyAdmitted) {
+      if (!client.isReady || monotonic() < notBefore) return otherwise(tenant, alreadyAdmitted)
       try {
-        return await take(tenant, given)
+        return await take(tenant, alreadyAdmitted)
       } catch (error) {
         isAway(error)
         notBefore = monotonic() + tryAgainMs
-        return otherwise(tenant, given)
+        return otherwise(tenant, alreadyAdmitted)
       }
     },
     tell(tenant, versions) {

@@ -36,8 +36,8 @@ export function quotaExceeded({ retryAfterMs }: Pick<Admission, 'retryAfterMs'>)
   )
 }
 
-/** Takes a place in the window that all instances share, or notes one that was given already. */
-export type TakePlace = (tenant: TenantId, given: boolean) => Promise<Admission>
+/** Takes a place in the window that all instances share, or notes one that was alreadyAdmitted already. */
+export type TakePermit = (tenant: TenantId, alreadyAdmitted: boolean) => Promise<Admission>
 
 /** Of one process that has the database to itself: its own window is the tenant's. */
 export function ownLimit(own: RateLimit, monotonic: () => number): TenantLimit {
@@ -73,12 +73,12 @@ const refusedMax = 10_000
 export function sharedLimit({
   own,
   watch,
-  takePlace,
+  takePermit,
   monotonic,
 }: {
   own: RateLimit
   watch: Pick<TenantWatch, 'company' | 'look'>
-  takePlace: TakePlace
+  takePermit: TakePermit
   monotonic: () => number
 }): TenantLimit {
   const alone = ownLimit(own, monotonic)
@@ -115,7 +115,7 @@ export function sharedLimit({
 
   async function askShared(tenant: TenantId): Promise<Admission> {
     const askedAt = monotonic()
-    const admission = await takePlace(tenant, false)
+    const admission = await takePermit(tenant, false)
     // Soon this instance may be alone again.
     if (admission.admitted) own.note(tenant, monotonic())
     else {
@@ -158,7 +158,7 @@ export function sharedLimit({
           // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
           // in: its own window decides, and the shared one is told.
           const admission = own.admit(tenant, now)
-          if (admission.admitted) await underway(noting, takePlace(tenant, true))
+          if (admission.admitted) await underway(noting, takePermit(tenant, true))
           return admission
         }
         await Promise.allSettled(noting)

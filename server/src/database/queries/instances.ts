@@ -43,7 +43,7 @@ export async function leaveInstance(transaction: TenantTransaction, instance: st
 }
 
 /** Whether a place was had, how many are left, and when the next one comes free. */
-export interface TakenPlace {
+export interface TakenPermit {
   readonly admitted: boolean
   readonly remaining: number
   readonly retryAfterMs: number
@@ -53,15 +53,15 @@ export interface TakenPlace {
  * Takes a place in the window of a tenant that all instances share, by the database's clock. One that is `given` already
  * is noted, whether there was room for it or not.
  */
-export async function takePlace(
+export async function takePermit(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
-  { max, windowMs, given }: { max: number; windowMs: number; given: boolean },
-): Promise<TakenPlace> {
+  { max, windowMs, alreadyAdmitted }: { max: number; windowMs: number; alreadyAdmitted: boolean },
+): Promise<TakenPermit> {
   const [taken = 0, remaining = 0, retryAfterMs = windowMs] = await database.callInTenant<number[]>(
     tenant,
     'take_place',
-    [max, windowMs, given],
+    [max, windowMs, alreadyAdmitted],
   )
   return { admitted: taken === 1, remaining, retryAfterMs }
 }
