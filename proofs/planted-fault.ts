@@ -59,8 +59,8 @@ export const faults = {
   /** Two instances let in twice as many. */
   'each instance counts for itself': {
     file: '/server/src/limits/tenant-limit.ts',
-    text: 'const isAlone = company',
-    instead: 'const isAlone = true || company',
+    text: 'const isAlone = otherInstances',
+    instead: 'const isAlone = true || otherInstances',
   },
   /** Node's own way, where nobody sets it otherwise. */
   'headers may take for ever': {

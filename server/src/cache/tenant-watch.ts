@@ -19,7 +19,7 @@ export interface TenantWatch {
   /** Takes word of a change elsewhere, sooner than the database is asked; null when nobody knows how far it went. */
   heard(tenant: TenantId, versions: TenantVersions | null): void
   /** Which other instances there are, from the last answer that still stands; null where there is none. */
-  company(): Company | null
+  otherInstances(): OtherInstances | null
   /** Another number when the database has become another one: nothing that was read before means anything in it. */
   epoch(): number
   /** Asks the database now, unless it was asked a moment ago. Resolves also when it could not answer: then nothing is current. */
@@ -30,7 +30,7 @@ export interface TenantWatch {
   stop(): Promise<void>
 }
 
-export interface Company {
+export interface OtherInstances {
   readonly others: boolean
   /** Since when this process no longer takes itself for alone, by its monotonic clock. */
   readonly notAloneSince: number
@@ -81,7 +81,7 @@ export function tenantWatch({
   /** Where the next question goes on, and when the last answered one was asked. */
   let since: string | null = null
   let askedAt = Number.NEGATIVE_INFINITY
-  let company: Pick<Company, 'others' | 'joinedMs'> | null = null
+  let otherInstances: Pick<OtherInstances, 'others' | 'joinedMs'> | null = null
   let notAloneSince = Number.NEGATIVE_INFINITY
   let readAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | null = null
@@ -128,10 +128,10 @@ export function tenantWatch({
       server = answered
       for (const [tenant, versions] of tenants) heard(tenant, versions)
       since = next
-      if (others && company?.others === false) {
+      if (others && otherInstances?.others === false) {
         notAloneSince = Math.min(monotonic(), askedAt + lookHoldsMs)
       }
-      company = { others, joinedMs }
+      otherInstances = { others, joinedMs }
       askedAt = began
       failing = false
     } catch (error) {
@@ -188,12 +188,12 @@ export function tenantWatch({
 
     epoch: () => epoch,
 
-    company() {
+    otherInstances() {
       const now = monotonic()
       readAt = now
-      if (!isFresh(now) || company === null) return null
+      if (!isFresh(now) || otherInstances === null) return null
       if (timer === null && looking === null) schedule()
-      const { others, joinedMs } = company
+      const { others, joinedMs } = otherInstances
       return {
         others,
         notAloneSince,

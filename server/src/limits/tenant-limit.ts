@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Problem, problem } from '#contract/errors.ts'
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
-import type { Company, TenantWatch } from '../cache/index.ts'
+import type { OtherInstances, TenantWatch } from '../cache/index.ts'
 import { DatabaseUnavailable, type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { Admission, RateLimit } from '../security/index.ts'
 
@@ -77,7 +77,7 @@ export function sharedLimit({
   monotonic,
 }: {
   own: RateLimit
-  watch: Pick<TenantWatch, 'company' | 'look'>
+  watch: Pick<TenantWatch, 'otherInstances' | 'look'>
   takePermit: TakePermit
   monotonic: () => number
 }): TenantLimit {
@@ -107,9 +107,9 @@ export function sharedLimit({
   }
 
   function admitNow(tenant: TenantId): Admission | null {
-    const company = watch.company()
+    const otherInstances = watch.otherInstances()
     // Whom the others do not know of is not alone for sure.
-    const isAlone = company !== null && !company.others && company.joinedMs !== null
+    const isAlone = otherInstances !== null && !otherInstances.others && otherInstances.joinedMs !== null
     return isAlone && asking.size === 0 ? alone.admitNow(tenant) : refusedNow(tenant)
   }
 
@@ -127,14 +127,19 @@ export function sharedLimit({
   }
 
   /** Waits until the others know of this instance, if there are any. */
-  async function untilJoined(leftMs: number): Promise<Company> {
+  async function untilJoined(leftMs: number): Promise<OtherInstances> {
     const until = monotonic() + leftMs
     for (;;) {
       await watch.look()
-      const company = watch.company()
-      if (company === null) throw nobodyKnows()
-      const waitMs = company.joinedMs === null ? askAgainMs : company.others ? joinMs - company.joinedMs : 0
-      if (waitMs <= 0) return company
+      const otherInstances = watch.otherInstances()
+      if (otherInstances === null) throw nobodyKnows()
+      const waitMs =
+        otherInstances.joinedMs === null
+          ? askAgainMs
+          : otherInstances.others
+            ? joinMs - otherInstances.joinedMs
+            : 0
+      if (waitMs <= 0) return otherInstances
       if (monotonic() + waitMs > until)
         throw new DatabaseUnavailable('This instance has only just joined the others.')
       await delay(waitMs)
@@ -147,14 +152,14 @@ export function sharedLimit({
     remaining: (tenant) => (refusedNow(tenant) === null ? alone.remaining(tenant) : 0),
     async admit(tenant) {
       for (let looks = 0; looks < looksMax; looks++) {
-        const company = await waitWithinDeadline(untilJoined)
-        if (!company.others) await Promise.allSettled(asking)
+        const otherInstances = await waitWithinDeadline(untilJoined)
+        if (!otherInstances.others) await Promise.allSettled(asking)
         const known = admitNow(tenant)
         if (known !== null) return known
         // Alone when it was asked, and by now nobody can say: that must not be taken for either.
-        if (!company.others) continue
+        if (!otherInstances.others) continue
         const now = monotonic()
-        if (now - company.notAloneSince < tenantWindow.windowMs) {
+        if (now - otherInstances.notAloneSince < tenantWindow.windowMs) {
           // What this instance let in while it was alone the shared window does not know of. As yet nobody else lets anybody
           // in: its own window decides, and the shared one is told.
           const admission = own.admit(tenant, now)
