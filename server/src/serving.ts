@@ -78,7 +78,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       ? null
       : await sharedRedis(config.redisUrl, {
           otherwise: permitInDatabase,
-          heard: watch.heard,
+          onTenantChanged: watch.applyVersions,
           monotonic,
           log: logger,
         })

@@ -108,8 +108,8 @@ const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
  */
 const credentialHoldsMs = 600_000
 /** Some twenty megabytes of them. A header with a token of ours has some 500 characters. */
-const heardMax = 20_000
-const heardLengthMax = 1_000
+const verifiedTokensMax = 20_000
+const verifiedHeaderLengthMax = 1_000
 /** About what a token or a sealed secret takes. */
 const credentialBytes = 500
 
@@ -166,20 +166,24 @@ export function callers({
     watch.signedBy(tenantId(claims.tenant_id), claims)
 
   /** Tokens whose signature has held, by the header they came in: a caller sends the same one each time. */
-  const heard = new Map<string, { claims: TokenClaims; tenant: TenantId; name: string }>()
-  function hear(authorization: string | undefined, now: number, signedBy?: (claims: TokenClaims) => void) {
+  const verifiedTokens = new Map<string, { claims: TokenClaims; tenant: TenantId; name: string }>()
+  function verifyToken(
+    authorization: string | undefined,
+    now: number,
+    signedBy?: (claims: TokenClaims) => void,
+  ) {
     const claims = tokens.verify('service', bearerToken(authorization), now, signedBy)
     const known = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
     // One token can be sent in many ways: spaces before it are free, and a header may have 16 KiB of them.
-    if (authorization === undefined || authorization.length > heardLengthMax) return known
-    if (heard.size >= heardMax) heard.clear()
-    heard.set(authorization, known)
+    if (authorization === undefined || authorization.length > verifiedHeaderLengthMax) return known
+    if (verifiedTokens.size >= verifiedTokensMax) verifiedTokens.clear()
+    verifiedTokens.set(authorization, known)
     return known
   }
 
   /** What was heard before and is of this time; whatever is wrong with a token is said by whoever verifies it anew. */
-  function heardNow(authorization: string | undefined, now: number) {
-    const known = heard.get(authorization ?? '')
+  function rememberedToken(authorization: string | undefined, now: number) {
+    const known = verifiedTokens.get(authorization ?? '')
     if (known === undefined) return null
     const { exp, iat } = known.claims
     const seconds = now / 1000
@@ -198,9 +202,9 @@ export function callers({
 
   return {
     async service(authorization, now, network, watch) {
-      const known = heardNow(authorization, now)
+      const known = rememberedToken(authorization, now)
       if (known !== null) watch.signedBy(known.tenant, known.claims)
-      const { claims, tenant, name } = known ?? hear(authorization, now, told(watch))
+      const { claims, tenant, name } = known ?? verifyToken(authorization, now, told(watch))
       const live = await memory.recall(tenant, name, now, async () => {
         watch.refuseSpent(tenant)
         return database.inTenant(tenant, async (transaction) => {
@@ -222,7 +226,7 @@ export function callers({
     },
 
     serviceFromMemory(authorization, now, network) {
-      const { claims, tenant, name } = heardNow(authorization, now) ?? hear(authorization, now)
+      const { claims, tenant, name } = rememberedToken(authorization, now) ?? verifyToken(authorization, now)
       const live = memory.peek<LiveToken>(tenant, name, now)
       if (live === undefined) return null
       noteUse(tenant, live, now, network)

@@ -17,7 +17,7 @@ export interface TenantWatch {
   /** Another number after each change of the tenant that this process knows of; null while it hears of none. */
   changesOf(tenant: TenantId): number | null
   /** Takes word of a change elsewhere, sooner than the database is asked; null when nobody knows how far it went. */
-  heard(tenant: TenantId, versions: TenantVersions | null): void
+  applyVersions(tenant: TenantId, versions: TenantVersions | null): void
   /** Which other instances there are, from the last answer that still stands; null where there is none. */
   otherInstances(): OtherInstances | null
   /** Another number when the database has become another one: nothing that was read before means anything in it. */
@@ -94,7 +94,7 @@ export function tenantWatch({
   let looks = 0
   let failed = 0
 
-  function heard(tenant: TenantId, versions: TenantVersions | null): void {
+  function applyVersions(tenant: TenantId, versions: TenantVersions | null): void {
     const known = watched.get(tenant)
     if (known === undefined) return
     // Nobody knows whether it was committed: what was read before counts for nothing.
@@ -107,7 +107,7 @@ export function tenantWatch({
     known.access = Math.max(known.access, versions.access)
     known.changes = ++changes
   }
-  database.onVersionsMoved(heard)
+  database.onVersionsMoved(applyVersions)
 
   async function ask(): Promise<void> {
     const began = monotonic()
@@ -126,7 +126,7 @@ export function tenantWatch({
         epoch++
       }
       server = answered
-      for (const [tenant, versions] of tenants) heard(tenant, versions)
+      for (const [tenant, versions] of tenants) applyVersions(tenant, versions)
       since = next
       if (others && otherInstances?.others === false) {
         notAloneSince = Math.min(monotonic(), askedAt + lookHoldsMs)
@@ -184,7 +184,7 @@ export function tenantWatch({
       )
     },
 
-    heard,
+    applyVersions,
 
     epoch: () => epoch,
 

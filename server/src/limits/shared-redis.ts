@@ -46,14 +46,14 @@ export async function sharedRedis(
   url: string,
   {
     otherwise,
-    heard,
+    onTenantChanged,
     monotonic,
     log,
   }: {
     /** Takes a place in the database. */
     otherwise: TakePermit
     /** Told of tenants that other instances have moved on; null when nobody knows how far. */
-    heard: (tenant: TenantId, versions: TenantVersions | null) => void
+    onTenantChanged: (tenant: TenantId, versions: TenantVersions | null) => void
     monotonic: () => number
     log: Log
   },
@@ -99,7 +99,7 @@ export async function sharedRedis(
         const [tenant, facts, access] = message.split(' ').map(Number)
         if (tenant === undefined || !Number.isInteger(tenant)) return
         const known = facts !== undefined && access !== undefined
-        heard(tenantId(tenant), known ? { facts, access } : null)
+        onTenantChanged(tenantId(tenant), known ? { facts, access } : null)
       }),
     ),
   ]).catch(isAway)
