@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPlace } from '#engine/place.ts'
-import { missingWalls } from '#server/database/session/index.ts'
+import { databaseSafetyFaults } from '#server/database/session/index.ts'
 import { lanePlaces } from '#server/lanes/index.ts'
 import { secretKeys } from '#server/security/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
@@ -149,7 +149,7 @@ describe('generated data', () => {
   })
 
   test('leave the walls as they were, and a version of its facts to every tenant', async () => {
-    expect(await withDatabase(whole.database.service, missingWalls)).toEqual([])
+    expect(await withDatabase(whole.database.service, databaseSafetyFaults)).toEqual([])
     expect(
       await whole.ask(
         'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',

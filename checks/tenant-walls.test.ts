@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { tablesWithoutTenant } from '#server/database/schema/index.ts'
-import { openDatabase, openWalls } from '#server/database/session/index.ts'
+import { openDatabase, rowLevelSecurityGaps } from '#server/database/session/index.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
 let database: TestDatabase
@@ -35,7 +35,7 @@ test('the reviewed tables without a tenant exist, and no others', async () => {
 test('the catalogue shows no way through a wall', async () => {
   const service = await openDatabase({ connection: database.service })
   try {
-    expect(await service.outsideTenants(openWalls)).toEqual([])
+    expect(await service.outsideTenants(rowLevelSecurityGaps)).toEqual([])
   } finally {
     await service.close()
   }

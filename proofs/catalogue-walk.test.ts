@@ -1,6 +1,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Database, missingWalls, openDatabase, openWalls } from '#server/database/session/index.ts'
+import {
+  type Database,
+  databaseSafetyFaults,
+  openDatabase,
+  rowLevelSecurityGaps,
+} from '#server/database/session/index.ts'
 import { asMaker } from '#testing/database-cluster.ts'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
 
@@ -20,11 +25,11 @@ afterAll(async () => {
   await database.drop()
 })
 
-const found = () => asService.outsideTenants(openWalls)
+const found = () => asService.outsideTenants(rowLevelSecurityGaps)
 
 test('the migrated database has every wall up, and the service may start on it', async () => {
   expect(await found()).toEqual([])
-  expect(await missingWalls(asService)).toEqual([])
+  expect(await databaseSafetyFaults(asService)).toEqual([])
 })
 
 /** What a careless migration could do, what takes it back, and the words in which it must be found. */
@@ -168,7 +173,7 @@ describe('each fault that is planted is found, and keeps the service from starti
     await owner.query(does)
     try {
       expect((await found()).join('\n')).toMatch(words)
-      expect((await missingWalls(asService)).join('\n')).toMatch(words)
+      expect((await databaseSafetyFaults(asService)).join('\n')).toMatch(words)
     } finally {
       await owner.query(undo)
     }
@@ -191,12 +196,12 @@ describe('a role whose sessions have no time-outs of their own keeps the service
     await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
     const asNewSession = await openDatabase({ connection: database.service })
     try {
-      expect(await missingWalls(asNewSession)).toEqual([expect.stringMatching(words)])
+      expect(await databaseSafetyFaults(asNewSession)).toEqual([expect.stringMatching(words)])
     } finally {
       await asNewSession.close()
       await asMaker(makerUrl, (maker) => maker.query(`${role} reset ${name}`))
     }
-    expect(await missingWalls(asService)).toEqual([])
+    expect(await databaseSafetyFaults(asService)).toEqual([])
   })
 })
 
@@ -212,7 +217,7 @@ test('a view that looks with the rights of whoever asks has no fault', async () 
 test('the owner of the tables is above the walls, and is told so alone', async () => {
   const asOwner = await openDatabase({ connection: database.owner })
   try {
-    expect(await missingWalls(asOwner)).toEqual([expect.stringContaining('owns the tables')])
+    expect(await databaseSafetyFaults(asOwner)).toEqual([expect.stringContaining('owns the tables')])
   } finally {
     await asOwner.close()
   }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { takePermit } from '#server/database/queries/index.ts'
 import { DistributionRefused, distribute, notSpread } from '#server/database/schema/index.ts'
-import { missingWalls, openDatabase, tenantId } from '#server/database/session/index.ts'
+import { databaseSafetyFaults, openDatabase, tenantId } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { citusDatabase, citusUrl } from '#testing/citus-database.ts'
 import { call, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
@@ -75,7 +75,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     await expect(stopping).rejects.toThrow('Stopped')
     const service = await openDatabase({ connection: database.service })
     expect((await service.outsideTenants(notSpread))?.length).toBe(tenants.tables.length - 3)
-    expect((await missingWalls(service)).join('\n')).toContain(
+    expect((await databaseSafetyFaults(service)).join('\n')).toContain(
       'The table lanes is not spread over the workers',
     )
     await service.close()
@@ -97,7 +97,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
   test('the service starts on it: every wall stands, and a tenant sees its own rows and no others', async () => {
     app = await appOn(database)
     other = await appOn(database, { secretKeys: [app.secretKey] })
-    expect(await missingWalls(app.database)).toEqual([])
+    expect(await databaseSafetyFaults(app.database)).toEqual([])
     const seen = (tenant: number) =>
       app.database.inTenant(tenantId(tenant), (transaction) =>
         transaction

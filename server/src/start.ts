@@ -6,7 +6,7 @@ import { readKeyCheck, writeEventsOn, writeKeyCheck, writeKeyNames } from './dat
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import {
   type Database,
-  missingWalls,
+  databaseSafetyFaults,
   openDatabase,
   openReplica,
   replicaFaults,
@@ -63,7 +63,7 @@ export async function startService(
     })
     undo.push(() => opened.close())
     const database = watching.transaction === null ? opened : watchedDatabase(opened, watching.transaction)
-    const walls = await missingWalls(database)
+    const walls = await databaseSafetyFaults(database)
     if (walls.length > 0)
       throw new StartRefused(
         `The database is not safe to serve from:\n${walls.map((line) => `  - ${line}`).join('\n')}`,

@@ -8,7 +8,7 @@ import { readKeyCheck } from '../database/queries/index.ts'
 import { missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
   type Database,
-  missingWalls,
+  databaseSafetyFaults,
   openDatabase,
   openReplica,
   replicaFaults,
@@ -151,7 +151,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   // A name that never joins: to it all who are there are others.
   const database = await openDatabase({ connection, instance: randomUUID() })
   try {
-    const walls = await missingWalls(database)
+    const walls = await databaseSafetyFaults(database)
     if (walls.length === 0) say('tenant walls', ok('the service works as a role that they hold against'))
     for (const wall of walls)
       say('tenant walls', wrong(wall, 'Mend it as the line says: the service does not start.'))

@@ -15,8 +15,8 @@ export {
   type StaleReads,
 } from './replica.ts'
 export { RequestDeadline, runInBackground, waitWithinDeadline, withDeadline } from './request-deadline.ts'
-export { missingWalls } from './row-level-security.ts'
-export { openWalls } from './row-level-security-gaps.ts'
+export { databaseSafetyFaults } from './row-level-security.ts'
+export { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 export { type TenantId, type TenantVersions, tenantId, type VersionsListener } from './tenant.ts'
 export { accessChanged, auditMoved, quotesChanged, quotesMade } from './transaction-changes.ts'
 export {

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { TenantTransaction } from '../schema/index.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
-import { missingWalls } from './row-level-security.ts'
+import { databaseSafetyFaults } from './row-level-security.ts'
 
 /**
  * Long reads that may be some seconds old: performance, exports, backtests. Never what the integration interface promises,
@@ -46,7 +46,7 @@ interface Mark {
 export async function replicaFaults(primary: Database, replica: Database): Promise<string[]> {
   const [ours, its] = await Promise.all([primary, replica].map((one) => one.outsideTenants(nameOf)))
   if (ours !== its) return ['The database of DATABASE_REPLICA_URL is of another installation.']
-  return (await missingWalls(replica)).map((line) => `The replica: ${line}`)
+  return (await databaseSafetyFaults(replica)).map((line) => `The replica: ${line}`)
 }
 
 /** Opens a replica for reads alone. Throws where it cannot be reached. */

@@ -8,9 +8,9 @@ import type { TenantTransaction } from '../schema/index.ts'
  *
  * Answers a sentence a fault, fit for an operator; none when the walls are up.
  *
- * @example await openWalls(transaction) // ['The service role may empty (TRUNCATE) lanes, which no tenant wall stops.']
+ * @example await rowLevelSecurityGaps(transaction) // ['The service role may empty (TRUNCATE) lanes, which no tenant wall stops.']
  */
-export async function openWalls(transaction: TenantTransaction): Promise<string[]> {
+export async function rowLevelSecurityGaps(transaction: TenantTransaction): Promise<string[]> {
   const { rows } = await sql<{ fault: string }>`
     with ours as (
       select c.oid, c.relname, c.relkind, c.relrowsecurity, c.relforcerowsecurity, c.relowner, c.reloptions

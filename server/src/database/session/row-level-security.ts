@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { notSpread, type TenantTransaction } from '../schema/index.ts'
 import { roleTimeouts } from './connection.ts'
 import type { Database } from './open-database.ts'
-import { openWalls } from './row-level-security-gaps.ts'
+import { rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 
 /** A time-out of a session that is longer than this bounds nothing that somebody waits for. Milliseconds. */
 const roleTimeoutMsMax = 60_000
@@ -16,7 +16,7 @@ const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
  * or for an unforced owner, a database without fsync loses what it acknowledged, and without time-outs of the role a
  * call that is one message may run for ever.
  */
-export async function missingWalls(database: Database): Promise<string[]> {
+export async function databaseSafetyFaults(database: Database): Promise<string[]> {
   return database.outsideTenants(async (transaction) => {
     const { rows: settings } = await sql<{ name: string; setting: string }>`
       select name, setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')
@@ -50,7 +50,7 @@ export async function missingWalls(database: Database): Promise<string[]> {
           : []),
       ]),
       ...(isAbove ? [] : await missingTimeouts(transaction)),
-      ...(isAbove ? [] : await openWalls(transaction)),
+      ...(isAbove ? [] : await rowLevelSecurityGaps(transaction)),
       ...((await notSpread(transaction)) ?? []).map(
         (table) =>
           `The table ${table} is not spread over the workers as the others are. Run npm run distribute.`,
