@@ -1,4 +1,4 @@
-/** How the value of a field is kept: whole cents, text, or a time in epoch milliseconds. */
+/** How the value of a field is stored: whole cents, text, or a time in epoch milliseconds. */
 export type BookingUnit = 'cents' | 'text' | 'time'
 interface UnitValues {
   readonly cents: number
@@ -6,18 +6,20 @@ interface UnitValues {
   readonly time: number
 }
 
-/** What is said of a booking field. Events are made of the history of a lane, so a field of theirs is audited. */
+/**
+ * The properties of a booking field. Events are built from a lane's history, so a field that is in events is audited.
+ */
 type BookingFieldRow = {
-  /** Its name in answers, in events and in the history of a lane. */
+  /** The field's name in responses, in events and in the history of a lane. */
   readonly shown: string
-  /** Its name in a signed update and in a file that is imported; null for what only a cancellation sets. */
+  /** The field's name in a signed update and in an imported file; null for a field that only a cancellation sets. */
   readonly sent: string | null
-  /** Its column in the table `lanes`. */
+  /** The field's column in the table `lanes`. */
   readonly column: string
   readonly unit: BookingUnit
-  /** Its column in an exported file; null where the file does not have it. */
+  /** The field's column in an exported file; null if exported files do not include the field. */
   readonly csv: string | null
-  /** What a cancellation does to it. */
+  /** What a cancellation does to the field. */
   readonly cancellation: 'clears' | 'keeps' | 'sets'
 } & (
   | { readonly audited: true; readonly inEvents: boolean }
@@ -25,8 +27,8 @@ type BookingFieldRow = {
 )
 
 /**
- * The fields of a booking. What is read, written, audited, sent as events, answered, imported and exported of a booking
- * follows from this table. CONTRIBUTING.md lists what a new field needs beside its row.
+ * The fields of a booking. Queries, the audit log, events, responses, imports and exports are all generated from this
+ * table. CONTRIBUTING.md lists the other changes that a new field needs.
  */
 export const bookingTable = {
   customerRateCents: {
@@ -55,7 +57,7 @@ export const bookingTable = {
     column: 'customer_name',
     unit: 'text',
     csv: 'Customer',
-    // Who is billed does not depend on the truck that fell through.
+    // A cancelled truck does not change which customer is billed.
     cancellation: 'keeps',
     audited: true,
     inEvents: true,
@@ -116,9 +118,9 @@ export const bookingTable = {
 type BookingTable = typeof bookingTable
 export type BookingField = keyof BookingTable
 
-/** The fields whose row says `Said`. */
-type FieldsThat<Said> = {
-  [F in BookingField]: BookingTable[F] extends Said ? F : never
+/** The fields whose row in the table matches `Row`. */
+type FieldsThat<Row> = {
+  [F in BookingField]: BookingTable[F] extends Row ? F : never
 }[BookingField]
 export type SentBookingField = FieldsThat<{ sent: string }>
 export type ClearedBookingField = FieldsThat<{ cancellation: 'clears' }>
@@ -126,7 +128,7 @@ export type ClearedBookingField = FieldsThat<{ cancellation: 'clears' }>
 export type CancellationField = FieldsThat<{ cancellation: 'sets' }>
 export type CsvBookingField = FieldsThat<{ csv: string }>
 
-/** What a field is called, in the place that `Where` names. */
+/** The name of a field in the context that `Where` selects. */
 export type BookingName<
   Where extends 'shown' | 'sent' | 'column' | 'csv',
   F extends BookingField = BookingField,
@@ -136,7 +138,7 @@ export type BookingUnitOf<F extends BookingField> = BookingTable[F]['unit']
 /** The value of a field: amounts in whole cents, times in epoch milliseconds. */
 export type BookingValue<F extends BookingField> = UnitValues[BookingUnitOf<F>]
 
-/** What is booked on a lane: a value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
+/** A lane's booking. A value is null until it is known. Amounts in whole cents, times in epoch milliseconds. */
 export type Booking = { readonly [F in BookingField]: BookingValue<F> | null }
 
 export const bookingFields = Object.keys(bookingTable) as readonly BookingField[]
@@ -153,12 +155,12 @@ export const clearedBookingFields = bookingFields.filter(
 export const cancellationFields = bookingFields.filter(
   (field): field is CancellationField => bookingTable[field].cancellation === 'sets',
 )
-/** The fields that an exported file has. */
+/** The fields that an exported file contains. */
 export const csvBookingFields = bookingFields.filter(
   (field): field is CsvBookingField => bookingTable[field].csv !== null,
 )
 
-/** Each field with what `value` gives for it. */
+/** Maps each field to the result of `value(field)`. */
 export function ofEachBookingField<F extends BookingField, V>(
   fields: readonly F[],
   value: (field: F) => V,

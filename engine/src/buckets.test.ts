@@ -13,7 +13,7 @@ const quote = (daysAgo: number, outcome: PastQuote['outcome'] = 'won') => ({
 const bucketsOf = (quotes: ReturnType<typeof quote>[]) => laneBuckets(countHistory(quotes, NOW))
 
 describe('laneBuckets', () => {
-  it('runs from the first bucket with a quote to now, oldest first, with empty ones between', () => {
+  it('covers all buckets from the first with a quote until now, oldest first, including empty buckets', () => {
     expect(bucketsOf([quote(1, 'pending'), quote(95), quote(99, 'lost')]).buckets).toEqual([
       { quotes: 2, wins: 1, losses: 1 },
       { quotes: 0, wins: 0, losses: 0 },
@@ -22,28 +22,28 @@ describe('laneBuckets', () => {
     ])
   })
 
-  it('keeps the empty buckets after the last quote: silence counts', () => {
+  it('keeps empty buckets after the last quote', () => {
     expect(bucketsOf([quote(70)]).buckets.map((bucket) => bucket.quotes)).toEqual([1, 0, 0])
   })
 
-  it('cuts at exactly 30 days', () => {
+  it('starts a new bucket at exactly 30 days', () => {
     expect(bucketsOf([quote(0)]).buckets).toHaveLength(1)
     expect(bucketsOf([{ ...quote(0), quotedAt: NOW - 30 * DAY + 1 }]).buckets).toHaveLength(1)
     expect(bucketsOf([quote(30)]).buckets).toHaveLength(2)
   })
 
-  it('holds at most 13 and counts the older and the future quotes apart', () => {
+  it('has at most 13 buckets and counts older and future quotes separately', () => {
     const kept = bucketsOf([quote(389.9), quote(390), quote(4000), quote(-0.001)])
     expect(kept.buckets).toHaveLength(BUCKETS_MAX)
     expect([kept.older, kept.future]).toEqual([2, 1])
   })
 
-  it('is empty when nothing is recent', () => {
+  it('is empty when no quote is recent', () => {
     expect(bucketsOf([quote(500), quote(-3)])).toEqual({ buckets: [], older: 1, future: 1 })
     expect(bucketsOf([])).toEqual({ buckets: [], older: 0, future: 0 })
   })
 
-  it('takes counts in any order, with older and future ones in any bucket beyond', () => {
+  it('accepts counts in any order and any bucket number for older and future quotes', () => {
     const count = (bucket: number) => ({ bucket, won: 1, lost: 2, pending: 3 })
     expect(laneBuckets([count(40), count(1), count(-2), count(0), count(1), count(13)])).toEqual({
       buckets: [

@@ -1,29 +1,29 @@
 import type { HistoryCount } from './history-counts.ts'
 
-/** A month of a lane's life: 30 days, counted back from now, so that each holds the same number of days. */
+/** Quotes of one 30-day period, counted back from now. Calendar months are not used because their lengths differ. */
 export interface LaneBucket {
   readonly quotes: number
   readonly wins: number
   readonly losses: number
 }
 
-/** Buckets of 30 days, at most 13: a little over a year, so that a season is seen once. */
+/** At most 13 buckets of 30 days: a little over one year, so that each season occurs once. */
 export const BUCKET_DAYS = 30
 export const BUCKETS_MAX = 13
 
 export interface LaneBuckets {
   /** Oldest first, from the first bucket with a quote to the one that ends now. Empty when no quote is recent enough. */
   readonly buckets: readonly LaneBucket[]
-  /** Quotes older than the oldest possible bucket. */
+  /** Number of quotes older than the oldest possible bucket. */
   readonly older: number
-  /** Quotes dated after now, from a clock that runs ahead or a wrong import. */
+  /** Number of quotes dated after now, because of a fast clock or an import with wrong dates. */
   readonly future: number
 }
 
 /**
- * A lane's quotes as consecutive 30-day buckets that end now, from their counts in any order. A quote made now is in the
- * last one; a quote 30 days old to the millisecond is in the one before. Quotes too old or dated in the future are in
- * none, and are counted apart.
+ * Groups a lane's quote counts, given in any order, into consecutive 30-day buckets that end now. A quote made now is
+ * in the last bucket; a quote exactly 30 days old is in the bucket before it. Quotes that are too old or dated in the
+ * future are in no bucket and are counted separately.
  *
  * @example // quotes 1 and 40 days old, the older one won
  * // { buckets: [{ quotes: 1, wins: 1, losses: 0 }, { quotes: 1, wins: 0, losses: 0 }], older: 0, future: 0 }

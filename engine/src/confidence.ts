@@ -1,7 +1,7 @@
-/** How much history stands behind a number, by the count of decided quotes. */
+/** How much history supports a number, by the count of decided quotes. */
 export type Confidence = 'high' | 'medium' | 'low' | 'none'
 
-/** Decided quotes needed for each level, the most trusted first. */
+/** Minimum number of decided quotes for each level, highest level first. */
 export const CONFIDENCE_LEVELS: readonly { readonly level: Confidence; readonly decidedMin: number }[] = [
   { level: 'high', decidedMin: 15 },
   { level: 'medium', decidedMin: 5 },
@@ -10,7 +10,7 @@ export const CONFIDENCE_LEVELS: readonly { readonly level: Confidence; readonly 
 ]
 
 /**
- * The confidence of a lane with so many decided (won or lost) quotes.
+ * The confidence level for a lane with this many decided (won or lost) quotes.
  *
  * @example confidence(14) // 'medium'
  */
@@ -19,7 +19,7 @@ export function confidence(decidedCount: number): Confidence {
 }
 
 /**
- * How many more decided quotes would raise the confidence by one level, or null at the top.
+ * How many more decided quotes are needed to reach the next confidence level, or null at the highest level.
  *
  * @example decidedToNextConfidence(11) // 4
  */

@@ -31,11 +31,11 @@ describe('equipmentCode', () => {
     ['CON', ['CON', 'Conestoga']],
     ['IMC', ['IMC', 'intermodal']],
   ]
-  it.each(folded)('keeps every spelling of %s under one code', (code, spellings) => {
+  it.each(folded)('maps every spelling of %s to one code', (code, spellings) => {
     for (const spelling of spellings) expect([spelling, equipmentCode(spelling)]).toEqual([spelling, code])
   })
 
-  it('lets a code it does not know stand for itself, in upper case', () => {
+  it('keeps an unknown code, in upper case', () => {
     expect(equipmentCode('vr')).toBe('VR')
     expect(equipmentCode('lowboy_3-axle')).toBe('LOWBOY_3-AXLE')
     expect(equipmentCode('X53')).toBe('X53')
@@ -73,7 +73,7 @@ describe('equipmentCode', () => {
     expect(equipmentCode(text)).toBeNull()
   })
 
-  it('does not mind the length of the trailer', () => {
+  it('ignores the trailer length', () => {
     for (const text of [
       "53' van",
       '53 dry van',
@@ -92,19 +92,19 @@ describe('equipmentCode', () => {
     expect(equipmentCode('step deck 53')).toBe('SD')
   })
 
-  it('tells its own spellings from codes that a brokerage made up', () => {
+  it('distinguishes known spellings from codes that a brokerage defines', () => {
     expect(knownEquipment('rfr')).toBe('R')
     expect(knownEquipment('VR')).toBeNull()
   })
 
-  it('says of a number that it is a rate', () => {
+  it('reports that a number looks like a rate', () => {
     expect(equipmentFault('2150')).toMatch(/; 2150 looks like a rate$/)
     expect(equipmentFault('$2,150.00')).toMatch(/; \$2,150.00 looks like a rate$/)
     expect(equipmentFault('53')).toMatch(/; 53 is a number$/)
     expect(equipmentFault('curtain side')).not.toMatch(/rate/)
   })
 
-  it('gives a code that folds to itself', () => {
+  it('is idempotent', () => {
     for (const [code] of folded) expect(equipmentCode(code)).toBe(code)
   })
 })

@@ -1,7 +1,7 @@
 /**
- * Codes an equipment is kept under, each with the other spellings in use: load boards' codes, EDI X12 codes (CV, RT,
- * FT), vendors' names. The length of the trailer does not matter ("53' van", "flatbed_48"), and a space in a spelling may
- * also be a hyphen, an underscore or nothing.
+ * Equipment codes as stored, each with its other spellings in use: load board codes, EDI X12 codes (CV, RT, FT) and
+ * vendors' names. The trailer length is ignored ("53' van", "flatbed_48"). A space in a spelling may also be written
+ * as a hyphen, an underscore or nothing.
  */
 const SPELLINGS_OF_CODE: Readonly<Record<string, readonly string[]>> = {
   V: ['VAN', 'DRY', 'DRY VAN', 'VAN DRY', 'DV', 'DRV', 'CV', 'VN', 'DRY VAN TRAILER', 'STANDARD VAN'],
@@ -37,21 +37,21 @@ const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** Room for the longest known name with a few spaces too many. */
+/** Long enough for the longest known name with a few extra spaces. */
 const TEXT_LENGTH_MAX = 40
 
-/** Behind or before a name: 53, 53', 53ft, 53-foot, (53'). */
+/** A trailer length before or after the name: 53, 53', 53ft, 53-foot, (53'). */
 const LENGTH_BEFORE =
   /^\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\b\.?)?\)?[ _-]*(?=[A-Z])(?!(?:FT|FOOT|FEET)$)/
-const LENGTH_BEHIND = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\.?)?\)?$/
+const LENGTH_AFTER = /(?<=[A-Z])[ _-]*\(?[2-5]\d(?:['’"]|[ -]?(?:FT|FOOT|FEET)\.?)?\)?$/
 
 /**
- * The code an equipment is kept and compared under, or null when the text is no equipment code.
+ * The normalized equipment code, used for storage and comparison, or null if the text is not an equipment code.
  *
- * Any code of 1 to 20 letters, digits, `_` and `-` stands for itself in upper case, except for a number: that is a rate
- * or a length in the wrong column. The usual names of van, reefer and flatbed (and a few of the rest) fold to one code. A
- * space or the length of the trailer is allowed only with a known name, "53' dry van". `VR` (van or reefer) is an
- * equipment of its own: folding it to one of the two would be a guess.
+ * The usual names of van, reefer, flatbed and a few other types map to one code each. Any other text of 1 to 20
+ * letters, digits, `_` and `-` is kept as a code in upper case. A number alone is rejected: it is a rate or a length
+ * in the wrong column. Spaces and a trailer length are accepted only with a known name ("53' dry van"). `VR` (van or
+ * reefer) is a separate code, because mapping it to V or R would be a guess.
  *
  * @example equipmentCode('dry van') // 'V'
  * @example equipmentCode("53' reefer") // 'R'
@@ -65,22 +65,23 @@ export function equipmentCode(text: string): string | null {
   return /^[A-Za-z0-9_-]{1,20}$/.test(text.trim()) && /[A-Z]/.test(upper) ? upper : null
 }
 
-/** The code of a text that is one of the usual spellings, or null: other codes may be anything. */
+/** The code of a known spelling, or null for any other text (including codes that a brokerage defines itself). */
 export function knownEquipment(text: string): string | null {
   const trimmed = text.trim()
-  // Checked before upper-casing: some letters beyond A to Z become plain ones when their case changes.
+  // Checked before upper-casing, because some non-ASCII letters become ASCII letters in upper case.
   if (trimmed.length > TEXT_LENGTH_MAX || !/^[A-Za-z0-9_ '’"().-]+$/.test(trimmed)) return null
   const upper = trimmed.toUpperCase().replace(/ +/g, ' ')
   return (
     CODE_OF_SPELLING.get(upper) ??
     CODE_OF_SPELLING.get(upper.replace(LENGTH_BEFORE, '')) ??
-    CODE_OF_SPELLING.get(upper.replace(LENGTH_BEHIND, '')) ??
+    CODE_OF_SPELLING.get(upper.replace(LENGTH_AFTER, '')) ??
     null
   )
 }
 
 /**
- * What is wrong with a text that is no equipment, as the end of a sentence that begins with the field's name.
+ * The error message for a text that is not an equipment code. The caller puts the field's name in front of the
+ * message.
  *
  * @example equipmentFault('2150') // 'must be an equipment code of ..., such as V, R or F; 2150 looks like a rate'
  */

@@ -16,7 +16,7 @@ const at = (quotedAt: number, outcome: Outcome = 'won', rateCents = 200_000): Qu
 })
 
 describe('countHistory', () => {
-  it('counts by 30 days and by calendar month, the newest first', () => {
+  it('counts by 30-day bucket and calendar month, newest first', () => {
     const late = Date.UTC(2026, 0, 31, 23, 59, 59, 999)
     expect(
       countHistory([at(NOW - 40 * DAY), at(late, 'lost', 0), at(late + 1, 'pending'), at(late + 2)], NOW),
@@ -44,7 +44,7 @@ describe('countHistory', () => {
     ).toEqual([[0], [0], [1], [12], [13], [13], [-1], [-1]])
   })
 
-  it('sums cents exactly, however many', () => {
+  it('sums any number of cents exactly', () => {
     const quotes = Array.from({ length: 1000 }, () => at(NOW, 'won', 999_999_999))
     expect(countHistory(quotes, NOW)[0]?.rateSumCents).toBe(999_999_999_000)
   })
@@ -52,7 +52,7 @@ describe('countHistory', () => {
 
 const moment = fc.oneof(
   fc.integer({ min: NOW - 500 * DAY, max: NOW + 40 * DAY }),
-  // On and beside the edges of buckets.
+  // At and next to bucket boundaries.
   fc
     .tuple(fc.integer({ min: -2, max: 15 }), fc.integer({ min: -1, max: 1 }))
     .map(([periods, ms]) => NOW - periods * PERIOD + ms),
@@ -74,7 +74,7 @@ const described = (history: readonly Quote[], now: number) =>
   })
 
 describe('countsHoldUntil', () => {
-  it('is when the next quote is 30 days older than its bucket began, to the millisecond', () => {
+  it('is the millisecond at which the first quote moves to the next bucket', () => {
     const until = (history: Quote[]) => countsHoldUntil(countHistory(history, NOW), NOW)
     expect(until([at(NOW - 40 * DAY), at(NOW - 41 * DAY)])).toBe(NOW + 19 * DAY)
     expect(until([at(NOW - 40 * DAY), at(NOW)])).toBe(NOW + 20 * DAY)
@@ -82,12 +82,12 @@ describe('countsHoldUntil', () => {
     expect(until([at(NOW - PERIOD + 1)])).toBe(NOW + 1)
   })
 
-  it('is the time of a future quote', () => {
+  it('is the date of a future quote', () => {
     const history = [at(NOW + 70 * DAY), at(NOW + 65 * DAY), at(NOW + 9 * PERIOD)]
     expect(countsHoldUntil(countHistory(history, NOW), NOW)).toBe(NOW + 65 * DAY)
   })
 
-  it('is never where all quotes are too old, or there is none', () => {
+  it('is Infinity when all quotes are too old or there are none', () => {
     expect(countsHoldUntil(countHistory([at(NOW - 13 * PERIOD), at(0)], NOW), NOW)).toBe(
       Number.POSITIVE_INFINITY,
     )
@@ -95,7 +95,7 @@ describe('countsHoldUntil', () => {
     expect(countsHoldUntil(countHistory([at(NOW - 13 * PERIOD + 1)], NOW), NOW)).toBe(NOW + 1)
   })
 
-  it('until then the lane is described alike, and at it the counts are others', () => {
+  it('gives the same insight before this time and different counts at this time', () => {
     fc.assert(
       fc.property(quotes, fc.double({ min: 0, max: 1, noNaN: true }), (history, share) => {
         const until = countsHoldUntil(countHistory(history, NOW), NOW)
@@ -113,7 +113,7 @@ describe('countsHoldUntil', () => {
   })
 })
 
-it('the counts describe to the last bit what the rows describe one by one', () => {
+it('an insight from counts equals an insight from single quotes to the last bit', () => {
   fc.assert(
     fc.property(quotes, (history) => {
       const { history: told, evidence } = described(history, NOW)

@@ -4,24 +4,29 @@ import type { Outcome, PastQuote } from './history.ts'
 
 const BUCKET_MS = BUCKET_DAYS * 86_400_000
 
-/** The quotes of one 30-day bucket that were made in one calendar month: all that lane insight asks of them. */
+/**
+ * Counts of the quotes that are in one 30-day bucket and in one calendar month. Lane insight needs only these counts.
+ */
 export interface HistoryCount {
-  /** Whole periods of 30 days back from now: 0 the last, below 0 dated in the future, 13 and more too old to score. */
+  /** Age in whole 30-day periods: 0 is the most recent, -1 is dated in the future, 13 is too old to score. */
   readonly bucket: number
-  /** The calendar month (UTC) as year x 12 + month, January being 0. */
+  /** The calendar month (UTC) as year x 12 + month, where January is 0. */
   readonly month: number
   readonly won: number
   readonly lost: number
   readonly pending: number
-  /** Quotes with a rate above 0, and the sum of their rates that count. */
+  /**
+   * Number of quotes with a rate above 0. `rateSumCents` is the sum of their effective rates (see `rateThatCounts`).
+   */
   readonly priced: number
   readonly rateSumCents: number
-  /** When the oldest of them was made, in epoch milliseconds: the first to grow into the next bucket. */
+  /** Time of the oldest quote in epoch milliseconds. This quote is the first to move to the next bucket. */
   readonly oldestAt: number
 }
 
 /**
- * Quotes counted by bucket and month, the newest first. All future quotes are in bucket -1, all older ones in bucket 13.
+ * Counts quotes by bucket and month, newest first. Future quotes are in bucket -1; quotes too old to score are in
+ * bucket 13.
  *
  * @example // at the end of 2026-02-01, a win of 200000 cents made at its noon
  * // [{ bucket: 0, month: 24313, won: 1, lost: 0, pending: 0, priced: 1, rateSumCents: 200000, oldestAt: 1769947200000 }]
@@ -35,11 +40,11 @@ export function countHistory(
   return counter.counts()
 }
 
-/** Counts quotes by bucket and month one by one: see `countHistory`. */
+/** Counts quotes by bucket and month, one quote at a time. See `countHistory`. */
 export class HistoryCounter {
   readonly #now: number
   readonly #counts = new Map<number, { -readonly [Member in keyof HistoryCount]: HistoryCount[Member] }>()
-  /** The month of a day: a date costs more than all the rest of a count. */
+  /** Cache of the month of each day: building a Date costs more than the rest of `add`. */
   readonly #months = new Map<number, number>()
 
   constructor(now: number) {
@@ -82,17 +87,17 @@ export class HistoryCounter {
 }
 
 /**
- * The first moment (epoch milliseconds) after `now`, when the quotes were counted, at which one of them lies in another
- * bucket, Infinity when none ever will: until then a lane's answer stays the same unless its quotes change.
+ * The time (epoch milliseconds) at which the first quote moves to another bucket, or Infinity if no quote will. `now`
+ * is the time of the count. Until the returned time, a lane's insight stays the same unless its quotes change.
  *
  * @example // one quote, made 40 days before `now`
- * // now + 20 days: then it is 60 days old
+ * // now + 20 days, when the quote is 60 days old
  */
 export function countsHoldUntil(counts: readonly HistoryCount[], now: number): number {
   let until = Number.POSITIVE_INFINITY
   for (const { oldestAt } of counts) {
     const bucket = bucketOf(oldestAt, now)
-    // However far in the future, a quote enters bucket 0 at its own time.
+    // A future quote enters bucket 0 at its own date.
     if (bucket < BUCKETS_MAX) until = Math.min(until, oldestAt + Math.max(0, bucket + 1) * BUCKET_MS)
   }
   return until
@@ -102,7 +107,7 @@ function bucketOf(quotedAt: number, now: number): number {
   return Math.floor((now - quotedAt) / BUCKET_MS)
 }
 
-/** A calendar month in UTC as one number, so that equal months are equal. */
+/** A calendar month in UTC as one number, which can be compared and used as a key. */
 function monthOf(time: number): number {
   const date = new Date(time)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()

@@ -1,12 +1,12 @@
-/** How a quote ended. `pending` is a quote nobody has answered yet; won and lost quotes are "decided". */
+/** The outcome of a quote. A `pending` quote has no answer from the customer yet; won and lost quotes are "decided". */
 export type Outcome = 'won' | 'lost' | 'pending'
 
 /**
- * One quote as pricing sees it: a lane line of a quote request, reduced to the facts that count.
+ * One quote (one lane of a quote request) with the fields that pricing needs.
  *
- * `rateCents` is the rate that counts: the booked customer rate when the TMS has pushed one, else the quoted rate.
- * `costCents` is the booked truck cost when pushed, else the estimate, else null.
- * Times are epoch milliseconds; `miles` are loaded miles, null where unknown.
+ * `rateCents` is the effective rate: the booked customer rate (AR) if the TMS has sent one, else the quoted rate.
+ * `costCents` is the booked truck cost (AP) if the TMS has sent one, else the estimated cost, else null. Times are
+ * epoch milliseconds. `miles` are loaded miles, null if unknown.
  */
 export interface PastQuote {
   readonly laneId: number
@@ -18,7 +18,7 @@ export interface PastQuote {
 }
 
 /**
- * The rate that counts for a lane, in cents: booked AR when there is one, else what was quoted.
+ * The effective rate of a lane, in cents: the booked customer rate (AR) if known, else the quoted rate.
  *
  * @example rateThatCounts({ quotedRateCents: 210000, customerRateCents: 205000 }) // 205000
  */
@@ -27,7 +27,7 @@ export function rateThatCounts(lane: { quotedRateCents: number; customerRateCent
 }
 
 /**
- * The cost that counts for a lane, in cents: booked AP when there is one, else the estimate, else null.
+ * The effective cost of a lane, in cents: the booked truck cost (AP) if known, else the estimated cost, else null.
  *
  * @example costThatCounts({ estimatedCostCents: 170000, truckCostCents: null }) // 170000
  */
@@ -38,7 +38,7 @@ export function costThatCounts(lane: {
   return lane.truckCostCents ?? lane.estimatedCostCents
 }
 
-/** Won or lost: a quote somebody answered. */
+/** Whether a quote was won or lost. */
 export function isDecided(quote: { outcome: Outcome }): boolean {
   return quote.outcome !== 'pending'
 }

@@ -26,7 +26,7 @@ const describeQuotes = (quotes: PastQuote[], rest: Partial<LaneQuestion> = {}) =
     ...rest,
   })
 
-/** So many won, lost and pending quotes so many days ago. */
+/** Creates won, lost and pending quotes that are a given number of days old. */
 const some = (daysAgo: number, won: number, lost: number, pending = 0) => [
   ...Array.from({ length: won }, () => past(daysAgo)),
   ...Array.from({ length: lost }, () => past(daysAgo, 'lost')),
@@ -36,17 +36,17 @@ const some = (daysAgo: number, won: number, lost: number, pending = 0) => [
 const GROWING = [...some(100, 0, 1, 1), ...some(70, 1, 2), ...some(40, 2, 1, 1), ...some(10, 4, 1, 1)]
 
 describe('describeLane', () => {
-  it('says when the last quote was, where all are too old to judge by', () => {
+  it('states the month of the last quote when all quotes are too old to score', () => {
     expect(describeQuotes(some(3_000, 3, 0)).summary).toBe(
       'On this lane with this equipment you won all 3 decided quotes (100.0%) over 1 month at an average rate of $2,000: the last quote was in March 2018, too long ago to judge by.',
     )
   })
 
-  it('speaks of no average rate where no quote carries one', () => {
+  it('omits the average rate when no quote has a rate', () => {
     expect(describeQuotes([past(3, 'won', 0)]).summary).not.toContain('average rate')
   })
 
-  it('puts history, scores, signals and evidence together', () => {
+  it('combines history, scores, signals and evidence', () => {
     const insight = describeQuotes(GROWING, { parent: { wins: 7, decided: 12 } })
     expect(insight.scope).toBe('equipment')
     expect(insight.history).toEqual({
@@ -81,12 +81,12 @@ describe('describeLane', () => {
     )
   })
 
-  it('measures the lane against the tenant without it', () => {
+  it('compares the lane with the tenant’s other lanes only', () => {
     const { evidence } = describeQuotes(GROWING, { parent: { wins: 37, decided: 62 } })
     expect(evidence.par).toBeCloseTo((30 + 8) / (50 + 20), 12)
   })
 
-  it('keeps old and future quotes in the history, out of the scores, and counts them', () => {
+  it('counts old and future quotes in the history but not in the scores', () => {
     const insight = describeQuotes([...some(500, 3, 0), ...some(5, 1, 1), ...some(-2, 0, 4)])
     expect(insight.history).toMatchObject({ totalQuotes: 9, wins: 4, losses: 5, winRatePct: 44.4 })
     expect(insight.evidence).toMatchObject({ decided: 2, bucketCount: 1, olderQuotes: 3, futureQuotes: 4 })
@@ -101,7 +101,7 @@ describe('describeLane', () => {
     ).toBe(2)
   })
 
-  it('averages the rates that are rates, unless the average is given', () => {
+  it('averages the rates above zero, unless an average is given', () => {
     const quotes = [past(1, 'won', 200_000), past(1, 'lost', 210_001), past(1, 'won', 0)]
     expect(describeQuotes(quotes).history.avgRateCents).toBe(205_000.5)
     expect(describeQuotes(quotes, { avgRateCents: 123_456 }).history.avgRateCents).toBe(123_456)
@@ -118,8 +118,8 @@ describe('describeLane', () => {
   })
 })
 
-describe('the sentence', () => {
-  it('names the scope when it is wider than asked, and only then', () => {
+describe('the summary sentence', () => {
+  it('names the scope only when it is wider than requested', () => {
     const sentence = (askedScope: LaneQuestion['askedScope'], usedScope: LaneQuestion['usedScope']) =>
       describeQuotes(some(5, 1, 1), { askedScope, usedScope }).summary
     expect(sentence('corridor', 'corridor')).toMatch(/^On this lane across all equipment you won 1 of 2/)
@@ -138,13 +138,13 @@ describe('the sentence', () => {
     expect(sentence('equipment', 'tenant')).toContain('this looks at all your lanes, where')
   })
 
-  it('compares all lanes with no other lane', () => {
+  it('makes no comparison with other lanes for the scope of all lanes', () => {
     const tenant = { askedScope: 'equipment', usedScope: 'tenant' } as const
     expect(describeQuotes(GROWING, tenant).summary).not.toContain('other lanes')
     expect(describeQuotes(some(1, 1, 1), tenant).summary).toMatch(/at an average rate of \$2,000\.$/)
   })
 
-  it('says when nothing is decided, for one quote and for several', () => {
+  it('states that no quote is decided, for one quote and for several', () => {
     const one = describeQuotes([past(1, 'pending')])
     expect(one.history.winRatePct).toBe(0)
     expect(one.summary).toBe(
@@ -155,13 +155,13 @@ describe('the sentence', () => {
     )
   })
 
-  it('says when there is too little to compare', () => {
+  it('states when there are too few outcomes to compare', () => {
     expect(describeQuotes([past(1)]).summary).toBe(
       'On this lane with this equipment you won the only decided quote (100.0%) over 1 month at an average rate of $2,000: too few recent outcomes to compare with your other lanes.',
     )
   })
 
-  it('tells what was, not what will be', () => {
+  it('describes the past and makes no forecast', () => {
     const faded = [...some(100, 5, 1), ...some(70, 4, 2), ...some(40, 1, 5), ...some(10, 0, 6)]
     const { summary, signals } = describeQuotes(faded)
     expect(signals).toMatchObject({ strength: 'weak', trend: 'cooling' })
@@ -186,7 +186,7 @@ describe('bad history', () => {
     expect(insight.summary).not.toMatch(/NaN|null|undefined|Infinity/)
   })
 
-  it('any history gives finite numbers and one whole sentence', () => {
+  it('gives finite numbers and one complete sentence for any history', () => {
     const quote = fc
       .tuple(
         fc.integer({ min: -100, max: 1000 }),
@@ -214,7 +214,7 @@ describe('bad history', () => {
 describe('rescaledAverage', () => {
   const haulLog = (miles: number | null) => Math.log(miles ?? 400)
 
-  it('scales each rate to the miles asked for, unknown miles as the curve has them', () => {
+  it('scales each rate to the requested miles, with the curve’s value for unknown miles', () => {
     const loads = [
       { rateCents: 100_000, miles: 100 },
       { rateCents: 300_000, miles: 200 },
@@ -224,12 +224,12 @@ describe('rescaledAverage', () => {
     expect(rescaledAverage(countMiles(loads), 200, haulLog)).toBeCloseTo((200_000 + 300_000 + 250_000) / 3, 6)
   })
 
-  it('is nothing where no quote carries a rate', () => {
+  it('is null when no quote has a rate', () => {
     expect(rescaledAverage(countMiles([{ rateCents: 0, miles: 100 }]), 200, haulLog)).toBeNull()
     expect(rescaledAverage([], 200, haulLog)).toBeNull()
   })
 
-  it('is the mean of the scaled rates, and the same to the last bit in any order', () => {
+  it('is the mean of the scaled rates, identical to the last bit in any order', () => {
     const load = fc.record({
       rateCents: fc.integer({ min: 0, max: 999_999 }),
       miles: fc.oneof(

@@ -8,15 +8,15 @@ import { roundHalfAway } from './statistics/round-half-away.ts'
 import { summary } from './summary.ts'
 
 export interface LaneQuestion {
-  /** The quotes of the scope that is answered from, as they stand now. */
+  /** Current quote counts of `usedScope`. */
   readonly counts: readonly HistoryCount[]
-  /** The tenant's totals over all lanes, these quotes included. */
+  /** The tenant's totals over all lanes, including this one. */
   readonly parent: { readonly wins: number; readonly decided: number }
   readonly askedScope: LaneScope
   readonly usedScope: LaneScope
   /**
-   * The average rate when it is more than the plain mean: wider scopes scale each rate to the lane's miles first. Null
-   * takes the plain mean of the rates that count.
+   * The average rate, if it is not the plain mean of the effective rates. Scopes wider than the lane scale each rate
+   * to the lane's miles first (see `rescaledAverage`). Null means the plain mean.
    */
   readonly avgRateCents: number | null
 }
@@ -30,7 +30,7 @@ export interface LaneInsight {
   readonly evidence: LaneEvidence
 }
 
-/** Raw counts of the scope. */
+/** Unweighted counts of the scope's quotes. */
 export interface LaneHistory {
   readonly totalQuotes: number
   readonly wins: number
@@ -39,22 +39,22 @@ export interface LaneHistory {
   readonly winRatePct: number
   /** Calendar months (UTC) with a quote. */
   readonly monthsActive: number
-  /** May carry a fraction of a cent. 0 when no quote carries a rate. */
+  /** May include a fraction of a cent. 0 when no quote has a rate. */
   readonly avgRateCents: number
 }
 
 export interface LaneEvidence extends ScoreBasis {
   readonly buckets: readonly LaneBucket[]
-  /** Counted in the history, too old for the scores. */
+  /** Number of quotes that the history counts but that are too old for the scores. */
   readonly olderQuotes: number
-  /** Counted in the history, dated after now and therefore in no bucket. */
+  /** Number of quotes that the history counts but that are dated after now, and therefore in no bucket. */
   readonly futureQuotes: number
 }
 
 /**
- * What a lane's history tells: its counts, four scores, four signals and a sentence. The history counts every quote;
- * the scores look at the last 13 periods of 30 days. Call it with at least one quote; a lane without any is "not found".
- * The answer stays the same until `countsHoldUntil`.
+ * Computes a lane insight: history counts, four scores, four signals and a one-sentence summary. The history counts
+ * every quote; the scores use the last 13 periods of 30 days. Requires at least one quote: a lane without quotes is
+ * "not found". The result is valid until `countsHoldUntil`.
  *
  * @example
  * // describeLane({ counts: countHistory(quotes, now), parent: { wins: 40, decided: 100 }, askedScope: 'equipment',
@@ -101,27 +101,27 @@ function sumOf<Count>(counts: readonly Count[], amountOf: (count: Count) => numb
   return counts.reduce((sum, count) => sum + amountOf(count), 0)
 }
 
-/** The plain mean of the rates above zero, 0 when there is none. Sums of whole cents are exact in any order. */
+/** The mean of the rates above zero, or 0 when there are none. Sums of whole cents are exact in any order. */
 function plainAverageRate(counts: readonly HistoryCount[]): number {
   const priced = sumOf(counts, (count) => count.priced)
   return priced === 0 ? 0 : sumOf(counts, (count) => count.rateSumCents) / priced
 }
 
-/** The priced quotes of one mileage and the sum of their rates that count; miles are null where unknown. */
+/** The number of priced quotes at one mileage and the sum of their effective rates. Miles are null if unknown. */
 export interface MilesCount {
   readonly miles: number | null
   readonly priced: number
   readonly rateSumCents: number
 }
 
-/** Quotes counted by their loaded miles; those without a rate above zero are left out. */
+/** Counts quotes by loaded miles. Quotes without a rate above zero are excluded. */
 export function countMiles(quotes: readonly Pick<PastQuote, 'rateCents' | 'miles'>[]): MilesCount[] {
   const counter = new MilesCounter()
   for (const { rateCents, miles } of quotes) counter.add(rateCents, miles ?? Number.NaN)
   return counter.counts()
 }
 
-/** Counts quotes by miles one by one: see `countMiles`. Miles are NaN where unknown. */
+/** Counts quotes by miles, one quote at a time. See `countMiles`. Unknown miles are passed as NaN. */
 export class MilesCounter {
   readonly #groups = new Map<number, { miles: number | null; priced: number; rateSumCents: number }>()
 
@@ -142,13 +142,14 @@ export class MilesCounter {
 }
 
 /**
- * The average rate of a wider scope, in cents, each rate scaled to the asked lane's `miles` by the tenant's
- * length-of-haul curve: dollars of other mileages would be wrong, not merely wide. Null when no quote carries a rate.
+ * The average rate of a scope wider than the lane, in cents. Each rate is first scaled to the requested lane's
+ * `miles` by the tenant's length-of-haul curve, because rates of hauls of other lengths are not comparable. Null when
+ * no quote has a rate.
  *
- * The rates of one mileage are summed before they are scaled, unknown miles first, then the shortest: this grouping and
- * order are the definition, to the last bit, whatever the order of the groups.
+ * The rates of each mileage are summed, then scaled, then added: unknown miles first, then from short to long. This
+ * fixed order makes the result identical to the last bit for any order of `groups`.
  *
- * @example // one quote of 100000 cents over 100 miles, scaled to 200 by a curve that doubles: 200000
+ * @example // one quote of 100000 cents for 100 miles, scaled to 200 miles by a curve that doubles the rate: 200000
  */
 export function rescaledAverage(
   groups: readonly MilesCount[],
@@ -177,7 +178,7 @@ const MONTHS = [
   'December',
 ] as const
 
-/** The month of the newest quote, as a reader says it. @example 'December 2017' */
+/** The month of the newest quote, as text. @example 'December 2017' */
 function lastMonth(counts: readonly HistoryCount[]): string {
   const month = counts.reduce((last, count) => Math.max(last, count.month), 0)
   return `${MONTHS[month % 12]} ${Math.floor(month / 12)}`

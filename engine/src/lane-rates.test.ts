@@ -25,7 +25,7 @@ describe('countRates', () => {
 })
 
 describe('laneRates', () => {
-  it('keeps the decided rates with what was won and decided up to each', () => {
+  it('stores the decided rates with cumulative wins and decided quotes', () => {
     const lane = ratesOf(laneHistory('2000W 1800W 2000L 2100P 0W 0P'))
     expect(lane).toMatchObject({
       ratesCents: [180000, 200000],
@@ -43,7 +43,7 @@ describe('laneRates', () => {
     expect(lane.countsOfCheapest.map(decidedIn)).toEqual([0, 1, 3])
   })
 
-  it('counts a lane of tens of millions of quotes exactly', () => {
+  it('counts tens of millions of quotes on a lane exactly', () => {
     const lane = laneRates([
       { rateCents: 180000, won: 20_000_001, lost: 13_000_000, pending: 0 },
       { rateCents: 200000, won: 3, lost: 30_000_002, pending: 0 },
@@ -52,7 +52,7 @@ describe('laneRates', () => {
     expect(lane.countsOfCheapest.map(decidedIn)).toEqual([0, 33_000_001, 63_000_006])
   })
 
-  it('takes counts in any order, and one rate in several of them', () => {
+  it('accepts counts in any order and several counts of the same rate', () => {
     fc.assert(
       fc.property(scattered, ([quotes, apart]) => {
         const counts = apart.map(({ rateCents, outcome }) => ({
@@ -65,7 +65,7 @@ describe('laneRates', () => {
   })
 })
 
-/** Walks through the quotes one by one, as the page on the model defines each number. */
+/** Computes each number quote by quote, as docs/model.md defines it. */
 function advisedFromRows(history: readonly Quote[], { proposedRateCents: offer, method }: Offer) {
   const priced = history.filter((quote) => quote.rateCents > 0)
   const decided = priced.filter(isDecided)
@@ -127,7 +127,7 @@ function suggestedFromRows(decided: readonly Quote[]): number {
 }
 
 const rateCents = fc.oneof(
-  // Few rates, so that many quotes share one; many rates; and rates at which a cent is 2 %.
+  // Few rates (so that quotes share rates), many rates, and rates at which one cent is 2 %.
   fc.integer({ min: 15, max: 25 }).map((hundreds) => hundreds * 10_000),
   fc.integer({ min: 150_000, max: 250_000 }),
   fc.integer({ min: 1, max: 110 }),
@@ -139,10 +139,10 @@ const scattered = lane.chain((quotes) =>
   fc.tuple(fc.constant(quotes), fc.shuffledSubarray(quotes, { minLength: quotes.length })),
 )
 const method = fc.constantFrom('at_or_below', 'literal', 'revealed') as fc.Arbitrary<WinProbabilityMethod>
-/** Rates of the lane, a cent beside them, and the offers to which they are just comparable. */
+/** The lane's rates, the rates one cent below and above, and the lowest offers to which the rates are comparable. */
 const nearby = fc.tuple(fc.nat(), fc.integer({ min: -1, max: 1 }), fc.constantFrom(1, 1 / 1.02, 2))
 
-it('the counts answer to the last bit what the rows answer one by one', () => {
+it('advice from counts equals advice from single quotes to the last bit', () => {
   fc.assert(
     fc.property(lane, fc.array(nearby, { minLength: 1, maxLength: 8 }), method, (quotes, offers, reading) => {
       const prepared = ratesOf(quotes)
@@ -151,7 +151,7 @@ it('the counts answer to the last bit what the rows answer one by one', () => {
         const proposedRateCents = Math.max(1, Math.round(near * factor) + cents)
         const offer = { proposedRateCents, marketRateCents: null, method: reading }
         const advice = adviseMarkup(prepared, offer)
-        // toEqual tells numbers apart by Object.is: equal to the last bit, or not equal.
+        // toEqual compares numbers with Object.is, to the last bit.
         expect({
           winProbability: advice.winProbability,
           suggestedRateCents: advice.suggestedRateCents,

@@ -4,7 +4,7 @@ import { type RateBand, rateBand } from './rate-band.ts'
 import { nonIncreasingFit } from './statistics/isotonic.ts'
 import { type SuggestedRate, suggestedRate } from './suggested-rate.ts'
 
-/** How many quotes of one rate were won, lost and not yet answered. A rate of 0 is no price. */
+/** Won, lost and pending quotes at one rate. A rate of 0 means that the quote has no price. */
 export interface RateCount {
   readonly rateCents: number
   readonly won: number
@@ -13,7 +13,7 @@ export interface RateCount {
 }
 
 /**
- * The quotes of a lane counted by the rate that counts, cheapest first, each rate once.
+ * Counts the quotes of a lane by effective rate, cheapest first. Each rate occurs once.
  *
  * @example // 2000L 1800W 2000W
  * // [{ rateCents: 180000, won: 1, lost: 0, pending: 0 }, { rateCents: 200000, won: 1, lost: 1, pending: 0 }]
@@ -24,7 +24,7 @@ export function countRates(history: readonly Pick<PastQuote, 'rateCents' | 'outc
   return counter.counts()
 }
 
-/** Counts quotes by rate one by one: see `countRates`. */
+/** Counts quotes by rate, one quote at a time. See `countRates`. */
 export class RateCounter {
   readonly #counts = new Map<number, { rateCents: number; won: number; lost: number; pending: number }>()
 
@@ -43,54 +43,54 @@ export class RateCounter {
 }
 
 /**
- * A lane's rates, prepared once, so that each offer is answered by a binary search. "Priced" is a rate above 0;
- * "decided" is won or lost and priced.
+ * A lane's rates, prepared so that each offer needs only a binary search. A "priced" quote has a rate above 0; a
+ * "decided" quote is priced and either won or lost.
  *
- * Of the decided rates there are plain lists, cheapest first, and no object for each: thousands of lanes are kept in
- * memory at once.
+ * The decided rates are stored in parallel arrays, cheapest first, instead of one object per rate, because thousands
+ * of lanes are in memory at the same time.
  */
 export interface LaneRates {
-  /** Each rate that was ever decided, cheapest first. */
+  /** The distinct rates of decided quotes, cheapest first. */
   readonly ratesCents: readonly number[]
-  /** What the so many cheapest rates hold, of none of them at 0, of all of them at the end: see `winsIn`, `decidedIn`. */
+  /** Prefix sums: entry n covers the n cheapest rates. Read an entry with `winsIn` and `decidedIn`. */
   readonly countsOfCheapest: readonly number[]
-  /** For each rate, the pooled share won at it or lower. */
+  /** For each rate, the pooled share of quotes won at this rate or lower. */
   readonly pooledShares: readonly number[]
-  /** All quotes, whatever their rate. */
+  /** All quotes, priced or not. */
   readonly quotes: number
-  /** Won or lost, whatever their rate. */
+  /** Won or lost quotes, priced or not. */
   readonly answered: number
   readonly unpriced: number
   readonly wins: number
   readonly losses: number
-  /** Priced, and not yet answered. */
+  /** Priced quotes that are neither won nor lost yet. */
   readonly pending: number
   readonly decided: number
   readonly confidence: Confidence
-  /** Over all priced quotes, decided or not. */
+  /** The band of all priced quotes, decided or not. */
   readonly band: RateBand | null
   readonly suggestion: SuggestedRate
 }
 
 /**
- * Wins and decided quotes stand in one number, the wins in its upper half: of each rate in memory there are three numbers,
- * not four. Exact to 67 million quotes of a lane.
+ * Wins and decided quotes are packed into one number, wins in the upper bits, to store three numbers per rate instead
+ * of four. Exact up to 67 million quotes per lane.
  */
 const winsUnit = 2 ** 26
 
-/** The wins of a sum of `countsOfCheapest`. */
+/** The number of wins in an entry of `countsOfCheapest`. */
 export function winsIn(counts: number | undefined): number {
   return Math.floor((counts ?? 0) / winsUnit)
 }
 
-/** The decided quotes of a sum of `countsOfCheapest`. */
+/** The number of decided quotes in an entry of `countsOfCheapest`. */
 export function decidedIn(counts: number | undefined): number {
   return (counts ?? 0) % winsUnit
 }
 
 /**
- * A lane prepared for any number of offers, from its counts by rate in any order. Counts of one rate that come apart
- * are added together.
+ * Prepares a lane for any number of offers, from its counts by rate in any order. Counts with the same rate are added
+ * together.
  *
  * @example laneRates(countRates(history)) // once; then adviseMarkup(lane, offer) for each offer
  */
@@ -125,7 +125,7 @@ interface DecidedGroup {
   decided: number
 }
 
-/** One group for each decided rate, from counts of priced quotes in ascending order. */
+/** Builds one group per decided rate, from counts of priced quotes in ascending order. */
 function decidedGroups(priced: readonly RateCount[]): DecidedGroup[] {
   const groups: DecidedGroup[] = []
   for (const { rateCents, won, lost } of priced) {
@@ -140,7 +140,7 @@ function decidedGroups(priced: readonly RateCount[]): DecidedGroup[] {
   return groups
 }
 
-/** For each rate, the pooled share won at it or lower. */
+/** For each rate, the pooled share of quotes won at this rate or lower. */
 function pooledShares(groups: readonly DecidedGroup[]): number[] {
   const fitted = nonIncreasingFit(
     groups.map((group) => group.won / group.decided),
@@ -152,13 +152,13 @@ function pooledShares(groups: readonly DecidedGroup[]): number[] {
   return groups.map((group, at) => {
     won += (fitted[at] ?? 0) * group.decided
     decided += group.decided
-    // The running mean of a falling sequence falls; the minimum only stops the last bit of a sum from rising.
+    // The running mean of a non-increasing sequence is non-increasing; the minimum only removes floating-point error.
     lowest = Math.min(lowest, won / decided)
     return lowest
   })
 }
 
-/** The sum of none, of the first, of the first two, and so on. @example runningSums([2, 1]) // [0, 2, 3] */
+/** Prefix sums, starting with 0. @example runningSums([2, 1]) // [0, 2, 3] */
 function runningSums(values: readonly number[]): number[] {
   const sums = new Array<number>(values.length + 1).fill(0)
   let sum = 0

@@ -13,7 +13,7 @@ const advise = (quotes: string, dollars: number, rest: Partial<Offer> = {}) =>
   adviseMarkup(ratesOf(laneHistory(quotes)), offer(dollars, rest))
 
 describe('adviseMarkup', () => {
-  it('puts the worked example together', () => {
+  it('gives all values of the worked example', () => {
     expect(adviseMarkup(ratesOf(WORKED_EXAMPLE), offer(2000))).toEqual({
       winProbability: 0.9,
       confidence: 'medium',
@@ -42,13 +42,13 @@ describe('adviseMarkup', () => {
     })
   })
 
-  it('measures the markup against the market rate when there is one', () => {
+  it('computes the markup against the market rate if one is given', () => {
     const advice = adviseMarkup(ratesOf(WORKED_EXAMPLE), offer(2100, { marketRateCents: 200000 }))
     expect(advice.markupPct).toBe(5)
     expect(advice.verdict).toContain('$2,100 is 5.0% above the market rate of $2,000;')
   })
 
-  it('has no numbers when quotes exist and none is decided, even with a market rate', () => {
+  it('has only null values when no quote is decided, even with a market rate', () => {
     const advice = advise('2000P 2100P 2200P', 2100, { marketRateCents: 200000 })
     expect(advice).toMatchObject({
       winProbability: null,
@@ -62,7 +62,7 @@ describe('adviseMarkup', () => {
     })
   })
 
-  it('leaves rates of zero out of every number and counts them', () => {
+  it('excludes rates of zero from every number and counts them as unpriced', () => {
     const advice = advise('0W 0L 0P 2000W', 2000)
     expect(advice.evidence).toMatchObject({
       quotes: 4,
@@ -80,18 +80,18 @@ describe('adviseMarkup', () => {
     })
   })
 
-  it('keeps a rate 100 times the others in the counts', () => {
+  it('counts a rate that is 100 times the others', () => {
     const advice = advise('2000W 2050W 2100L 2150L 210000L', 2000)
     expect(advice.rateBand.ceilingCents).toBe(21_000_000)
     expect(advice.evidence.decided).toBe(5)
   })
 })
 
-describe('the sentence', () => {
+describe('the verdict', () => {
   const sentence = (quotes: string, dollars: number, rest: Partial<Offer> = {}) =>
     advise(quotes, dollars, rest).verdict
 
-  it('reads well with no quote and with one', () => {
+  it('has the right wording for no quotes and for one quote', () => {
     expect(sentence('', 2000)).toBe(
       'You have no quotes on this lane yet, so there is nothing to compare this rate with.',
     )
@@ -105,45 +105,45 @@ describe('the sentence', () => {
       '$2,000 is exactly the median of your quotes on this lane; you lost the only decided quote at this rate or lower (smoothed to 25%); the suggested rate is $1,960, $40 lower (low confidence: 1 decided quote).',
     )
     expect(sentence('0W', 2000)).toBe(
-      'You have 1 quote on this lane, but no won or lost quote carries a rate, so there is no win probability or suggested rate yet.',
+      'You have 1 quote on this lane, but no won or lost quote has a rate, so there is no win probability or suggested rate yet.',
     )
   })
 
-  it('reads well with two', () => {
+  it('has the right wording for two quotes', () => {
     expect(sentence('2000W 2100W', 2100)).toBe(
       '$2,100 is 2.4% above the median of your quotes on this lane; you won both decided quotes at this rate or lower (smoothed to 83%); the suggested rate is $2,050, $50 lower (low confidence: 2 decided quotes).',
     )
   })
 
-  it('gives the plain share when smoothing leaves it as it is', () => {
+  it('shows only the raw share when smoothing does not change it', () => {
     expect(sentence('1800W 1900W 2000L 2100L', 2100)).toContain(
       'you won 2 of 4 decided quotes at this rate or lower (50%);',
     )
   })
 
-  it('says when the offer is outside what was ever quoted', () => {
+  it('states when the offer is outside the range of past rates', () => {
     expect(sentence('2000W 2100L', 2500)).toContain(
-      'it is above every rate you have quoted here, so a pessimistic 17% stands in for the share won;',
+      'it is above every rate you have quoted on this lane, so the win probability is a pessimistic 17%;',
     )
     expect(sentence('2000W 2100L', 1000)).toContain(
-      'it is below every rate decided here, so the share you won at your lowest rates stands in (83%);',
+      'it is below every decided rate on this lane, so the share won at your lowest rates is used (83%);',
     )
   })
 
-  it('names what the other readings count', () => {
+  it('explains the literal and the revealed method', () => {
     expect(adviseMarkup(ratesOf(WORKED_EXAMPLE), offer(2000, { method: 'literal' })).verdict).toContain(
       'your wins at this rate or lower are 4 of all 10 decided quotes (40%);',
     )
     expect(adviseMarkup(ratesOf(WORKED_EXAMPLE), offer(2000, { method: 'revealed' })).verdict).toContain(
-      'won at it or higher or lost at it or lower, the share won is 50%;',
+      'of your quotes that won at this rate or higher or lost at this rate or lower, 50% won;',
     )
   })
 
-  it('writes cents only where there are some', () => {
+  it('shows cents only for amounts with cents', () => {
     expect(sentence('2000.50W 2100L', 2000.5)).toMatch(/^\$2,000\.50 is 2\.4% below/)
   })
 
-  it('is one sentence, with no hole in it, for any history', () => {
+  it('is one complete sentence for any history', () => {
     const word = fc
       .tuple(fc.integer({ min: 0, max: 9999 }), fc.constantFrom('W', 'L', 'P'))
       .map((pair) => pair.join(''))
@@ -180,7 +180,7 @@ describe('markupPct', () => {
     expect(Object.is(markupPct(rate, reference), pct)).toBe(true)
   })
 
-  it('rounds a half away from zero on both sides', () => {
+  it('rounds halves away from zero for both signs', () => {
     expect(markupPct(200_100 + 200_000 / 2000 - 100, 200_000)).toBe(0.1)
     expect(markupPct(2001, 2000)).toBe(0.1)
     expect(markupPct(1999, 2000)).toBe(-0.1)
@@ -190,7 +190,7 @@ describe('markupPct', () => {
   })
 })
 
-it('no history makes a number that is not a number', () => {
+it('no history gives NaN or an infinite number', () => {
   const cents = fc.oneof(
     fc.constantFrom(0, 1, 200_000, 999_999_999),
     fc.integer({ min: 0, max: 999_999_999 }),
@@ -208,7 +208,7 @@ it('no history makes a number that is not a number', () => {
           marketRateCents,
           method: 'at_or_below',
         })
-        // JSON writes what is not a finite number as null, so a round trip would change it.
+        // JSON serializes NaN and Infinity as null, so a round trip would change them.
         expect(JSON.parse(JSON.stringify(advice))).toEqual(advice)
         const { winProbability, markupPct: markup, suggestedRateCents, rateBand } = advice
         const numbers = [winProbability, markup, suggestedRateCents, ...Object.values(rateBand)]

@@ -5,18 +5,18 @@ import type { SuggestedRate } from './suggested-rate.ts'
 import { verdict } from './verdict.ts'
 import { type WinProbability, type WinProbabilityMethod, winProbability } from './win-probability.ts'
 
-/** A rate a broker is thinking of, in cents, above 0, and the market's rate where one is known. */
+/** The rate a broker plans to quote, in cents, above 0, and the market rate (null if unknown). */
 export interface Offer {
   readonly proposedRateCents: number
   readonly marketRateCents: number | null
   readonly method: WinProbabilityMethod
 }
 
-/** What the lane's history says about an offer. Every number is null when no quote is decided. */
+/** Pricing advice for an offer, from the lane's history. Every number is null when no quote is decided. */
 export interface MarkupAdvice {
   readonly winProbability: number | null
   readonly confidence: Confidence
-  /** Percent above (or below) the reference, one decimal. Neither margin % nor markup over cost. */
+  /** Percent above (or below) the reference rate, one decimal. This is neither margin % nor markup over cost. */
   readonly markupPct: number | null
   readonly suggestedRateCents: number | null
   readonly rateBand: {
@@ -28,7 +28,7 @@ export interface MarkupAdvice {
   readonly evidence: MarkupEvidence
 }
 
-/** The counts behind the numbers. Quotes with a rate of zero are counted in `unpriced` and nowhere else below it. */
+/** The counts that the advice is based on. Quotes with a rate of zero are included only in `quotes` and `unpriced`. */
 export interface MarkupEvidence {
   readonly quotes: number
   readonly unpriced: number
@@ -36,7 +36,7 @@ export interface MarkupEvidence {
   readonly losses: number
   readonly pending: number
   readonly decided: number
-  /** How many more decided quotes would raise the confidence, null at the top. */
+  /** How many more decided quotes are needed for the next confidence level; null at the highest level. */
   readonly decidedToNextConfidence: number | null
   readonly method: WinProbabilityMethod
   readonly flags: WinProbability['flags']
@@ -49,11 +49,11 @@ export interface MarkupEvidence {
 }
 
 /**
- * Win probability, confidence, markup, suggested rate, rate band and a sentence for an offer on one lane, from the
- * tenant's own quotes of that city pair (and equipment, when one is asked for), prepared with `laneRates`.
+ * Win probability, confidence, markup, suggested rate, rate band and verdict for an offer on one lane. `lane` comes
+ * from `laneRates`, over the tenant's own quotes of that city pair (and equipment, if requested).
  *
- * With quotes but none decided (or none decided with a rate above zero) every number is null and the sentence says so.
- * The caller answers "not found" for a lane without any quote; an empty history here gives the same nulls.
+ * If no quote with a rate above zero is decided, every number is null and the verdict explains why. An empty history
+ * gives the same nulls; callers return "not found" for a lane without quotes.
  *
  * @example // the ten quotes 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 200000, no market rate
  * // { winProbability: 0.9, confidence: 'medium', markupPct: -1.2, suggestedRateCents: 191000,
@@ -109,15 +109,15 @@ export function adviseMarkup(lane: LaneRates, offer: Offer): MarkupAdvice {
 }
 
 function referenceOf(marketRateCents: number | null, medianCents: number): MarkupEvidence['reference'] {
-  // A market rate of zero is no rate to compare with.
+  // A market rate of zero cannot be a reference.
   return marketRateCents !== null && marketRateCents > 0
     ? { source: 'market_rate', cents: marketRateCents }
     : { source: 'median', cents: medianCents }
 }
 
 /**
- * How far a rate is from a reference (both in cents, the reference above 0), in percent with one decimal, a half away
- * from zero. Whole cents make the half exact.
+ * The difference between a rate and a reference (both in whole cents, the reference above 0), in percent with one
+ * decimal. Halves round away from zero, exactly, because the inputs are whole cents.
  *
  * @example markupPct(214000, 200000) // 7
  */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { AMOUNT_CENTS_MAX, centsFromDollars, dollarsFromCents, formatDollars, roundToCent } from './money.ts'
 
 describe('centsFromDollars', () => {
-  it('takes every amount with at most two decimals, exactly', () => {
+  it('accepts every amount with at most two decimals, exactly', () => {
     expect(centsFromDollars(0)).toBe(0)
     expect(centsFromDollars(0.01)).toBe(1)
     expect(centsFromDollars(0.29)).toBe(29)
@@ -32,7 +32,7 @@ describe('centsFromDollars', () => {
     expect(centsFromDollars(dollars)).toBeNull()
   })
 
-  it('gives back the cents of every amount it wrote', () => {
+  it('converts the output of dollarsFromCents back to the same cents', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: AMOUNT_CENTS_MAX }), (cents) => {
         expect(centsFromDollars(dollarsFromCents(cents))).toBe(cents)
@@ -41,7 +41,7 @@ describe('centsFromDollars', () => {
     )
   })
 
-  it('reads an amount as its decimal text says', () => {
+  it('agrees with the decimal text of an amount', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: AMOUNT_CENTS_MAX }), (cents) => {
         const text = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
@@ -50,7 +50,7 @@ describe('centsFromDollars', () => {
     )
   })
 
-  it('refuses a third decimal that is not zero', () => {
+  it('rejects a nonzero third decimal', () => {
     const thousandths = fc.integer({ min: 1, max: 9_999_999_990 }).filter((n) => n % 10 !== 0)
     fc.assert(
       fc.property(thousandths, (n) => {
@@ -61,13 +61,13 @@ describe('centsFromDollars', () => {
 })
 
 describe('dollarsFromCents', () => {
-  it('rounds a fraction of a cent once, half away from zero', () => {
+  it('rounds a fraction of a cent, with halves away from zero', () => {
     expect(dollarsFromCents(206780.5)).toBe(2067.81)
     expect(dollarsFromCents(-206780.5)).toBe(-2067.81)
     expect(dollarsFromCents(206780.49)).toBe(2067.8)
   })
 
-  it('never gives minus zero', () => {
+  it('never returns minus zero', () => {
     expect(Object.is(dollarsFromCents(-0.2), 0)).toBe(true)
     expect(Object.is(roundToCent(-0), 0)).toBe(true)
   })

@@ -1,12 +1,15 @@
-/** The largest amount the service takes, in cents: $9,999,999.99. No truckload costs more; a larger figure is a slip. */
+/**
+ * The largest amount the service accepts, in cents: $9,999,999.99. No truckload costs more; a larger amount is a
+ * typo.
+ */
 export const AMOUNT_CENTS_MAX = 999_999_999
 
 /**
- * Whole cents of an amount in dollars, or null when it is not an amount of money: not finite, negative (minus zero
- * included), above $9,999,999.99, or with more than two decimals.
+ * Converts dollars to whole cents. Returns null if the amount is invalid: not finite, negative (including minus
+ * zero), above $9,999,999.99, or with more than two decimals.
  *
- * The test is exact. A double with at most two decimals is the double nearest to some whole number of cents divided
- * by 100, so dividing back must give the very same double.
+ * The test for decimals is exact. A double with at most two decimals is the double nearest to a whole number of cents
+ * divided by 100, so the division returns the same double.
  *
  * @example centsFromDollars(2140.5) // 214050
  * @example centsFromDollars(1.005) // null
@@ -19,8 +22,8 @@ export function centsFromDollars(dollars: number): number | null {
 }
 
 /**
- * Dollars for the wire. Averages may carry a fraction of a cent: this is the one place where it is rounded away
- * (half a cent goes away from zero).
+ * Converts cents to dollars for API responses. A fraction of a cent, as in an average, is rounded here and nowhere
+ * else (half a cent rounds away from zero).
  *
  * @example dollarsFromCents(191000) // 1910
  * @example dollarsFromCents(206780.5) // 2067.81
@@ -29,13 +32,13 @@ export function dollarsFromCents(cents: number): number {
   return roundToCent(cents) / 100
 }
 
-/** As `dollarsFromCents`; an amount nobody knows stays null. @example dollarsIfKnown(null) // null */
+/** Like `dollarsFromCents`, but null for an unknown amount. @example dollarsIfKnown(null) // null */
 export function dollarsIfKnown(cents: number | null): number | null {
   return cents === null ? null : dollarsFromCents(cents)
 }
 
 /**
- * Dollars as a person reads them: thousands separated, cents only where there are some.
+ * Formats cents as dollars for display: with thousands separators, and with cents only if the amount has any.
  *
  * @example formatDollars(214000) // '$2,140'
  * @example formatDollars(214050) // '$2,140.50'
@@ -55,7 +58,7 @@ export function formatDollars(cents: number): string {
 }
 
 /**
- * The nearest whole cent, half a cent away from zero, and never minus zero.
+ * Rounds to the nearest whole cent. Half a cent rounds away from zero. Never returns minus zero.
  *
  * @example roundToCent(-0.4) // 0
  */

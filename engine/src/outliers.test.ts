@@ -4,17 +4,17 @@ import { outliers } from './outliers.ts'
 
 const ratesOf = (quotes: string) => outliers(laneHistory(quotes)).map((outlier) => outlier.rateCents / 100)
 
-it('points at a rate a hundred times the others, and at one a hundredth', () => {
+it('flags a rate 100 times the others and a rate of one hundredth', () => {
   expect(ratesOf('2000W 2050L 2100W 205000L')).toEqual([205000])
   expect(ratesOf('2000W 2050L 2100W 2150L 20P')).toEqual([20])
 })
 
-it('points at a rate beyond three robust deviations when there are five quotes', () => {
+it('flags a rate beyond three robust deviations if there are five quotes', () => {
   expect(ratesOf('2000W 2050L 2100W 2075L 4000L')).toEqual([4000])
   expect(ratesOf('2000W 2050L 4000L')).toEqual([])
 })
 
-it('finds nothing odd in an ordinary lane, one quote, two quotes, or small changes of one repeated rate', () => {
+it('flags nothing on an ordinary lane, with one or two quotes, or for small changes of one repeated rate', () => {
   expect(outliers(WORKED_EXAMPLE)).toEqual([])
   expect(ratesOf('2000W')).toEqual([])
   expect(ratesOf('20W 2000L')).toEqual([])
@@ -22,12 +22,12 @@ it('finds nothing odd in an ordinary lane, one quote, two quotes, or small chang
   expect(ratesOf('2000W 2000W 2000W 2000W 2000W 3000L')).toEqual([3000])
 })
 
-it('does not look at rates of zero', () => {
+it('ignores rates of zero', () => {
   expect(ratesOf('0W 0W 0W 2000W 2050L 2100W')).toEqual([])
   expect(ratesOf('')).toEqual([])
 })
 
-it('says how many times the median it is', () => {
+it('returns the ratio to the median', () => {
   expect(outliers(laneHistory('2000W 2050L 2100W 19000L'))).toEqual([
     { laneId: 4, rateCents: 1_900_000, outcome: 'lost', timesMedian: 1_900_000 / 207_500 },
   ])

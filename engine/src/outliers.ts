@@ -1,37 +1,38 @@
 import type { Outcome, PastQuote } from './history.ts'
 import { median } from './statistics/median.ts'
 
-/** When a rate stands out. It is pointed at, never dropped: the broker knows whether it was a slip or a rush load. */
+/** When a rate is an outlier. Outliers are flagged, never dropped: only the broker knows a typo from a rush load. */
 export const OUTLIER_RULE = {
-  /** Beyond this many robust deviations of the logarithm of the rate ... */
+  /** First rule: the log of the rate is more than this many robust deviations from the median log. */
   deviationsMax: 3,
-  /** ... where there are quotes enough to know a deviation ... */
+  /** The first rule needs this many priced quotes. */
   deviationQuotesMin: 5,
-  /** ... which is never taken smaller than 5 %, or a lane quoted at one rate would flag every other. */
+  /** Lower limit of the deviation (5 %). Without it, a lane with one repeated rate would flag every other rate. */
   deviationMin: 0.05,
-  /** Or this many times above or below the median. */
+  /** Second rule: the rate is at least this many times above or below the median. */
   timesMedianMax: 5,
+  /** The second rule needs this many priced quotes. */
   timesMedianQuotesMin: 3,
 } as const
 
-/** Turns a median absolute deviation into a standard deviation, for normal data. */
+/** Converts a median absolute deviation to a standard deviation, for normally distributed data. */
 const DEVIATIONS_PER_MEDIAN_DEVIATION = 1.4826
 
 export interface Outlier {
   readonly laneId: number
   readonly rateCents: number
   readonly outcome: Outcome
-  /** How many times the median rate it is, above or below 1. */
+  /** The rate divided by the median rate. */
   readonly timesMedian: number
 }
 
 /**
- * The quotes of a lane whose rate stands out: beyond 3 robust deviations (1.4826 times the median absolute deviation)
- * of the logarithm of the rate, or 5 times above or below the median. Quotes with a rate of zero have no logarithm and
- * are not looked at. In the order of their lanes, whatever the order of the history.
+ * The quotes of a lane whose rate is an outlier: more than 3 robust deviations (1.4826 times the median absolute
+ * deviation) from the median on a log scale, or at least 5 times above or below the median. Quotes with a rate of
+ * zero are ignored, because zero has no logarithm. Sorted by lane id, for any order of `history`.
  *
  * @example // 2000W 2050L 2100W 19000L
- * // the last one, 9.16 times the median
+ * // the quote at 19000, which is 9.16 times the median
  */
 export function outliers(history: readonly PastQuote[]): Outlier[] {
   const priced = history.filter((quote) => quote.rateCents > 0)

@@ -15,8 +15,8 @@ const nothing: PerformanceSums = {
   quotedMarginCents: 0,
 }
 
-describe('how a selection of lanes did', () => {
-  test('of nothing nothing is said: no booking is not a margin of zero', () => {
+describe('the performance of a selection of lanes', () => {
+  test('is null, not zero, without bookings', () => {
     expect(performanceOf({ ...nothing, quotes: 3 })).toEqual({
       pending: 3,
       decided: 0,
@@ -31,7 +31,7 @@ describe('how a selection of lanes did', () => {
     })
   })
 
-  test('the example of its comment', () => {
+  test('matches the example in its comment', () => {
     const found = performanceOf({
       quotes: 5,
       won: 3,
@@ -53,7 +53,7 @@ describe('how a selection of lanes did', () => {
     expect(found.landedVsQuotedCents).toBe(-5_000)
   })
 
-  test('a load that pays the customer nothing has a margin and no share', () => {
+  test('a shipment with a customer rate of zero has a margin but no margin percentage', () => {
     const found = performanceOf({ ...nothing, quotes: 1, shipments: 1, truckCostCents: 100 })
     expect([found.marginCents, found.marginPct]).toEqual([-100, null])
   })
@@ -63,14 +63,14 @@ describe('the interval of a win rate', () => {
   const interval = (won: number, lost: number) =>
     performanceOf({ ...nothing, quotes: won + lost, won, lost }).winRateInterval
 
-  test('is Wilson’s at 80 %', () => {
+  test('is Wilson’s score interval at 80 %', () => {
     expect(normalCdf(WIN_RATE_DEVIATIONS)).toBeCloseTo(0.9, 12)
     expect(interval(7, 3)).toEqual({ lowPct: 49.7, highPct: 84.6 })
     expect(interval(2, 0)).toEqual({ lowPct: 54.9, highPct: 100 })
     expect(interval(0, 5)).toEqual({ lowPct: 0, highPct: 24.7 })
   })
 
-  test('holds the rate, stays within 0 and 100, and mirrors when wins and losses change places', () => {
+  test('contains the rate, stays within 0 and 100, and is mirrored when wins and losses are swapped', () => {
     const count = fc.integer({ min: 0, max: 100_000 })
     fc.assert(
       fc.property(count, count, (won, lost) => {
@@ -88,7 +88,7 @@ describe('the interval of a win rate', () => {
     )
   })
 
-  test('narrows with more quotes at the same rate', () => {
+  test('narrows with more quotes at the same win rate', () => {
     const widths = [1, 2, 5, 20, 100].map((times) => {
       const found = interval(3 * times, 2 * times)
       return found === null ? 0 : found.highPct - found.lowPct
@@ -100,7 +100,7 @@ describe('the interval of a win rate', () => {
 describe('a shortfall', () => {
   const shipment = { quotedRateCents: 215_000, quotedCostCents: 180_000, customerRateCents: 215_000 }
 
-  test('is because of a dearer truck, a lower rate, or both', () => {
+  test('is caused by a higher truck cost, a lower customer rate, or both', () => {
     expect(shortfall({ ...shipment, truckCostCents: 190_000 })).toEqual({
       shortfallCents: 10_000,
       because: 'cost',
@@ -114,14 +114,14 @@ describe('a shortfall', () => {
       shortfallCents: 6_000,
       because: 'both',
     })
-    // A dearer truck, in part paid for by a better rate.
+    // A higher truck cost, partly offset by a higher customer rate.
     expect(shortfall({ ...shipment, customerRateCents: 216_000, truckCostCents: 190_000 })).toEqual({
       shortfallCents: 9_000,
       because: 'cost',
     })
   })
 
-  test('is none where the margin landed as quoted, or above', () => {
+  test('is null when the actual margin is at or above the quoted margin', () => {
     expect(shortfall({ ...shipment, truckCostCents: 180_000 })).toBeNull()
     expect(shortfall({ ...shipment, truckCostCents: 170_000 })).toBeNull()
   })

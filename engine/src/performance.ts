@@ -1,22 +1,22 @@
 import { percentOf } from './statistics/percent-of.ts'
 import { roundHalfAway } from './statistics/round-half-away.ts'
 
-/** Counts and sums over the lanes of a selection. Amounts are whole cents. */
+/** Counts and sums over a selection of lanes. Amounts are whole cents. */
 export interface PerformanceSums {
   readonly quotes: number
   readonly won: number
   readonly lost: number
-  /** Lanes whose booked AR and AP are both known, with their sums. */
+  /** Lanes whose booked customer rate (AR) and truck cost (AP) are both known. The next two fields are their sums. */
   readonly shipments: number
   readonly customerRateCents: number
   readonly truckCostCents: number
-  /** Of these, the ones whose quoted rate and cost expected when quoted are known, too. */
+  /** The shipments whose quoted rate and expected cost at quote time are also known. */
   readonly comparableShipments: number
   readonly comparableMarginCents: number
   readonly quotedMarginCents: number
 }
 
-/** How a selection of lanes did. Shares in percent with one decimal, amounts in cents; null of nothing. */
+/** Results of a selection of lanes. Percentages have one decimal, amounts are cents. A value is null without data. */
 export interface Performance {
   readonly pending: number
   readonly decided: number
@@ -31,8 +31,8 @@ export interface Performance {
 }
 
 /**
- * The win rate, the margin that landed, and how it compares with the margin that was quoted. Each amount is over the
- * shipments for which it is known, and null where there is none: no booking is not a margin of zero.
+ * The win rate, the actual margin, and the difference between the actual and the quoted margin. Each amount covers
+ * the shipments for which it is known. It is null, not zero, if there are none.
  *
  * @example
  * // 3 won and 1 lost of 5 quotes; one shipment at AR $2,000 and AP $1,700, quoted with a margin of $350:
@@ -57,13 +57,13 @@ export function performanceOf(sums: PerformanceSums): Performance {
   }
 }
 
-/** Four times in five a normal variable lies within this many deviations: the 90 % point of the standard normal. */
+/** The 90 % point of the standard normal distribution: 80 % of values lie within this many deviations of the mean. */
 export const WIN_RATE_DEVIATIONS = 1.2815515655446004
 
 /**
- * Where the win rate would lie four times in five with this many decided quotes: Wilson's score interval at 80 %
- * (E. B. Wilson, "Probable Inference", 1927), in percent with one decimal; null while none is decided. Two wins of two
- * are no sure thing, and it says so.
+ * The 80 % confidence interval of the win rate: Wilson's score interval (E. B. Wilson, "Probable Inference", 1927),
+ * in percent with one decimal. Null when no quote is decided. With few quotes the interval is wide: 2 wins of 2
+ * quotes do not prove a win rate of 100 %.
  *
  * @example winRateInterval(7, 10) // { lowPct: 49.7, highPct: 84.6 }
  */
@@ -81,7 +81,7 @@ function winRateInterval(won: number, decided: number): { lowPct: number; highPc
   }
 }
 
-/** A shipment whose margin is compared with the quoted one. Amounts are whole cents. */
+/** A shipment whose actual margin is compared with its quoted margin. Amounts are whole cents. */
 export interface ComparedShipment {
   readonly quotedRateCents: number
   readonly quotedCostCents: number
@@ -89,14 +89,14 @@ export interface ComparedShipment {
   readonly truckCostCents: number
 }
 
-/** What a margin fell short by, in cents, and why: a lower AR, a dearer truck, or both. */
+/** The amount by which a margin fell short, in cents, and the cause: a lower AR, a higher AP, or both. */
 export interface Shortfall {
   readonly shortfallCents: number
   readonly because: 'rate' | 'cost' | 'both'
 }
 
 /**
- * How far the margin that landed is below the quoted one, and why; null when it is not.
+ * The amount by which the actual margin is below the quoted margin, and the cause. Null if it is not below.
  *
  * @example
  * shortfall({ quotedRateCents: 215000, quotedCostCents: 180000, customerRateCents: 215000, truckCostCents: 190000 })
@@ -104,9 +104,9 @@ export interface Shortfall {
  */
 export function shortfall(shipment: ComparedShipment): Shortfall | null {
   const lowerRate = shipment.quotedRateCents - shipment.customerRateCents
-  const dearerTruck = shipment.truckCostCents - shipment.quotedCostCents
-  const shortfallCents = lowerRate + dearerTruck
+  const higherCost = shipment.truckCostCents - shipment.quotedCostCents
+  const shortfallCents = lowerRate + higherCost
   if (shortfallCents <= 0) return null
-  const because = lowerRate <= 0 ? 'cost' : dearerTruck <= 0 ? 'rate' : 'both'
+  const because = lowerRate <= 0 ? 'cost' : higherCost <= 0 ? 'rate' : 'both'
   return { shortfallCents, because }
 }

@@ -5,7 +5,7 @@ import { foldCity, readPlace } from './place.ts'
 const keyOf = (text: string) => readPlace(text)?.key ?? null
 
 describe('readPlace', () => {
-  it('gives the folded key, the city as written and the code of the state', () => {
+  it('returns the normalized key, the city as entered and the state code', () => {
     expect(readPlace('  St.   Louis ,  mo ')).toEqual({
       key: 'saint louis|MO',
       city: 'St. Louis',
@@ -50,7 +50,7 @@ describe('readPlace', () => {
     for (const spelling of spellings) expect([spelling, keyOf(spelling)]).toEqual([spelling, key])
   })
 
-  it('folds whole words only', () => {
+  it('expands abbreviations in whole words only', () => {
     expect(keyOf('Saintes, QC')).toBe('saintes|QC')
     expect(keyOf('Stockton, CA')).toBe('stockton|CA')
     expect(keyOf('Mtown, PA')).toBe('mtown|PA')
@@ -60,7 +60,7 @@ describe('readPlace', () => {
     expect(keyOf('Oklahoma City, OK')).toBe('oklahoma city|OK')
   })
 
-  it('keeps places apart that are not the same', () => {
+  it('gives different places different keys', () => {
     const places = [
       'Saint Louis, MO',
       'East St. Louis, IL',
@@ -85,13 +85,13 @@ describe('readPlace', () => {
     expect(places.map(keyOf)).not.toContain(null)
   })
 
-  it('keeps two letters as they are written where countries share them', () => {
+  it('keeps two-letter state codes that two countries share', () => {
     for (const code of ['CO', 'MI', 'MO', 'BC', 'NL', 'CH', 'CL']) {
       expect(readPlace(`Allende, ${code}`)?.state).toBe(code)
     }
   })
 
-  it('reads a city nobody has heard of', () => {
+  it('accepts an unknown city', () => {
     expect(keyOf('Nowheresville, TX')).toBe('nowheresville|TX')
     expect(keyOf('東京, CA')).toBe('東京|CA')
   })
@@ -127,13 +127,13 @@ describe('readPlace', () => {
     expect(readPlace(text)).toBeNull()
   })
 
-  it('takes up to 100 code points, counted as a person would', () => {
+  it('accepts up to 100 code points, not UTF-16 units', () => {
     expect(readPlace(`${'a'.repeat(96)}, TX`)).not.toBeNull()
     expect(readPlace(`${'𠮷'.repeat(96)}, TX`)).not.toBeNull()
     expect(readPlace(`${'𠮷'.repeat(97)}, TX`)).toBeNull()
   })
 
-  it('answers the same for any text, whatever its case and outer white space, and never throws', () => {
+  it('ignores case and surrounding white space for any text, and never throws', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 60 }),
       fc
@@ -154,7 +154,7 @@ describe('readPlace', () => {
 })
 
 describe('foldCity', () => {
-  it('folds what it gives to itself', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), (text) => {
         const once = foldCity(text)
@@ -166,7 +166,7 @@ describe('foldCity', () => {
     }
   })
 
-  it('answers its examples', () => {
+  it('matches the examples in its comment', () => {
     expect(foldCity("Coeur d'Alene")).toBe('coeur dalene')
     expect(foldCity('City of N. Saint Paul')).toBe('north saint paul')
   })

@@ -1,25 +1,24 @@
 import { stateCode } from './states.ts'
 
-/** A place as a lane names it. */
+/** The origin or destination of a lane. */
 export interface Place {
-  /** The folded city and the state: two spellings of one city have the same key. `saint louis|MO`. */
+  /** The normalized city and the state, such as `saint louis|MO`. All spellings of a city have the same key. */
   readonly key: string
-  /** The city as written, with its white space tidied. */
+  /** The city as entered, with white space normalized. */
   readonly city: string
   /** The state's code, upper case. */
   readonly state: string
 }
 
-/** A place's text is at most this many code points: the longest real names stay under 60. */
+/** Maximum length of a place's text in code points. The longest real names have fewer than 60. */
 export const PLACE_CODE_POINTS_MAX = 100
 
 /**
- * Reads `City, ST`. Case, white space, accents and punctuation do not matter, nor do the usual short forms (see
- * `foldCity`); a state may be written as its code or its name. The city need not be a known one: nothing is guessed and
- * no other city is put in its place.
+ * Parses `City, ST`. Ignores case, white space, accents and punctuation, and expands common abbreviations (see
+ * `foldCity`). A state may be a code or a name. The city may be unknown: it is never corrected or replaced.
  *
- * Null when it is not one city, one comma and one state: no comma or two, no letter in the city, a state nobody uses,
- * over 100 code points, or a character that cannot be seen (a control or a direction mark).
+ * Returns null if the text is not one city, one comma and one state: no comma or several, no letter in the city, an
+ * unknown state, more than 100 code points, or an invisible character (a control character or a direction mark).
  *
  * @example readPlace(' st.  louis , mo') // { key: 'saint louis|MO', city: 'st. louis', state: 'MO' }
  * @example readPlace('Dallas') // null
@@ -37,20 +36,20 @@ export function readPlace(text: string): Place | null {
   return state === null ? null : { key: `${folded}|${state}`, city, state }
 }
 
-/** The text with single spaces. Null when it is too long for a place or has a character that cannot be seen. */
+/** Replaces white space by single spaces. Null if the text is too long or contains an invisible character. */
 export function tidyPlaceText(text: string): string | null {
   if (text.length > 2 * PLACE_CODE_POINTS_MAX || [...text].length > PLACE_CODE_POINTS_MAX) return null
   const tidy = text.normalize('NFC').replace(/\s+/g, ' ')
   return HIDDEN_CHARACTER.test(tidy) ? null : tidy
 }
 
-/** Control, format, surrogate, private and unassigned characters: none of them is part of a city's name. */
+/** Control, format, surrogate, private-use and unassigned characters. No city name contains them. */
 const HIDDEN_CHARACTER = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/u
 
 /**
- * A city's name reduced to what tells cities apart: lower case, no accents, words with one space between. On whole words
- * only: St is Saint, Ste Sainte, Ft Fort, Mt Mount, N/S/E/W the direction; "Mc Allen" is McAllen and "O Fallon"
- * O'Fallon; a leading "City of" goes. SAINTES stays what it is.
+ * Normalizes a city name for comparison: lower case, no accents, single spaces between words. Abbreviations are
+ * expanded in whole words only: St to Saint, Ste to Sainte, Ft to Fort, Mt to Mount, and N/S/E/W to the direction.
+ * Split prefixes are joined ("Mc Allen" to McAllen, "O Fallon" to O'Fallon). A leading "City of" is removed.
  *
  * @example foldCity("Coeur d'Alene") // 'coeur dalene'
  * @example foldCity('City of N. Saint Paul') // 'north saint paul'
@@ -81,10 +80,10 @@ const LONG_FORM: ReadonlyMap<string, string> = new Map([
   ['w', 'west'],
 ])
 
-/** Beginnings of a name that some write apart: Mc Allen, O'Fallon, Coeur d'Alene, L'Anse. */
+/** Prefixes that are sometimes written as a separate word: Mc Allen, O'Fallon, Coeur d'Alene, L'Anse. */
 const JOINED_TO_NEXT: ReadonlySet<string> = new Set(['mc', 'o', 'd', 'l'])
 
-/** Letters that no decomposition turns into a plain one. */
+/** Letters that Unicode decomposition does not reduce to ASCII letters. */
 const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],
@@ -97,7 +96,9 @@ const PLAIN_LETTERS: ReadonlyMap<string, string> = new Map([
   ['ı', 'i'],
 ])
 
-/** Words of a text: an apostrophe joins (Lee's is Lees), anything else that is neither letter nor digit parts. */
+/**
+ * Splits a text at any character that is not a letter or a digit. Apostrophes are removed first (Lee's becomes Lees).
+ */
 function wordsOf(text: string): string[] {
   return text
     .replace(/['’‘ʼʻ`´]/g, '')
@@ -110,8 +111,8 @@ function wordsOf(text: string): string[] {
 }
 
 /**
- * The code of a state written as its code or its name, or null. It is read as one run of letters first ("N.Y." is ny,
- * "New York" newyork), then with its short forms written out ("N Dakota").
+ * The code of a state given as a code or a name, or null if it is unknown. First the words are joined ("N.Y." is read
+ * as ny, "New York" as newyork). If that is unknown, abbreviations are expanded ("N Dakota").
  *
  * @example readState('Texas') // 'TX'
  */

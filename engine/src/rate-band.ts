@@ -10,9 +10,9 @@ export interface RateBand {
 }
 
 /**
- * The band of the rates that count over all quotes of a lane, decided or not, from their counts, cheapest first. A rate
- * of zero is no price and is left out; with no rate left the answer is null. The median (of an even number the mean of
- * the middle two) is rounded to a cent, so that a markup computed from the number shown is the markup shown.
+ * The band of effective rates over all quotes of a lane, decided or not, from counts sorted from cheapest to highest.
+ * Rates of zero are excluded. Null if no rate remains. The median (the mean of the middle two for an even number) is
+ * rounded to a cent, so that a markup computed from the displayed median equals the displayed markup.
  *
  * @example rateBand([{ rateCents: 180000, won: 1, ... }, { rateCents: 200001, lost: 1, ... }])
  * // { floorCents: 180000, medianCents: 190001, ceilingCents: 200001 }

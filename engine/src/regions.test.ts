@@ -4,7 +4,7 @@ import { STATE_CODES } from './states.ts'
 
 const NOWHERE = ['AK', 'HI', 'PR', 'CH', 'CI', 'CL', 'CM', 'CS', 'MC', 'MX', 'SL', 'SP', 'TA']
 
-it('puts every state in exactly one region, but for those no truck tells about and those no list agrees on', () => {
+it('puts every state in exactly one region, except states without truck freight and ambiguous codes', () => {
   const placed = Object.values(STATES_OF_REGION).flatMap((states) => states.split(' '))
   expect(new Set(placed).size).toBe(placed.length)
   expect([...placed, ...NOWHERE].sort()).toEqual([...STATE_CODES].sort())

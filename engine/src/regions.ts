@@ -1,11 +1,11 @@
 /**
  * States by region: seven regions of the United States, four of Canada, four of Mexico. A region is the widest area
- * whose quotes still say something about a lane. Alaska, Hawaii and Puerto Rico are in none: freight goes there by
- * water, and its rates say nothing about a truck.
+ * whose quotes are still comparable with those of a lane. Alaska, Hawaii and Puerto Rico are in no region, because
+ * freight goes there by water and its rates are not truck rates.
  *
- * Codes that Canada or the US share with a Mexican state (BC, CO, MI, MO, NL) stand where a post in the form `City, ST`
- * uses them; the Mexican states have three letters here. Codes that boards give to different Mexican states are in no
- * region.
+ * Two-letter codes that a Mexican state shares with the US or Canada (BC, CO, MI, MO, NL) mean the US state or
+ * Canadian province; Mexican states have three-letter codes here. Codes that load boards use for different Mexican
+ * states are in no region.
  */
 export const STATES_OF_REGION: Readonly<Record<string, string>> = {
   'US-NE': 'CT ME MA NH RI VT NJ NY PA',
@@ -32,7 +32,7 @@ const REGION_OF_STATE: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The region of a state, by the code `readPlace` gives, or null for a state that is in none.
+ * The region of a state code as returned by `readPlace`, or null if the state is in no region.
  *
  * @example regionOf('TX') // 'US-SC'
  * @example regionOf('HI') // null

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isEnough, type LaneScope, scopesFor } from './scopes.ts'
 
-it('tries the most trusted scope first, and starts corridor-wide without an equipment', () => {
+it('tries the most trusted scope first, and starts with the corridor if no equipment is given', () => {
   expect(scopesFor(true)).toEqual(['equipment', 'corridor', 'market', 'state_pair', 'region', 'tenant'])
   expect(scopesFor(false)).toEqual(['corridor', 'market', 'state_pair', 'region', 'tenant'])
 })

@@ -1,18 +1,18 @@
 /**
- * Where a lane's insight was taken from, trust falling:
+ * The data source of a lane insight, from most to least trusted:
  *
  * - `equipment`: the city pair with this equipment
  * - `corridor`: the city pair, all equipment
- * - `market`: both ends in the same market (3-digit ZIP areas or 50 miles)
- * - `state_pair`: the pair of states
- * - `region`: the pair of regions
+ * - `market`: lanes between the same two markets (3-digit ZIP areas or 50 miles)
+ * - `state_pair`: lanes between the same two states
+ * - `region`: lanes between the same two regions
  * - `tenant`: every quote of the tenant
  *
- * From `market` on, with the same equipment when one was asked for.
+ * From `market` on, only quotes with the requested equipment are used, if one was requested.
  */
 export type LaneScope = 'equipment' | 'corridor' | 'market' | 'state_pair' | 'region' | 'tenant'
 
-/** What a scope holds: quotes, how many of them are decided, and on how many city pairs those decided ones lie. */
+/** The number of quotes in a scope, of decided quotes, and of city pairs with a decided quote. */
 export interface ScopeCounts {
   readonly quotes: number
   readonly decided: number
@@ -20,8 +20,8 @@ export interface ScopeCounts {
 }
 
 /**
- * The scopes, most trusted first, and the evidence each needs before it is believed. One quote is enough where it is
- * the lane's own; a market needs two lanes, or it would be one other lane under a wider name.
+ * The scopes, most trusted first, and the minimum evidence for each. One quote is enough on the lane itself. A market
+ * needs two lanes, because data from a single other lane does not describe a market.
  */
 export const SCOPES: readonly { readonly scope: LaneScope; readonly minimum: ScopeCounts }[] = [
   { scope: 'equipment', minimum: { quotes: 1, decided: 0, lanes: 0 } },
@@ -33,7 +33,7 @@ export const SCOPES: readonly { readonly scope: LaneScope; readonly minimum: Sco
 ]
 
 /**
- * The scopes to try, in order. Without an equipment the question is corridor-wide, so the first is left out.
+ * The scopes to try, in order. A request without equipment is corridor-wide, so it skips `equipment`.
  *
  * @example scopesFor(false) // ['corridor', 'market', 'state_pair', 'region', 'tenant']
  */
@@ -42,9 +42,9 @@ export function scopesFor(equipmentGiven: boolean): LaneScope[] {
 }
 
 /**
- * Whether a scope holds enough to answer from.
+ * Whether a scope has enough evidence to be used.
  *
- * @example isEnough('market', { quotes: 9, decided: 4, lanes: 1 }) // false: all on one lane
+ * @example isEnough('market', { quotes: 9, decided: 4, lanes: 1 }) // false: all decided quotes are on one lane
  */
 export function isEnough(scope: LaneScope, counts: ScopeCounts): boolean {
   const minimum = SCOPES.find((level) => level.scope === scope)?.minimum

@@ -13,11 +13,11 @@ interface Lane {
   /** integral, derivative, harmonic, correlation at par 0.4 */
   scores: [number, number, number, number]
   signals: LaneSignals
-  /** Consistency with its thresholds unscaled. */
+  /** The consistency signal with unscaled thresholds. */
   unscaled: LaneSignals['consistency']
 }
 
-// Computed apart, to the digits given. Par 0.4 scales the consistency thresholds by two thirds.
+// Expected values from an independent computation. Par 0.4 scales the consistency thresholds by two thirds.
 const LANES: Lane[] = [
   {
     name: 'growing',
@@ -72,7 +72,7 @@ describe.each(LANES)('$name', ({ buckets, scores, signals, unscaled }) => {
   })
 })
 
-it('is neutral without a bucket', () => {
+it('is neutral without buckets', () => {
   const answer = laneScores([], 0.4)
   expect(answer.scores).toEqual({ harmonic: 0, integral: 0, derivative: 0.5, correlation: 0 })
   expect(laneSignals(answer)).toEqual({
@@ -83,33 +83,33 @@ it('is neutral without a bucket', () => {
   })
 })
 
-it('calls wins that stay away when the lane is busy misaligned', () => {
+it('is misaligned when wins do not rise with volume', () => {
   const answer = laneScores(bucketsOf([1, 12, 1, 14], [1, 0, 1, 0], [0, 2, 0, 2]), 0.4)
   expect(answer.scores.correlation).toBeLessThan(0)
   expect(laneSignals(answer).timing).toBe('misaligned')
 })
 
-it('scales consistency down where all lanes win little, and never up', () => {
+it('lowers the consistency thresholds for a low par and never raises them', () => {
   expect([consistencyScale(0.3), consistencyScale(0.6), consistencyScale(0.9)]).toEqual([0.5, 1, 1])
 })
 
 describe('par', () => {
-  it('is the share of the other lanes, pulled towards 8 of 20', () => {
+  it('is the win rate of the other lanes, shrunk towards 8 of 20', () => {
     expect(par({ wins: 30, decided: 60 }, { wins: 8, decided: 10 })).toBeCloseTo(30 / 70, 12)
   })
 
-  it('is 0.4 when there is no other lane', () => {
+  it('is 0.4 when there are no other lanes', () => {
     expect(par({ wins: 8, decided: 10 }, { wins: 8, decided: 10 })).toBe(0.4)
     expect(par({ wins: 0, decided: 0 }, { wins: 0, decided: 0 })).toBe(0.4)
   })
 
-  it('stays a share when the totals were counted a moment apart', () => {
+  it('stays between 0 and 1 when the totals were counted at slightly different times', () => {
     expect(par({ wins: 5, decided: 6 }, { wins: 8, decided: 10 })).toBe(0.4)
     expect(par({ wins: 9, decided: 10 }, { wins: 0, decided: 5 })).toBe(13 / 25)
   })
 })
 
-describe('laws', () => {
+describe('properties', () => {
   const count = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 5000 }))
   const bucket = fc
     .tuple(count, count, count)
@@ -117,7 +117,7 @@ describe('laws', () => {
   const lane = fc.array(bucket, { maxLength: 13 })
   const parShare = fc.double({ min: 0.001, max: 0.999, noNaN: true })
 
-  it('every score is a number, and those that are shares stay within 0 and 1', () => {
+  it('every score is a number, and scores that are shares stay within 0 and 1', () => {
     fc.assert(
       fc.property(lane, parShare, (buckets, share) => {
         const { scores, basis } = laneScores(buckets, share)
@@ -142,7 +142,7 @@ describe('laws', () => {
     )
   })
 
-  it('swapping wins and losses, with par for its opposite, turns the derivative round', () => {
+  it('swapping wins and losses, and par with 1 - par, mirrors the derivative', () => {
     fc.assert(
       fc.property(lane, parShare, (buckets, share) => {
         const swapped = buckets.map(({ quotes, wins, losses }) => ({ quotes, wins: losses, losses: wins }))

@@ -1,55 +1,55 @@
 import type { LaneBucket } from './buckets.ts'
 import { normalCdf } from './statistics/normal-cdf.ts'
 
-/** Four numbers about a lane, from its counts by 30-day bucket. */
+/** The four scores of a lane, computed from its counts by 30-day bucket. */
 export interface LaneScores {
-  /** 0 to 1: you win month after month, not only sometimes. */
+  /** Consistency, 0 to 1: whether you win every month rather than only in some. */
   readonly harmonic: number
-  /** Unbounded, in wins: recent wins beyond what your other lanes would have given. */
+  /** Strength, unbounded, in wins: recent wins minus the wins expected at the win rate of your other lanes. */
   readonly integral: number
-  /** 0 to 1, 0.5 is no news: the chance that you win more often now than before. */
+  /** Trend, 0 to 1: the probability that your win rate is higher now than before. 0.5 means no evidence of a change. */
   readonly derivative: number
-  /** Unbounded: when this lane is busy, do you get the wins. */
+  /** Timing, unbounded: whether wins rise when the lane has more quotes. */
   readonly correlation: number
 }
 
-/** What the scores were made of: the signals look at these too. */
+/** Intermediate values of the scores. The signals use them too. */
 export interface ScoreBasis {
-  /** The share your other lanes win: what this lane is measured against. */
+  /** The win rate of the tenant's other lanes, which this lane is compared with. */
   readonly par: number
-  /** This lane's recent share of wins, pulled towards par by `PAR_QUOTES` imagined quotes. */
+  /** This lane's recent win rate, shrunk towards par by `SCORE_RULE.parQuotes` pseudo-quotes. */
   readonly rate: number
-  /** How many buckets there are, and how many of them hold a decided quote. */
+  /** The number of buckets, and the number of buckets with a decided quote. */
   readonly bucketCount: number
   readonly decidedBuckets: number
   /** Decided quotes in the buckets. */
   readonly decided: number
-  /** How much busy and quiet buckets differ: the centred sum of squares of ln(1 + quotes). */
+  /** How much the volume varies between buckets: the centered sum of squares of ln(1 + quotes). */
   readonly busynessSpread: number
 }
 
-/** What the scores weigh, and how fast they forget. One bucket is 30 days. */
+/** Weights and half-lives of the scores. One bucket is 30 days. */
 export const SCORE_RULE = {
-  /** Older buckets count half as much for every 3 buckets of age ... */
+  /** The weight of a bucket halves with every 3 buckets of age. */
   halfLifeBuckets: 3,
-  /** ... and "now", in the derivative, fades by half with every bucket. */
+  /** In the derivative, the weight for "now" halves with every bucket of age. */
   nowHalfLifeBuckets: 1,
-  /** Imagined quotes won at par, so that two lucky quotes do not make a lane. */
+  /** Pseudo-quotes at par, so that two lucky wins do not make a lane strong. */
   parQuotes: 4,
-  /** Imagined quotes at the lane's own rate: on either side of the derivative, and in each bucket of the harmonic. */
+  /** Pseudo-quotes at the lane's own win rate: on both sides of the derivative, and in each bucket of the harmonic. */
   rateQuotes: 2,
-  /** Added to the spread of quotes and of wins, so that a lane that is always as busy has no correlation. */
+  /** Added to the spread of quotes and of wins, so that a lane with constant volume has no correlation. */
   spreadAdded: 0.25,
   correlationMax: 0.995,
   correlationBucketsMin: 3,
 } as const
 
-/** The tenant's share of wins is taken as 8 of 20 before anything is known, and follows the other lanes from there. */
+/** Prior for par: 8 wins of 20 decided quotes. The outcomes on the tenant's other lanes are added to it. */
 export const PAR_PRIOR = { wins: 8, decided: 20 } as const
 
 /**
- * The share of quotes the tenant's other lanes win: what a lane has to beat. Both counts of `tenant` include the
- * lane's own. Without other lanes it is 0.4.
+ * Par: the win rate of the tenant's other lanes, which a lane is compared with. The counts of `tenant` include those
+ * of `lane`. Par is 0.4 if there are no other lanes.
  *
  * @example par({ wins: 30, decided: 60 }, { wins: 8, decided: 10 }) // (22 + 8) / (50 + 20) = 0.428571
  */
@@ -63,16 +63,17 @@ export function par(
 }
 
 /**
- * The four scores of a lane and what they were made of, from its buckets (oldest first, the last one ends now) and par
- * (between 0 and 1, both excluded). No buckets: no news, all scores neutral.
+ * Computes the four scores of a lane and their intermediate values from its buckets (oldest first, the last one ends
+ * now) and par (between 0 and 1, both excluded). Without buckets all scores are neutral.
  *
- * With d = wins + losses of a bucket, age 0 for the last, f = 2^(-age/3) and rate = (sum f wins + 4 par)/(sum f d + 4):
+ * With d = wins + losses of a bucket, age 0 for the last, f = 2^(-age/3) and rate = (sum f wins + 4 par)/(sum f d +
+ * 4):
  *
  * - integral = sum f (wins - par d)
- * - derivative = Phi(z): z compares the odds of winning now (g = 2^-age) and before (f (1 - g)), each with two imagined
- *   quotes at `rate`, as the log odds ratio over its standard error
- * - harmonic = harmonic mean of the smoothed share won over buckets with a decided quote, and of how many buckets have
- *   one; 0 when none has
+ * - derivative = Phi(z), where z is the log odds ratio of winning now (weights g = 2^-age) against before (weights f
+ *   (1 - g)), divided by its standard error; both sides include two pseudo-quotes at `rate`
+ * - harmonic = harmonic mean of two values: the smoothed win rate over the buckets with a decided quote, and the
+ *   share of buckets with a decided quote; 0 if there are none
  * - correlation = Fisher's atanh of the correlation of ln(1 + quotes) and ln(1 + wins) over 3 buckets or more, else 0
  *
  * @example // quotes 2 3 4 6, wins 0 1 2 4, losses 1 2 1 1, par 0.4
@@ -118,13 +119,13 @@ interface AgedBucket extends LaneBucket {
 
 function derivativeScore(aged: readonly AgedBucket[], rate: number): number {
   if (aged.length === 0) return 0.5
-  const imaginedWins = SCORE_RULE.rateQuotes * rate
-  const imaginedLosses = SCORE_RULE.rateQuotes * (1 - rate)
+  const pseudoWins = SCORE_RULE.rateQuotes * rate
+  const pseudoLosses = SCORE_RULE.rateQuotes * (1 - rate)
   const before = (bucket: AgedBucket) => bucket.weight * (1 - bucket.nowShare)
-  const winsNow = imaginedWins + sumOf(aged, (bucket) => bucket.nowShare * bucket.wins)
-  const lossesNow = imaginedLosses + sumOf(aged, (bucket) => bucket.nowShare * bucket.losses)
-  const winsBefore = imaginedWins + sumOf(aged, (bucket) => before(bucket) * bucket.wins)
-  const lossesBefore = imaginedLosses + sumOf(aged, (bucket) => before(bucket) * bucket.losses)
+  const winsNow = pseudoWins + sumOf(aged, (bucket) => bucket.nowShare * bucket.wins)
+  const lossesNow = pseudoLosses + sumOf(aged, (bucket) => bucket.nowShare * bucket.losses)
+  const winsBefore = pseudoWins + sumOf(aged, (bucket) => before(bucket) * bucket.wins)
+  const lossesBefore = pseudoLosses + sumOf(aged, (bucket) => before(bucket) * bucket.losses)
   const error = Math.sqrt(1 / winsNow + 1 / lossesNow + 1 / winsBefore + 1 / lossesBefore)
   return normalCdf((Math.log(winsNow / lossesNow) - Math.log(winsBefore / lossesBefore)) / error)
 }
@@ -144,8 +145,8 @@ function harmonicScore(aged: readonly AgedBucket[], rate: number): number {
 
 function busynessOf(buckets: readonly LaneBucket[]): { spread: number; correlation: number } {
   if (buckets.length === 0) return { spread: 0, correlation: 0 }
-  const busy = centred(buckets.map((bucket) => Math.log1p(bucket.quotes)))
-  const won = centred(buckets.map((bucket) => Math.log1p(bucket.wins)))
+  const busy = centered(buckets.map((bucket) => Math.log1p(bucket.quotes)))
+  const won = centered(buckets.map((bucket) => Math.log1p(bucket.wins)))
   const spread = sumOf(busy, (value) => value * value)
   const together = busy.reduce((sum, value, at) => sum + value * (won[at] ?? 0), 0)
   const wonSpread = sumOf(won, (value) => value * value)
@@ -154,7 +155,7 @@ function busynessOf(buckets: readonly LaneBucket[]): { spread: number; correlati
   return { spread, correlation: Math.atanh(Math.min(correlationMax, Math.max(-correlationMax, r))) }
 }
 
-function centred(values: readonly number[]): number[] {
+function centered(values: readonly number[]): number[] {
   const middle = sumOf(values, (value) => value) / values.length
   return values.map((value) => value - middle)
 }

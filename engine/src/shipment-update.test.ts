@@ -40,14 +40,14 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
     expect(outcomeOfBooking({ outcome: lostByAPerson, isBooked: true }, source, 5_000)).toBeNull()
   })
 
-  test('keeps the time of a win that a person reported before it', () => {
+  test('keeps the time of a win that a person recorded before the booking', () => {
     const before = { ...lostByAPerson, outcome: 'won', reason: null } as const
     expect(outcomeOfBooking({ outcome: before, isBooked: false }, source, 5_000)?.outcome.decidedAt).toBe(
       1_000,
     )
   })
 
-  test('changes nothing when the same source, or the TMS, won the lane before', () => {
+  test('changes nothing if the same source or the TMS already set the win', () => {
     const byTms = { ...won, source: 'tms' } as const
     expect(
       outcomeOfBooking({ outcome: { ...won, outcome: 'won' }, isBooked: true }, source, 9_000),
@@ -61,7 +61,7 @@ describe.each(['tms', 'import'] as const)('a booking from %s', (source) => {
 const noBooking: Booking = ofEachBookingField(bookingFields, () => null)
 const quoted: BookedLane = { booking: noBooking, stamps: {}, outcome: open, outcomeBeforeBooking: null }
 
-/** Few values of each unit, so that equal ones meet. Every field that can be sent takes part. */
+/** Few values per unit, so that equal values occur. Covers every field that an update can carry. */
 const valuesOf = {
   cents: fc.integer({ min: 0, max: 5 }),
   text: fc.constantFrom('A', 'B'),
@@ -75,7 +75,7 @@ const booking = fieldsSent.map((fields) => ({ fields }))
 const cancellation = fc
   .option(fc.constantFrom('No truck', 'Shipper pulled the load'))
   .map((reason) => ({ fields: {}, cancellation: { reason } }))
-/** What one sender signs, one update in each second of its clock. */
+/** The updates of one sender, one for each second of its clock. */
 const updates = fc.array(
   fc.oneof({ arbitrary: booking, weight: 3 }, { arbitrary: cancellation, weight: 1 }),
   {
@@ -88,7 +88,7 @@ const start = 1_000_000
 
 interface Arrival {
   readonly update: ShipmentUpdate
-  /** The second of the database's clock. */
+  /** Time of the database's clock, in seconds. */
   readonly at: number
 }
 
@@ -96,12 +96,12 @@ function laneAfter(arrivals: readonly Arrival[], lane = quoted): BookedLane {
   return arrivals.reduce((held, { update, at }) => applyShipmentUpdate(held, update, at * 1000).lane, lane)
 }
 
-/** The values a lane holds. The time of a cancellation depends on which of several arrived first. */
+/** The values of a lane without the time of a cancellation, which depends on the order of arrival. */
 function values({ booking: { cancelledAt, ...held }, outcome }: BookedLane) {
   return { ...held, isCancelled: cancelledAt !== null, outcome: outcome.outcome }
 }
 
-/** What the updates of one sender leave, computed from the meaning of each, without any time. */
+/** The expected state after the updates of one sender in signed order, computed without timestamps. */
 function inSignedOrder(signed: readonly Pick<ShipmentUpdate, 'fields' | 'cancellation'>[]) {
   let held: Record<string, unknown> = { ...noBooking, isCancelled: false }
   for (const { fields, cancellation } of signed) {
@@ -122,7 +122,7 @@ function inSignedOrder(signed: readonly Pick<ShipmentUpdate, 'fields' | 'cancell
 }
 
 describe('the updates of one sender', () => {
-  test('in any order, with repeats, and with any skew of its clock, end in the state of their signed order', () => {
+  test('in any order, with repeats and any clock skew, give the same state as in signed order', () => {
     fc.assert(
       fc.property(
         updates.chain((signed) =>
@@ -151,7 +151,7 @@ describe('the updates of one sender', () => {
     )
   })
 
-  test('sent again as the newest change nothing, and read the same', () => {
+  test('change nothing when the newest update is sent again', () => {
     fc.assert(
       fc.property(updates, fc.integer({ min: 0, max: 100 }), (signed, later) => {
         const arrivals = signed.map((update, index) => ({
@@ -179,7 +179,7 @@ describe('the updates of several senders', () => {
     }),
     skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: -300, max: 300 }))),
   })
-  /** Signed one each second, delivered late: in the order of arrival. */
+  /** Updates signed one per second and delivered late, in order of arrival. */
   const arrivalsOf = ({ signed, skews }: typeof skewed extends fc.Arbitrary<infer T> ? T : never) =>
     signed
       .map(({ update, sender, late }, index) => ({
@@ -188,7 +188,7 @@ describe('the updates of several senders', () => {
       }))
       .sort((a, b) => a.at - b.at)
 
-  test('never put an older value of a sender in the place of a newer one', () => {
+  test('never replace a newer value of a sender by an older one', () => {
     fc.assert(
       fc.property(skewed, (history) => {
         const arrivals = arrivalsOf(history)
@@ -208,7 +208,7 @@ describe('the updates of several senders', () => {
     )
   })
 
-  test('do not block a sender whose clock is right: what it signs after all others arrived is applied', () => {
+  test('do not block a sender with a correct clock: an update it signs after all others arrived is applied', () => {
     fc.assert(
       fc.property(skewed, booking, (history, { fields }) => {
         const arrivals = arrivalsOf(history)
@@ -221,7 +221,7 @@ describe('the updates of several senders', () => {
     )
   })
 
-  test('that are both ahead follow their signed times', () => {
+  test('with two fast clocks follow their signed times', () => {
     const from = (sender: number, signedAtSeconds: number) => ({
       update: { fields: { carrierName: String(sender) }, sender, signedAtSeconds },
       at: start,
@@ -232,7 +232,7 @@ describe('the updates of several senders', () => {
     expect(held([from(1, start + 20), from(2, start + 20)])).toBe('2')
   })
 
-  test('with clocks that are not ahead end in the state of the signed order, whoever signed', () => {
+  test('with clocks that are not fast give the same state as in signed order', () => {
     fc.assert(
       fc.property(skewed, (history) => {
         const skews: [number, number, number] = [0, 0, 0]
@@ -244,7 +244,7 @@ describe('the updates of several senders', () => {
 })
 
 describe('replays', () => {
-  test('of any updates of several senders whose clocks are right change no value and no outcome', () => {
+  test('of updates by senders with correct clocks change no value and no outcome', () => {
     const history = fc.array(
       fc.record({ update: fc.oneof(booking, cancellation), sender: fc.nat({ max: 2 }) }),
       {
@@ -274,7 +274,7 @@ describe('replays', () => {
 })
 
 describe('a booking after a cancellation', () => {
-  test('starts from nothing: it holds what it carries, and what the cancellation kept', () => {
+  test('has only its own values and the values that the cancellation kept', () => {
     fc.assert(
       fc.property(
         updates,
@@ -319,11 +319,11 @@ describe('the outcome of a lane', () => {
     { minLength: 1, maxLength: 12 },
   )
 
-  test('is a win while it is booked, and otherwise as before the booking, but what a person set after the booking stands', () => {
+  test('is a win while booked, else the outcome before the booking, unless a person set the outcome after the booking', () => {
     fc.assert(
       fc.property(steps, (taken) => {
         let lane = quoted
-        /** The outcome as it was when nothing was booked, and what a person has set since the booking. */
+        /** The outcome before the booking, and the outcome that a person set since the booking. */
         let unbooked: LaneOutcome = open
         let standing: LaneOutcome | null = null
         for (const [index, step] of taken.entries()) {
@@ -348,7 +348,7 @@ describe('the outcome of a lane', () => {
   })
 })
 
-test('a cancellation that was rolled back and comes again restores the outcome from before the booking again', () => {
+test('a cancellation that is rolled back and sent again restores the outcome from before the booking', () => {
   const before = fc.constantFrom(open, lostByAPerson, { ...lostByAPerson, source: 'import' as const })
   fc.assert(
     fc.property(before, fieldsSent, fc.integer({ min: 0, max: 5 }), (outcome, fields, rate) => {
@@ -361,7 +361,7 @@ test('a cancellation that was rolled back and comes again restores the outcome f
       const cancel = (lane: BookedLane, at: number) =>
         applyShipmentUpdate(lane, { ...from(at), cancellation: { reason: null } }, at * 1000).lane
       const cancelled = cancel(booked, start + 1)
-      // The rollback writes back what the history shows; the outcome from before the booking is not in it.
+      // The rollback restores the values in the history, which does not include the outcome before the booking.
       const rolledBack = { ...booked, outcomeBeforeBooking: cancelled.outcomeBeforeBooking }
       expect([cancelled.outcome, cancel(rolledBack, start + 9).outcome]).toEqual([outcome, outcome])
     }),
@@ -371,7 +371,7 @@ test('a cancellation that was rolled back and comes again restores the outcome f
 describe('a rollback', () => {
   const ahead = fc.integer({ min: 0, max: 300 })
 
-  test('is newer than all that was signed before it, and older than all that is signed after it', () => {
+  test('is newer than every update signed before it and older than every update signed after it', () => {
     fc.assert(
       fc.property(
         ahead,
@@ -404,13 +404,13 @@ describe('a rollback', () => {
 })
 
 describe('a rollback of several fields', () => {
-  test('holds against each sender for what it signed before, and against none for what it signs after', () => {
+  test('wins over updates signed before it and loses to updates signed after it, for each sender', () => {
     const history = fc.record({
       signed: fc.array(fc.record({ fields: fieldsSent, sender: fc.nat({ max: 2 }) }), {
         minLength: 1,
         maxLength: 8,
       }),
-      // How far the clock of each sender is ahead.
+      // Seconds by which each sender's clock is ahead.
       skews: fc.tuple(...[0, 1, 2].map(() => fc.integer({ min: 0, max: 300 }))),
       wait: fc.integer({ min: 1, max: 50 }),
     })
@@ -444,7 +444,7 @@ describe('a rollback of several fields', () => {
   })
 })
 
-test('an update that changes nothing of a lane says so, and one that only loses leaves its stamp', () => {
+test('an update without effect reports no change, and a stale update only records its stamp', () => {
   const signed = (sender: number, signedAtSeconds: number) => ({
     fields: { customerRateCents: sender },
     sender,

@@ -13,10 +13,10 @@ import type { Outcome } from './history.ts'
 export type OutcomeSource = 'dashboard' | 'tms' | 'import'
 export type OutcomeReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
-/** The rules that change an outcome without a person. The history of a lane names the rule of each change it made. */
+/** The rules that change an outcome automatically. The history of a lane records the rule behind each change. */
 export type OutcomeRule = 'booking_is_a_win' | 'cancellation_takes_back_the_win'
 
-/** How a quote ended, what set it, and when (epoch milliseconds). */
+/** The outcome of a quote, its reason and source, and the time of the decision (epoch milliseconds). */
 export interface LaneOutcome {
   readonly outcome: Outcome
   readonly reason: OutcomeReason | null
@@ -24,7 +24,7 @@ export interface LaneOutcome {
   readonly decidedAt: number | null
 }
 
-/** An outcome that a rule sets. `beforeBooking` is what a cancellation restores. */
+/** An outcome set by a rule. A cancellation restores `beforeBooking`. */
 export interface RuledOutcome {
   readonly outcome: LaneOutcome
   readonly beforeBooking: LaneOutcome | null
@@ -32,12 +32,12 @@ export interface RuledOutcome {
 }
 
 /**
- * The outcome that a booking gives a lane, or null when the outcome stays. The rule is the same for every source: a
- * booking (a customer rate or truck cost that was booked) is a win, whatever outcome was set before it. An outcome that
- * a person sets after the booking stands.
+ * The outcome of a lane after a booking, or null if the outcome does not change. The rule is the same for every
+ * source: a booking (a booked customer rate or truck cost) is a win and replaces any earlier outcome. An outcome that
+ * a person sets after the booking is kept.
  *
- * `isBooked` is whether the lane held a customer rate or truck cost before this booking. A booking replaces the source
- * of the outcome, so a dashboard outcome on a booked lane was set after the booking.
+ * `isBooked` is whether the lane held a customer rate or truck cost before this booking. A booking replaces the
+ * source of the outcome, so a dashboard outcome on a booked lane was set after the booking.
  *
  * @example
  * outcomeOfBooking({ outcome: lostByAPerson, isBooked: false }, 'import', now)
@@ -65,9 +65,9 @@ export function outcomeOfBooking(
 }
 
 /**
- * The outcome that a cancellation gives a lane, or null when the outcome stays: the win that the booking brought is taken
- * back, and the lane gets the outcome it had before the booking, else `pending`. An outcome that a person set after the
- * booking stands.
+ * The outcome of a lane after a cancellation, or null if the outcome does not change. The cancellation reverts the
+ * win from the booking: the lane gets its outcome from before the booking, else `pending`. An outcome that a person
+ * set after the booking is kept.
  *
  * `isBooked` is whether the lane held a customer rate or truck cost before the cancellation.
  */
@@ -80,23 +80,24 @@ function outcomeOfCancellation(lane: {
   if (!lane.isBooked || outcome.outcome !== 'won' || outcome.source === 'dashboard') return null
   return {
     outcome: outcomeBeforeBooking ?? { outcome: 'pending', reason: null, source: null, decidedAt: null },
-    // Kept: a rollback of the cancellation restores the win, and another cancellation takes it back again.
+    // Kept for a rollback of this cancellation: it restores the win, and a later cancellation must revert the win
+    // again.
     beforeBooking: outcomeBeforeBooking,
     rule: 'cancellation_takes_back_the_win',
   }
 }
 
-/** When a value was sent, and by which sender. Times in epoch seconds. */
+/** The sender and the time of a value. Times in epoch seconds. */
 export interface Stamp {
-  /** The service token of the signed update; null for the rollback of a person. */
+  /** The service token of the signed update; null for a rollback by a person. */
   readonly sender: number | null
-  /** The signed time, by the sender's clock. */
+  /** The timestamp in the signature, from the sender's clock. */
   readonly signed: number
-  /** The earlier of the signed time and the database's time at arrival. */
+  /** The earlier of the signed time and the database's time when the update arrived. */
   readonly effective: number
 }
 
-/** The stamp of the value that a field holds, then the newest stamp of each other sender of the field. */
+/** The stamp of a field's current value, followed by the newest stamp of each other sender of the field. */
 export type FieldStamps = readonly Stamp[]
 export type BookingStamps = Readonly<Partial<Record<BookingField, FieldStamps>>>
 
@@ -106,11 +107,12 @@ function isAhead({ signed, effective }: Stamp): boolean {
 }
 
 /**
- * Whether a value replaces the one that a field holds.
+ * Whether an incoming value replaces the current value of a field.
  *
- * One sender has one clock: its newest signed time wins, whatever the skew of the clock. Two senders have two clocks: if
- * both were ahead of the database's clock, their signed times are compared, else their effective times, so that a fast
- * clock blocks neither another sender nor a person's rollback. In a tie the later arrival wins.
+ * Values from the same sender use the same clock, so the newest signed time wins, whatever the clock skew. For two
+ * senders, their signed times are compared if both clocks were ahead of the database's clock. Otherwise their
+ * effective times are compared, so that a fast clock blocks neither another sender nor a rollback by a person. In a
+ * tie the later arrival wins.
  *
  * @example isNewest([{ sender: 1, signed: 121, effective: 0 }], { sender: 1, signed: 120, effective: 120 }) // false
  */
@@ -124,19 +126,19 @@ function isNewest(stamps: FieldStamps, incoming: Stamp): boolean {
     : incoming.effective >= held.effective
 }
 
-/** The stamps of a field after a value arrived: `applied` is whether the field holds that value now. */
+/** The stamps of a field after a value arrived. `applied` is whether the value became the field's current value. */
 function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): FieldStamps {
   const others = stamps.filter(({ sender }) => sender !== incoming.sender)
-  // A rollback is not a sender: once a newer value replaced it, nothing is compared with it.
+  // A rollback has no sender, so its stamp is dropped when a newer value replaces the restored one.
   if (applied) return [incoming, ...others.filter(({ sender }) => sender !== null)]
   const own = stamps.find(({ sender }) => sender === incoming.sender)
   return own !== undefined && own.signed >= incoming.signed ? stamps : [...others, incoming]
 }
 
 /**
- * The stamps of a field that a rollback restored at `atSeconds` of the database's clock. The rollback is newer than all
- * that arrived before it. A sender whose clock was ahead is as far ahead now: what it signed before the rollback has an
- * earlier time than the one noted here, and what it signs afterwards has a later one.
+ * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every
+ * update that arrived before it. A sender's clock is assumed to keep its lead: updates that the sender signed before
+ * the rollback have a time up to the recorded one, and updates signed afterwards have a later time.
  *
  * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
  *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
@@ -159,16 +161,16 @@ export interface BookedLane {
   readonly booking: Booking
   readonly stamps: BookingStamps
   readonly outcome: LaneOutcome
-  /** The outcome from before the booking that won the lane: what a cancellation restores. */
+  /** The outcome before the booking. A cancellation restores this outcome. */
   readonly outcomeBeforeBooking: LaneOutcome | null
 }
 
-/** A signed update. An absent field leaves the lane's value. */
+/** A signed update. An absent field leaves the lane's value unchanged. */
 export interface ShipmentUpdate {
   readonly fields: Readonly<Partial<Pick<Booking, SentBookingField>>>
   /** Set when the update cancels the booking. */
   readonly cancellation?: { readonly reason: string | null }
-  /** The service token that sent it. */
+  /** The service token that sent the update. */
   readonly sender: number
   readonly signedAtSeconds: number
 }
@@ -177,20 +179,24 @@ export interface AppliedShipmentUpdate {
   readonly lane: BookedLane
   /** The fields whose value this update set, changed or confirmed. */
   readonly applied: readonly BookingField[]
-  /** True when the values it carries are what the lane now holds because of it or of an equal earlier one. */
+  /**
+   * True if the lane now holds the values of this update, set by this update or by an earlier update with equal
+   * values.
+   */
   readonly updated: boolean
-  /** The rule that changed the outcome; null when the outcome stays. */
+  /** The rule that changed the outcome; null if the outcome did not change. */
   readonly rule: OutcomeRule | null
-  /** Whether `lane` differs from the lane before, in its stamps too. */
+  /** Whether the lane changed, including its stamps. */
   readonly changed: boolean
 }
 
 /**
  * Merges a shipment update into a lane. `now` is the time of the database's clock, in epoch milliseconds.
  *
- * Each field follows the newest signature (see `isNewest`), so that replays and re-ordered deliveries end in the state of
- * the deliveries in signed order. An update that carries a customer rate or truck cost is a booking. A cancellation
- * clears the booking and notes its own time; a newer booking of the same lane clears the cancellation.
+ * Each field keeps the value with the newest signature (see `isNewest`), so replayed and reordered deliveries end in
+ * the same state as deliveries in signed order. An update with a customer rate or truck cost is a booking. A
+ * cancellation clears the booking and records the cancellation time. A newer booking of the same lane clears the
+ * cancellation.
  *
  * @example
  * applyShipmentUpdate(pendingLane, { fields: { customerRateCents: 215000 }, sender: 3, signedAtSeconds: 1772373600 }, now)
@@ -214,7 +220,7 @@ export function applyShipmentUpdate(
     stamps[field] = stampsAfter(lane.stamps[field] ?? [], stamp, written.has(field))
   }
   const merged = { ...lane.booking, ...only(fields, written) }
-  // What clears the last amount has cancelled the booking, even if another sender's cancellation has a later time.
+  // The update that clears the last amount cancels the booking, even if another sender's cancellation has a later time.
   const cleared = isBooked(lane.booking) && !isBooked(merged) ? only(fields, cancelFields) : {}
   const booking = { ...merged, ...(isBooked(merged) ? notCancelled : cleared) }
   const isCancelled = booking.cancelledAt !== null
@@ -245,11 +251,14 @@ export function applyShipmentUpdate(
   }
 }
 
-/** The value that an update gives each field. A cancellation is the absence of a booking, at its own time. */
+/**
+ * The field values that an update sets. A cancellation sets the booking fields to null and sets the cancellation
+ * time.
+ */
 function carriedFields(lane: BookedLane, update: ShipmentUpdate, { effective }: Stamp): Partial<Booking> {
   if (update.cancellation === undefined) return update.fields
   const cancelled: Pick<Booking, CancellationField> = {
-    // A cancellation that is sent again changes nothing, so the first one keeps its time.
+    // A repeated cancellation changes nothing, so the time of the first cancellation is kept.
     cancelledAt: lane.booking.cancelledAt ?? effective * 1000,
     cancelReason: update.cancellation.reason,
   }

@@ -1,6 +1,6 @@
 import type { LaneScores, ScoreBasis } from './scores.ts'
 
-/** The scores in words. Trend and timing describe the past; only consistency says anything about next month. */
+/** The scores as categories. Trend and timing describe the past; only consistency predicts the next month. */
 export interface LaneSignals {
   readonly strength: 'strong' | 'moderate' | 'weak' | 'unproven'
   readonly trend: 'heating' | 'steady' | 'cooling' | 'new'
@@ -8,7 +8,10 @@ export interface LaneSignals {
   readonly timing: 'aligned' | 'neutral' | 'misaligned' | 'unknown'
 }
 
-/** Where one word ends and the next begins. "Decided" and "buckets" are the least evidence for any word at all. */
+/**
+ * Thresholds of the signals. The `*Min` counts are the minimum evidence; below them, a signal is unproven, new or
+ * unknown.
+ */
 export const SIGNAL_RULE = {
   strength: { decidedMin: 3, integral: 1, rateAbovePar: 0.05, rateBelowPar: 0.05 },
   trend: { bucketsMin: 2, decidedMin: 3, heating: 0.75, cooling: 0.25 },
@@ -17,10 +20,10 @@ export const SIGNAL_RULE = {
 } as const
 
 /**
- * The four signals of a lane, from its scores and what they were made of.
+ * The four signals of a lane, from its scores and their intermediate values.
  *
- * The thresholds of consistency are scaled by min(1, par / 0.6): where all lanes win little, a lane that wins its
- * little every month is still reliable.
+ * The thresholds of consistency are scaled by min(1, par / 0.6), so that a lane can be reliable at a tenant whose
+ * lanes all have low win rates.
  *
  * @example laneSignals(laneScores(buckets, 0.4)).trend // 'heating'
  */
@@ -34,7 +37,7 @@ export function laneSignals({ scores, basis }: { scores: LaneScores; basis: Scor
 }
 
 /**
- * How far the thresholds of consistency come down for a tenant that wins little.
+ * The factor that lowers the consistency thresholds for a tenant with a low win rate.
  *
  * @example consistencyScale(0.3) // 0.5
  */
@@ -58,7 +61,7 @@ function trendOf(derivative: number, basis: ScoreBasis): LaneSignals['trend'] {
   return derivative <= rule.cooling ? 'cooling' : 'steady'
 }
 
-/** Consistency with its thresholds times `scale`. */
+/** The consistency signal, with its thresholds multiplied by `scale`. */
 export function consistencyOf(
   harmonic: number,
   basis: ScoreBasis,

@@ -6,7 +6,7 @@ describe('stateCode', () => {
     expect(STATE_CODES.size).toBe(52 + 13 + 32 + 10)
   })
 
-  it('folds every code to itself', () => {
+  it('maps every code to itself', () => {
     for (const code of STATE_CODES) expect(stateCode(code.toLowerCase())).toBe(code)
   })
 
@@ -23,7 +23,7 @@ describe('stateCode', () => {
     expect(stateCode(text)).toBe(code)
   })
 
-  it('never decides a country from two letters', () => {
+  it('never derives a country from two letters', () => {
     for (const clash of ['co', 'mi', 'mo', 'bc', 'nl']) expect(stateCode(clash)).toBe(clash.toUpperCase())
     for (const unsure of ['ch', 'cl', 'ta']) expect(stateCode(unsure)).toBe(unsure.toUpperCase())
   })

@@ -1,6 +1,6 @@
 /**
- * States of the United States (with DC and Puerto Rico), provinces of Canada and states of Mexico: the code a lane is
- * kept under, and every other spelling of it. Spellings are folded: lower case, no accents, no spaces.
+ * US states (with DC and Puerto Rico), Canadian provinces and Mexican states: the code stored on a lane, and its
+ * other spellings. Spellings are normalized: lower case, no accents, no spaces.
  */
 const UNITED_STATES: Readonly<Record<string, string>> = {
   AL: 'alabama',
@@ -57,7 +57,7 @@ const UNITED_STATES: Readonly<Record<string, string>> = {
   WY: 'wyoming',
 }
 
-/** Some boards still write NF for Newfoundland and PQ for Quebec. */
+/** Some load boards still use NF for Newfoundland and PQ for Quebec. */
 const CANADA: Readonly<Record<string, string>> = {
   AB: 'alberta',
   BC: 'britishcolumbia',
@@ -75,10 +75,10 @@ const CANADA: Readonly<Record<string, string>> = {
 }
 
 /**
- * Mexico under its three-letter codes, which clash with nothing. Two letters are folded only where every list in use
- * gives them the same state and neither the US nor Canada has them: BC, CO, MI, MO and NL stay what they are as
- * written. NA is left out, because it also says "not available". Of the names, plain "Mexico" is left out: it is a
- * country before it is a state.
+ * Mexican states under their three-letter codes, which are unique. A two-letter code is mapped only if every list in
+ * use gives it the same state and neither the US nor Canada uses it: BC, CO, MI, MO and NL keep their US or Canadian
+ * meaning. NA is not accepted, because it also means "not available". The name "Mexico" is not accepted, because it
+ * usually means the country.
  */
 const MEXICO: Readonly<Record<string, string>> = {
   AGU: 'ag ags aguascalientes',
@@ -116,8 +116,8 @@ const MEXICO: Readonly<Record<string, string>> = {
 }
 
 /**
- * Two letters that load boards give to different Mexican states (CH is Chihuahua on one, Chiapas on another). They are
- * taken, since the sender knows what they mean, and kept as written, since we do not.
+ * Two-letter codes that load boards use for different Mexican states (CH is Chihuahua on one board and Chiapas on
+ * another). The service accepts them, because the sender knows the meaning, and stores them unchanged.
  */
 const MEXICO_AMBIGUOUS = ['CH', 'CI', 'CL', 'CM', 'CS', 'MC', 'MX', 'SL', 'SP', 'TA']
 
@@ -131,10 +131,10 @@ const CODE_OF_SPELLING: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The code of a state written as a code or a name, or null for one nobody uses. `folded` is lower case without accents
- * or spaces (`readPlace` folds it).
+ * The code of a state given as a code or a name, or null if it is unknown. `folded` is lower case without accents or
+ * spaces (`readPlace` normalizes it).
  *
- * Two letters never decide a country: "CO" stays CO whether Denver or Torreón stands before it.
+ * The city does not change how a state code is read: "CO" is CO after both Denver and Torreón.
  *
  * @example stateCode('newyork') // 'NY'
  * @example stateCode('pq') // 'QC'
@@ -143,5 +143,5 @@ export function stateCode(folded: string): string | null {
   return folded === '' ? null : (CODE_OF_SPELLING.get(folded) ?? null)
 }
 
-/** Every state code a lane can be kept under. */
+/** Every state code that can be stored on a lane. */
 export const STATE_CODES: ReadonlySet<string> = new Set(CODE_OF_SPELLING.values())

@@ -1,14 +1,15 @@
 /**
- * Long work in short steps: whoever runs it may let others have their turn between any two of them. Nothing of it may change
- * meanwhile, so what it gives is the same however it is run. A step takes about a millisecond at most.
+ * A long computation split into short steps, so that the caller can yield to the event loop between steps. The inputs
+ * must not change while it runs; then the result does not depend on the pauses. A step takes about one millisecond at
+ * most.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
-/** How many quotes a step takes where each costs a microsecond or less. */
+/** Quotes per step, for work that takes at most one microsecond per quote. */
 export const QUOTES_PER_STEP = 1_000
 
 /**
- * Runs work to its end without a pause.
+ * Runs all steps without a pause and returns the result.
  *
  * @example finished(mapInSteps([1, 2], (n) => 2 * n)) // [2, 4]
  */
@@ -19,7 +20,7 @@ export function finished<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** As Array.map, in steps. */
+/** Like `Array.map`, in steps. */
 export function* mapInSteps<From, To>(
   list: readonly From[],
   change: (one: From, index: number) => To,
@@ -32,12 +33,12 @@ export function* mapInSteps<From, To>(
   return changed
 }
 
-/** Entries that are merged in one step of a sort. */
+/** Entries merged per step of a sort. */
 const MERGED_PER_STEP = 20_000
 
 /**
- * Sorts in steps, stably: a merge sort that passes over stretches that are in order already. Answers the sorted entries;
- * the list that was handed in holds any of them afterwards.
+ * Sorts in steps with a stable merge sort that skips runs that are already in order. Returns the sorted entries. The
+ * order of `list` afterwards is undefined.
  *
  * @example finished(sortInSteps(Int32Array.of(3, 1, 2), (one, other) => one - other)) // Int32Array [1, 2, 3]
  */
@@ -78,12 +79,12 @@ export function* sortInSteps(
   return from
 }
 
-/** Entries that are compared in one step of a search for the middle. */
+/** Entries swapped per step of a median search. */
 const COMPARED_PER_STEP = 50_000
 
 /**
- * The median as `median` gives it, in steps, by quickselect: for a million values, which a sort would take too long for.
- * The order of the values changes.
+ * Like `median`, in steps, by quickselect. For a million values, quickselect is much faster than a sort. Reorders
+ * `values`.
  *
  * @example finished(medianInSteps(Float64Array.of(2200, 1800))) // 2000
  */
@@ -91,7 +92,7 @@ export function* medianInSteps(values: Float64Array): Steps<number | null> {
   if (values.length === 0) return null
   const upper = yield* nthInSteps(values, Math.floor(values.length / 2))
   if (values.length % 2 === 1) return upper
-  // Everything before the upper middle is at most as large: the lower middle is the largest of it.
+  // All values before the upper median are at most as large, so the lower median is their maximum.
   let lower = Number.NEGATIVE_INFINITY
   for (let at = 0; at < values.length / 2; at++) lower = Math.max(lower, values[at] as number)
   return (lower + upper) / 2

@@ -36,7 +36,7 @@ describe('suggestedRate', () => {
     })
   })
 
-  it('stays below every loss that was about price, and never above the average win', () => {
+  it('stays below every loss due to price, and never above the average win', () => {
     const quote = fc.tuple(fc.integer({ min: 100, max: 9999 }), fc.constantFrom('W', 'L', 'P'))
     fc.assert(
       fc.property(fc.array(quote, { minLength: 1, maxLength: 40 }), (pairs) => {

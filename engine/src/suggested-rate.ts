@@ -8,30 +8,31 @@ export interface SuggestedRate {
   /** Whole cents, or null when no quote is decided. */
   readonly rateCents: number | null
   readonly basis: SuggestedRateBasis | null
-  /** How many wins were averaged. */
+  /** The number of wins in the average. */
   readonly winsUsed: number
-  /** The rate of the loss that the suggestion stays below, or null when none held it down. */
+  /** The losing rate that capped the suggestion, or null if no losing rate did. */
   readonly cappedByCents: number | null
-  /** Losses cheaper than a typical win: they were not about price. */
+  /** The number of losses at a rate below a typical win. Price was not the reason for these losses. */
   readonly lossesIgnored: number
 }
 
-/** The suggestion stays this share below the lowest losing rate. */
+/** The suggestion stays at least this percentage below the lowest losing rate. */
 export const LOSS_CUSHION_PERCENT = 2
 
 /**
- * The rate the lane's history recommends, from its counts by rate, cheapest first: the average of the winning rates,
- * kept 2 % below the lowest losing rate. A loss below the lower median win is ignored, because a price that low was not
- * the reason. With no wins it is 2 % below the lowest loss. Quotes with a rate of zero do not count.
+ * The suggested rate for a lane, from its counts by rate, cheapest first: the average winning rate, capped at 2 %
+ * below the lowest losing rate. Losses below the lower median of the wins are ignored, because price was not the
+ * reason for them. Without wins, the suggestion is 2 % below the lowest loss. Quotes with a rate of zero are
+ * excluded.
  *
  * @example // 2000W 2100W 2200W 2110L 2300L
- * // 206780 cents: the average 2100 is held to 2110 less 2 %
+ * // 206780 cents: the average of 2100 is capped at 2 % below 2110
  */
 export function suggestedRate(counts: readonly RateCount[]): SuggestedRate {
   const won = counts.filter((count) => count.rateCents > 0 && count.won > 0)
   const lost = counts.filter((count) => count.rateCents > 0 && count.lost > 0)
   const winsUsed = won.reduce((sum, count) => sum + count.won, 0)
-  // The lower of the middle two when their number is even: a rate somebody really paid.
+  // The lower median, so that the value is a rate that a customer accepted.
   const typicalWin = groupOfNth(won, (count) => count.won, Math.ceil(winsUsed / 2) - 1)
   if (typicalWin === undefined) {
     const lowestLossCents = lost[0]?.rateCents ?? null
@@ -43,7 +44,7 @@ export function suggestedRate(counts: readonly RateCount[]): SuggestedRate {
       lossesIgnored: 0,
     }
   }
-  // Whole cents: their sum is exact, whatever the order.
+  // Sums of whole cents are exact in any order.
   const averageWinCents = won.reduce((sum, count) => sum + count.rateCents * count.won, 0) / winsUsed
   const lowestLoss = lost.find((count) => count.rateCents >= typicalWin.rateCents)
   const lossesIgnored = lost.reduce(

@@ -3,7 +3,7 @@ import type { LaneScope } from './scopes.ts'
 import type { LaneSignals } from './signals.ts'
 import { counted, wonOf } from './wording.ts'
 
-/** Everything the sentence may speak of. */
+/** The values that the summary is built from. */
 export interface SummaryFacts {
   readonly asked: LaneScope
   readonly used: LaneScope
@@ -14,13 +14,14 @@ export interface SummaryFacts {
   readonly monthsActive: number
   readonly avgRateCents: number
   readonly signals: LaneSignals
-  /** The month of the last quote, such as "December 2017", where all are too old for the scores. */
+  /** The month of the last quote, such as "December 2017". Set if all quotes are too old for the scores. */
   readonly lastQuoteMonth?: string
 }
 
 /**
- * A lane in one plain sentence, made from the numbers and signals and nothing else. A scope wider than asked is named
- * first. Trend and timing are told as what happened; nothing is foretold.
+ * Describes a lane in one plain sentence, built only from the numbers and signals. If the scope is wider than
+ * requested, the sentence states the scope first. Trend and timing are stated in the past tense; the sentence makes
+ * no forecast.
  *
  * @example
  * // 'On this lane with this equipment you won 7 of 12 decided quotes (58.3%) over 4 months at an average rate of
@@ -30,8 +31,8 @@ export interface SummaryFacts {
 export function summary(facts: SummaryFacts): string {
   const place =
     facts.used === facts.asked
-      ? `On ${PLACE[facts.used]}`
-      : `With too little history on ${PLACE[facts.asked]}, this looks at ${PLACE[facts.used]}, where`
+      ? `On ${SCOPE_NAMES[facts.used]}`
+      : `With too little history on ${SCOPE_NAMES[facts.asked]}, this looks at ${SCOPE_NAMES[facts.used]}, where`
   const rate = facts.avgRateCents > 0 ? ` at an average rate of ${formatDollars(facts.avgRateCents)}` : ''
   const span = `over ${counted(facts.monthsActive, 'month')}${rate}`
   if (facts.decided === 0) {
@@ -43,8 +44,8 @@ export function summary(facts: SummaryFacts): string {
   return `${place} you ${won} ${span}${signals.length === 0 ? '' : `: ${listed(signals)}`}.`
 }
 
-/** Where a scope looks, as it stands in "On ..." and "this looks at ...". */
-const PLACE: Readonly<Record<LaneScope, string>> = {
+/** The name of each scope, as used after "On" and "this looks at". */
+export const SCOPE_NAMES: Readonly<Record<LaneScope, string>> = {
   equipment: 'this lane with this equipment',
   corridor: 'this lane across all equipment',
   market: 'lanes between the same two markets',
@@ -53,43 +54,45 @@ const PLACE: Readonly<Record<LaneScope, string>> = {
   tenant: 'all your lanes',
 }
 
-const STRENGTH: Readonly<Record<LaneSignals['strength'], string>> = {
-  strong: 'strong against your other lanes',
-  moderate: 'about as good as your other lanes',
-  weak: 'weak against your other lanes',
-  unproven: 'too few recent outcomes to compare with your other lanes',
-}
-
-const TREND: Readonly<Record<LaneSignals['trend'], string | null>> = {
-  heating: 'won more often lately than before',
-  steady: 'won about as often lately as before',
-  cooling: 'won less often lately than before',
-  new: null,
-}
-
-const CONSISTENCY: Readonly<Record<LaneSignals['consistency'], string | null>> = {
-  reliable: 'won steadily month after month',
-  mixed: 'won more in some months than in others',
-  erratic: 'won only now and then',
-  unproven: null,
-}
-
-const TIMING: Readonly<Record<LaneSignals['timing'], string | null>> = {
-  aligned: 'won in step with how busy it was',
-  neutral: null,
-  misaligned: 'not won when it was busy',
-  unknown: null,
+/** The words that each signal value adds to the summary, or null if the value adds nothing. */
+export const SIGNAL_WORDS: {
+  readonly [Signal in keyof LaneSignals]: Readonly<Record<LaneSignals[Signal], string | null>>
+} = {
+  strength: {
+    strong: 'strong against your other lanes',
+    moderate: 'about as good as your other lanes',
+    weak: 'weak against your other lanes',
+    unproven: 'too few recent outcomes to compare with your other lanes',
+  },
+  trend: {
+    heating: 'won more often lately than before',
+    steady: 'won about as often lately as before',
+    cooling: 'won less often lately than before',
+    new: null,
+  },
+  consistency: {
+    reliable: 'won steadily month after month',
+    mixed: 'won more in some months than in others',
+    erratic: 'won only now and then',
+    unproven: null,
+  },
+  timing: {
+    aligned: 'won in step with how busy it was',
+    neutral: null,
+    misaligned: 'not won when it was busy',
+    unknown: null,
+  },
 }
 
 function describeSignals({ signals, used, lastQuoteMonth }: SummaryFacts): string[] {
   if (lastQuoteMonth !== undefined)
     return [`the last quote was in ${lastQuoteMonth}, too long ago to judge by`]
   return [
-    // Over all lanes there is no other lane to be strong against.
-    used === 'tenant' ? null : STRENGTH[signals.strength],
-    TREND[signals.trend],
-    CONSISTENCY[signals.consistency],
-    TIMING[signals.timing],
+    // The scope `tenant` covers all lanes, so there are no other lanes to compare with.
+    used === 'tenant' ? null : SIGNAL_WORDS.strength[signals.strength],
+    SIGNAL_WORDS.trend[signals.trend],
+    SIGNAL_WORDS.consistency[signals.consistency],
+    SIGNAL_WORDS.timing[signals.timing],
   ].filter((words) => words !== null)
 }
 

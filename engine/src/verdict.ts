@@ -3,24 +3,24 @@ import { formatDollars } from './money.ts'
 import type { WinProbability, WinProbabilityMethod } from './win-probability.ts'
 import { counted, percent, wonOf } from './wording.ts'
 
-/** Everything the sentence may speak of. */
+/** The values that the verdict is built from. */
 export interface VerdictFacts {
   readonly proposedRateCents: number
-  /** What `markupPct` compares with: the market rate sent along, or the median of the lane's quotes. */
+  /** The reference rate of `markupPct`: the market rate in the request, or the median of the lane's quotes. */
   readonly reference: { readonly source: 'market_rate' | 'median'; readonly cents: number } | null
   readonly markupPct: number | null
   readonly method: WinProbabilityMethod
   readonly win: WinProbability
   readonly confidence: Confidence
   readonly suggestedRateCents: number | null
-  /** All quotes of the lane, and those of them that are decided, whatever their rate. */
+  /** All quotes of the lane, and its decided quotes, both including unpriced quotes. */
   readonly quoteCount: number
   readonly decidedCount: number
 }
 
 /**
- * The advice in one plain sentence, made from the numbers and nothing else. It tells what share was won in the past; it
- * promises nothing about the next quote.
+ * States the advice in one plain sentence, built only from the numbers. The sentence reports the share won in the
+ * past; it makes no forecast for the next quote.
  *
  * @example
  * // '$2,000 is 1.2% below the median of your quotes on this lane; you won 4 of 5 decided quotes at this rate or lower
@@ -38,7 +38,7 @@ function undecidedVerdict({ quoteCount, decidedCount }: VerdictFacts): string {
     return 'You have no quotes on this lane yet, so there is nothing to compare this rate with.'
   const quotes = counted(quoteCount, 'quote')
   if (decidedCount > 0) {
-    return `You have ${quotes} on this lane, but no won or lost quote carries a rate, so there is no win probability or suggested rate yet.`
+    return `You have ${quotes} on this lane, but no won or lost quote has a rate, so there is no win probability or suggested rate yet.`
   }
   const undecided = quoteCount === 1 ? 'it is not decided yet' : 'none of them is decided yet'
   return `You have ${quotes} on this lane and ${undecided}, so there is no win probability or suggested rate to show.`
@@ -57,18 +57,18 @@ function comparison({ proposedRateCents, reference, markupPct }: VerdictFacts): 
   return `${proposed} is ${distance} ${side} ${against}`
 }
 
-/** From here on the evened-out share is another story than the raw one, and the sentence tells both. */
+/** If the smoothed share differs from the raw share by more than this, the sentence explains why. */
 const FAR_FROM_RAW = 0.15
 
 function shareWon({ win, method }: VerdictFacts, probability: number): string {
   const share = percent(probability)
   if (win.flags.includes('above_ceiling')) {
-    return `it is above every rate you have quoted here, so a pessimistic ${share} stands in for the share won`
+    return `it is above every rate you have quoted on this lane, so the win probability is a pessimistic ${share}`
   }
   switch (method) {
     case 'at_or_below': {
       if (win.rawShare === null) {
-        return `it is below every rate decided here, so the share you won at your lowest rates stands in (${share})`
+        return `it is below every decided rate on this lane, so the share won at your lowest rates is used (${share})`
       }
       const won = wonOf(win.winsAtOrBelow, win.decidedAtOrBelow)
       const raw = percent(win.rawShare)
@@ -77,14 +77,14 @@ function shareWon({ win, method }: VerdictFacts, probability: number): string {
         raw === share
           ? share
           : win.pooled && farFromRaw
-            ? `${raw}; evened out with your dearer quotes, which did better, ${share}`
+            ? `${raw}; smoothed to ${share} because your higher quotes won more often`
             : `smoothed to ${share}`
       return `you ${won} at this rate or lower (${smoothed})`
     }
     case 'literal':
       return `your wins at this rate or lower are ${win.winsAtOrBelow} of all ${counted(win.decided, 'decided quote')} (${share})`
     case 'revealed':
-      return `of the quotes that tell about this rate, won at it or higher or lost at it or lower, the share won is ${share}`
+      return `of your quotes that won at this rate or higher or lost at this rate or lower, ${share} won`
   }
 }
 

@@ -26,7 +26,7 @@ describe('the worked example', () => {
     expect(revealedShare(ratesOf(WORKED_EXAMPLE), Math.round(dollars * 100))).toBeCloseTo(revealed, 6)
   })
 
-  it('shows the counts behind the number', () => {
+  it('returns the counts that the probability is based on', () => {
     expect(winProbability(ratesOf(WORKED_EXAMPLE), 200000, 'at_or_below')).toEqual({
       probability: 0.9,
       flags: [],
@@ -39,7 +39,7 @@ describe('the worked example', () => {
     expect(winProbability(ratesOf(WORKED_EXAMPLE), 210000, 'at_or_below').pooled).toBe(false)
   })
 
-  it('holds the revealed reading away from 0 and 1', () => {
+  it('clamps the revealed method away from 0 and 1', () => {
     expect(probabilityAt(WORKED_EXAMPLE, 1800, 'revealed')).toBeCloseTo(1 - 0.5 / 11, 12)
     expect(probabilityAt(WORKED_EXAMPLE, 2200, 'revealed')).toBeCloseTo(0.5 / 11, 12)
   })
@@ -58,14 +58,14 @@ it('pools rates that won more often than cheaper ones', () => {
 })
 
 describe('the edges', () => {
-  it('counts a quote exactly 2 % dearer as comparable, and one a cent dearer not', () => {
+  it('treats a rate exactly 2 % higher as comparable, but not a rate one cent above that', () => {
     expect(winProbability(ratesOf(laneHistory('1020W 2000L')), 100000, 'at_or_below').decidedAtOrBelow).toBe(
       1,
     )
     expect(
       winProbability(ratesOf(laneHistory('1020.01W 2000L')), 100000, 'at_or_below').decidedAtOrBelow,
     ).toBe(0)
-    // In floating point 110 * 1.02 is more than 112.2, and 1.1 * 1.02 of other pairs less: whole numbers decide.
+    // In floating point 110 * 1.02 exceeds 112.2, and other pairs err the other way. Integer arithmetic is exact.
     for (let cents = 50; cents <= 1_000_000; cents += 50 * 37) {
       const history = [
         { ...laneHistory('1W')[0], rateCents: (cents * 102) / 100 },
@@ -75,7 +75,7 @@ describe('the edges', () => {
     }
   })
 
-  it('is null when nothing is decided', () => {
+  it('is null when no quote is decided', () => {
     for (const method of METHODS) {
       for (const quotes of ['', '2000P', '0W 0L', '0W 2000P']) {
         expect(winProbability(ratesOf(laneHistory(quotes)), 200000, method)).toEqual({
@@ -91,34 +91,34 @@ describe('the edges', () => {
     }
   })
 
-  it('never promises a sure win or a sure loss', () => {
+  it('never returns 0 or 1', () => {
     expect(probabilityAt(laneHistory('2000W 2000W 2000W'), 2000)).toBe(0.875)
     expect(probabilityAt(laneHistory('2000L 2000L 2000L'), 2000)).toBe(0.125)
     expect(probabilityAt(laneHistory('2000W'), 2000)).toBe(0.75)
     expect(probabilityAt(laneHistory('2000L'), 2000)).toBe(0.25)
   })
 
-  it('counts an undecided quote towards the ceiling only', () => {
+  it('uses an undecided quote only for the ceiling', () => {
     const history = laneHistory('2000W 2500P')
     expect(winProbability(ratesOf(history), 240000, 'at_or_below').flags).toEqual([])
     expect(winProbability(ratesOf(history), 250001, 'at_or_below').flags).toEqual(['above_ceiling'])
   })
 
-  it('answers the pessimistic floor above the ceiling, even where everything was won', () => {
+  it('returns the pessimistic floor above the ceiling, even if every quote was won', () => {
     for (const method of METHODS) {
       const answer = winProbability(ratesOf(laneHistory('2000W 2000W 2000W')), 200001, method)
       expect([answer.probability, answer.flags]).toEqual([0.125, ['above_ceiling']])
     }
   })
 
-  it('flags an offer below every decided rate and answers for the lowest', () => {
+  it('flags an offer below every decided rate and uses the lowest rate', () => {
     const answer = winProbability(ratesOf(laneHistory('2000W 2100L')), 100000, 'at_or_below')
     expect(answer.flags).toEqual(['below_floor'])
     expect(answer.probability).toBeCloseTo(1 - 0.5 / 3, 12)
     expect([answer.decidedAtOrBelow, answer.rawShare]).toEqual([0, null])
   })
 
-  it('falls back on the plain share of wins where no quote speaks in the revealed reading', () => {
+  it('falls back to the overall share of wins if the revealed method has no relevant quote', () => {
     const history = laneHistory('1800W 1850W 2200L 2300L 2400L')
     expect(revealedShare(ratesOf(history), 200000)).toBeNull()
     expect(probabilityAt(history, 2000, 'revealed')).toBe(0.4)
@@ -152,8 +152,8 @@ const offerCents = fc.oneof(
 )
 const method = fc.constantFrom(...METHODS)
 
-describe('laws', () => {
-  it('a probability stays within 0 and 1 and is a number whenever something is decided', () => {
+describe('properties', () => {
+  it('is a number between 0 and 1 whenever a quote is decided', () => {
     fc.assert(
       fc.property(history, offerCents, method, (quotes, offer, reading) => {
         const { probability, decided, rawShare } = winProbability(ratesOf(quotes), offer, reading)
@@ -179,7 +179,7 @@ describe('laws', () => {
     )
   })
 
-  it('scaling every rate and the offer changes nothing', () => {
+  it('scaling all rates and the offer changes nothing', () => {
     fc.assert(
       fc.property(
         history,
@@ -196,7 +196,7 @@ describe('laws', () => {
     )
   })
 
-  it('a dearer offer is never likelier to win: 1,000 random lanes, 200 prices each', () => {
+  it('never rises with the offer: 1,000 random lanes, 200 offers each', () => {
     let rises = 0
     for (const quotes of fc.sample(history, { numRuns: 1000, seed: 7 })) {
       const priced = quotes.filter((past) => past.rateCents > 0).map((past) => past.rateCents)
@@ -214,7 +214,7 @@ describe('laws', () => {
     expect(rises).toBe(0)
   })
 
-  it('the revealed reading falls too, and the literal one rises up to the ceiling', () => {
+  it('never rises with the offer for revealed, and never falls up to the ceiling for literal', () => {
     fc.assert(
       fc.property(history, offerCents, offerCents, (quotes, one, other) => {
         const [low, high] = [Math.min(one, other), Math.max(one, other)]

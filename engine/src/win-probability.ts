@@ -1,51 +1,52 @@
 import { decidedIn, type LaneRates, winsIn } from './lane-rates.ts'
 
 /**
- * How "historical wins at comparable or lower rates divided by total decided quotes" is read.
+ * Interpretations of "historical wins at comparable or lower rates divided by total decided quotes".
  *
- * - `at_or_below` (default): of the decided quotes at this rate or lower, the share that was won, pooled so that a
- *   dearer rate never has a larger share.
- * - `literal`: wins at this rate or lower over all decided quotes. It rises with the rate up to the ceiling.
- * - `revealed`: of the quotes that say something about this rate (a win at it or above, a loss at it or below), the
- *   share of wins. It falls steeply: good only where price alone decides.
+ * - `at_or_below` (default): the share won of the decided quotes at this rate or lower, pooled so that a higher rate
+ *   never has a larger share.
+ * - `literal`: wins at this rate or lower divided by all decided quotes. It rises with the rate up to the ceiling.
+ * - `revealed`: wins at this rate or higher divided by the sum of these wins and the losses at this rate or lower. It
+ *   falls steeply, so it is useful only if price alone decides.
  */
 export type WinProbabilityMethod = 'at_or_below' | 'literal' | 'revealed'
 
-/** Where the offer lies outside what was ever quoted. */
+/** Set if the offer is outside the range of past rates. */
 export type WinProbabilityFlag = 'above_ceiling' | 'below_floor'
 
 export interface WinProbability {
-  /** Within 0 and 1, or null when no quote is decided. */
+  /** Between 0 and 1, or null when no quote is decided. */
   readonly probability: number | null
   readonly flags: readonly WinProbabilityFlag[]
   readonly winsAtOrBelow: number
   readonly decidedAtOrBelow: number
-  /** `winsAtOrBelow / decidedAtOrBelow` before pooling and clamping, or null when nothing was decided at or below. */
+  /** `winsAtOrBelow / decidedAtOrBelow` before pooling and clamping, or null when `decidedAtOrBelow` is 0. */
   readonly rawShare: number | null
-  /** Whether pooling changed the share: a dearer rate had won more often than a cheaper one. */
+  /** Whether pooling changed the share because a higher rate had won more often than a lower rate. */
   readonly pooled: boolean
-  /** Decided quotes with a rate above zero: the population. */
+  /** Number of decided quotes with a rate above zero. */
   readonly decided: number
 }
 
-/** A quote up to 2 % dearer than the offer still counts as comparable. In whole percent, so that the test is exact. */
+/** A past rate up to 2 % above the offer is comparable. A whole number, so that the comparison is exact. */
 export const COMPARABLE_TOLERANCE_PERCENT = 2
 
-/** Half a quote is kept back on either side, so that no lane ever promises a sure win or a sure loss. */
+/** Pseudo-count that keeps the probability away from 0 and 1, so that no offer is a certain win or loss. */
 export const WITHHELD_QUOTES = 0.5
 
 /**
- * The share of quotes won, as the lane's own history has it, for an offer of `proposedRateCents` (above 0). It is a
- * count over the past, not a forecast.
+ * The historical share of quotes won for an offer of `proposedRateCents` (above 0) on a lane. The share is a count
+ * over the past, not a forecast.
  *
- * The lane's decided quotes with a rate above 0 are grouped by equal rate, cheapest first (`laneRates`). The share won at each rate is pooled
- * with its neighbours until it no longer rises (pool adjacent violators), and C is its running mean: the pooled share
- * won at this rate or lower. With n decided quotes, C is held within f and 1 - f, f = 0.5 / (n + 1). Above the highest
- * rate ever quoted (decided or not) the answer is f, the pessimistic floor, flagged `above_ceiling`; below the lowest
- * decided rate it is C of the lowest, flagged `below_floor`. The rates are searched, not walked through.
+ * The lane's decided quotes with a rate above 0 are grouped by rate, cheapest first (`laneRates`). The share won at
+ * each rate is pooled with its neighbors until it no longer rises (pool adjacent violators). C is the running mean of
+ * the pooled shares: the pooled share won at this rate or lower. With n decided quotes, C is clamped to f and 1 - f,
+ * where f = 0.5 / (n + 1). Above the highest rate ever quoted (decided or not) the result is f, the pessimistic
+ * floor, flagged `above_ceiling`. Below the lowest decided rate the result is C of the lowest rate, flagged
+ * `below_floor`. The lookup is a binary search.
  *
  * @example // 1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L, offer 2000, at_or_below
- * // 0.9: four of the five were won, pooled with the 2050 win above
+ * // 0.9: four of five quotes at 2040 or lower were won, pooled with the win at 2050
  */
 export function winProbability(
   lane: LaneRates,
@@ -54,7 +55,7 @@ export function winProbability(
 ): WinProbability {
   const { decided } = lane
   if (decided === 0 || lane.band === null) return NOTHING_DECIDED
-  // Whole cents times whole percent: no rounding error decides what is comparable.
+  // Whole cents times whole percent, so that rounding errors cannot affect the comparison.
   const comparable = ratesUpTo(lane.ratesCents, 100, proposedRateCents * (100 + COMPARABLE_TOLERANCE_PERCENT))
   const winsAtOrBelow = winsIn(lane.countsOfCheapest[comparable])
   const decidedAtOrBelow = decidedIn(lane.countsOfCheapest[comparable])
@@ -65,18 +66,18 @@ export function winProbability(
   let pooled = false
   if (proposedRateCents > lane.band.ceilingCents) flags = ABOVE_CEILING
   else if (method === 'at_or_below') {
-    // Below every decided rate the cheapest one stands in.
+    // An offer below every decided rate uses the cheapest rate.
     const at = Math.max(1, comparable)
     const share = lane.pooledShares[at - 1] ?? 0
     const raw = winsIn(lane.countsOfCheapest[at]) / decidedIn(lane.countsOfCheapest[at])
-    probability = within(floor, share)
+    probability = clamped(floor, share)
     pooled = Math.abs(share - raw) > 1e-12
   } else if (method === 'literal') {
-    // Not held above the floor: the literal reading says that a rate cheaper than every quote has won nothing.
+    // Not clamped: in the literal method, an offer below every decided rate has no wins.
     probability = winsAtOrBelow / decided
   } else {
-    // Between the dearest win and the cheapest loss no quote speaks; the plain share of wins stands in.
-    probability = within(floor, revealedShare(lane, proposedRateCents) ?? lane.wins / decided)
+    // No quote is relevant between the highest win and the lowest loss, so the overall share of wins is used.
+    probability = clamped(floor, revealedShare(lane, proposedRateCents) ?? lane.wins / decided)
   }
   return { probability, flags, winsAtOrBelow, decidedAtOrBelow, rawShare, pooled, decided }
 }
@@ -95,28 +96,28 @@ const NOTHING_DECIDED: WinProbability = {
   decided: 0,
 }
 
-/** A share held away from 0 and 1. */
-function within(floor: number, share: number): number {
+/** Clamps a share to the range from `floor` to `1 - floor`. */
+function clamped(floor: number, share: number): number {
   return Math.min(1 - floor, Math.max(floor, share))
 }
 
 /**
- * The revealed reading before it is held away from 0 and 1: wins at this rate or above / (those + losses at this rate
- * or below), with no tolerance. Null when no quote says anything about this rate.
+ * The `revealed` share before clamping: wins at this rate or above / (these wins + losses at this rate or below),
+ * without tolerance. Null if there are no such wins or losses.
  *
  * @example // 1900W 2000L 2050W, offer 2000
- * // 0.5: the 2050 win speaks for it, the 2000 loss against it
+ * // 0.5: one win (2050) and one loss (2000)
  */
 export function revealedShare(lane: LaneRates, proposedRateCents: number): number | null {
   const upTo = ratesUpTo(lane.ratesCents, 1, proposedRateCents)
   const below = ratesUpTo(lane.ratesCents, 1, proposedRateCents - 1)
   const winsAtOrAbove = lane.wins - winsIn(lane.countsOfCheapest[below])
   const lossesAtOrBelow = decidedIn(lane.countsOfCheapest[upTo]) - winsIn(lane.countsOfCheapest[upTo])
-  const telling = winsAtOrAbove + lossesAtOrBelow
-  return telling === 0 ? null : winsAtOrAbove / telling
+  const relevant = winsAtOrAbove + lossesAtOrBelow
+  return relevant === 0 ? null : winsAtOrAbove / relevant
 }
 
-/** How many of the rates, cheapest first, are at most `limit` when multiplied by `factor`. */
+/** The number of rates, sorted from the cheapest, for which `rate * factor` is at most `limit`. */
 function ratesUpTo(ratesCents: readonly number[], factor: number, limit: number): number {
   let low = 0
   let high = ratesCents.length

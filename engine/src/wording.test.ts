@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { counted, percent, wonOf } from './wording.ts'
 
-it('counts in the singular and the plural', () => {
+it('uses the singular and the plural', () => {
   expect([counted(0, 'quote'), counted(1, 'quote'), counted(2, 'quote')]).toEqual([
     '0 quotes',
     '1 quote',
@@ -9,7 +9,7 @@ it('counts in the singular and the plural', () => {
   ])
 })
 
-it('never rounds a share up to certainty', () => {
+it('never rounds a share to 0% or 100%', () => {
   expect([0, 0.004, 0.005, 0.5, 0.994, 0.996, 1].map(percent)).toEqual([
     '0%',
     'under 1%',

@@ -1,5 +1,5 @@
 /**
- * A count with its noun.
+ * A count with its noun in the singular or plural.
  *
  * @example counted(1, 'quote') // '1 quote'
  * @example counted(4, 'quote') // '4 quotes'
@@ -9,7 +9,7 @@ export function counted(count: number, noun: string): string {
 }
 
 /**
- * A share in whole percent. What is short of everything never reads "100%", nor what is above nothing "0%".
+ * A share in whole percent. Only a share of exactly 1 reads "100%", and only a share of exactly 0 reads "0%".
  *
  * @example percent(0.954545) // '95%'
  * @example percent(0.9975) // 'over 99%'
@@ -22,7 +22,7 @@ export function percent(share: number): string {
 }
 
 /**
- * Wins among decided quotes, as one would say it.
+ * Wins among decided quotes, as words.
  *
  * @example wonOf(3, 3) // 'won all 3 decided quotes'
  * @example wonOf(4, 5) // 'won 4 of 5 decided quotes'

@@ -1,5 +1,5 @@
 /**
- * The cells of the table under a marker of a page, its head as the first row.
+ * The cells of the table that follows a `<!-- table: name -->` marker on a page. The first row is the header.
  *
  * @example docTable('<!-- table: a -->\n| x | y |\n|---|---|\n| 1 | 2 |\n\n', 'a') // [['x', 'y'], ['1', '2']]
  */

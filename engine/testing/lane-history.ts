@@ -4,7 +4,8 @@ import { countRates, type LaneRates, laneRates } from '#engine/lane-rates.ts'
 const OUTCOME_OF_LETTER: Readonly<Record<string, Outcome>> = { W: 'won', L: 'lost', P: 'pending' }
 
 /**
- * A lane's past, written short for a test: rates in dollars, each with W (won), L (lost) or P (pending).
+ * Parses a lane history in short notation for tests: rates in dollars, each followed by W (won), L (lost) or P
+ * (pending).
  *
  * @example laneHistory('1800W 2000L') // two quotes, of 180000 and 200000 cents
  */
@@ -26,10 +27,10 @@ export function laneHistory(text: string): PastQuote[] {
     })
 }
 
-/** A lane's past as `adviseMarkup` takes it. */
+/** Converts a lane history to the input of `adviseMarkup`. */
 export function ratesOf(history: readonly Pick<PastQuote, 'rateCents' | 'outcome'>[]): LaneRates {
   return laneRates(countRates(history))
 }
 
-/** Ten quotes of one lane that is mostly won below $2,000 and mostly lost above: the worked example of the model. */
+/** The worked example in docs/model.md: ten quotes on one lane, mostly won below $2,000 and mostly lost above. */
 export const WORKED_EXAMPLE = laneHistory('1800W 1850W 1900W 1950W 2000L 2050W 2100L 2150L 2200L 2250L')

@@ -51,7 +51,7 @@ test('a quote in dollars', () => {
   }
 })
 
-test('the range over lanes', () => {
+test('the bootstrap range over lanes', () => {
   const rows = tableOf('range').slice(1)
   expect(rows.length).toBe(1)
   for (const [lanes = '', difference, low, high] of rows) {
@@ -62,7 +62,7 @@ test('the range over lanes', () => {
   }
 })
 
-test('the thresholds it names are those of the code', () => {
+test('the thresholds on the page match the code', () => {
   expect([OUTCOME_DELAY_DAYS, WARM_UP_DAYS]).toEqual([1, 30])
   expect(words).toContain(`The decided quotes of the last ${TESTED_DAYS} days`)
   expect(words).toContain(

@@ -60,7 +60,7 @@ function enough(
   return result
 }
 
-/** One walk through them serves all tests that only look at it: it takes a second. */
+/** One backtest, shared by the tests that only read its result, because it takes about a second. */
 const shares: number[] = []
 const found = enough(sold, { onProgress: (share) => shares.push(share) })
 
@@ -75,7 +75,7 @@ describe('too few quotes', () => {
     })
   })
 
-  test('199 decided are too few, 200 are not; quotes nobody answered do not count', () => {
+  test('needs 200 decided quotes; pending quotes do not count', () => {
     const quotes = history({ quotes: 200, perDay: 2 })
     expect(backtest({ quotes, now: NOW, windowDays: 180 }).enough).toBe(true)
     const one = quotes.map((quote, i) => (i === 0 ? { ...quote, outcome: 'pending' as const } : quote))
@@ -86,17 +86,17 @@ describe('too few quotes', () => {
     })
   })
 
-  test('a brokerage that came a month ago has nothing to be tested on yet', () => {
+  test('a brokerage with one month of quotes has too few tested quotes', () => {
     const tooNew = backtest({ quotes: history({ quotes: 580, perDay: 20 }), now: NOW, windowDays: 180 })
     expect(tooNew).toMatchObject({ enough: false, why: 'too_few_tested', decided: 580, tested: 0 })
     expect(backtestSentence(tooNew)).toBe(
-      'There are too few recent quotes to test the estimate on: 0 decided quotes in the days tested, and 60 are needed.',
+      'There are too few recent quotes to test the estimate on: 0 decided quotes in the tested period, and 60 are needed.',
     )
   })
 })
 
-describe('what is measured', () => {
-  test('the decided quotes from the thirtieth day on, and how many of them', () => {
+describe('the measured quality', () => {
+  test('tests the decided quotes from day 30 on and counts them', () => {
     expect(found).toMatchObject({ quotes: 600, decided: 600, tested: 420, leftOut: 0 })
     expect(found.firstTestedAt).toBe((TODAY - 70) * DAY)
     expect(found.lastTestedAt).toBe((TODAY - 1) * DAY)
@@ -104,11 +104,11 @@ describe('what is measured', () => {
     expect(found.reliability.reduce((sum, row) => sum + row.count, 0)).toBe(found.tested)
   })
 
-  test('only the last days of a shorter window', () => {
+  test('tests only the days of a shorter window', () => {
     expect(enough(sold, { windowDays: 30 })).toMatchObject({ tested: 29 * 6, windowDays: 30 })
   })
 
-  test('where the rate decides, a model that knows it beats those that do not', () => {
+  test('beats the baselines that ignore the rate when the rate decides the outcome', () => {
     const { model, lane_rate: laneRate, overall } = found.quality
     expect(model.brier).toBeLessThan(laneRate.brier - 0.02)
     expect(model.logLoss).toBeLessThan(overall.logLoss)
@@ -117,7 +117,7 @@ describe('what is measured', () => {
     expect(model.brier).toBeLessThan(blind.quality.model.brier - 0.02)
   })
 
-  test('where a coin decides, nothing is known and nothing is claimed', () => {
+  test('claims no skill when outcomes are random', () => {
     const coin = enough(history({ quotes: 600, perDay: 6, seed: 3, chance: () => 0.4 }))
     const { model, overall } = coin.quality
     expect(model.auc).toBeGreaterThan(0.4)
@@ -125,7 +125,7 @@ describe('what is measured', () => {
     expect(model.brier).toBeGreaterThan(overall.brier - 0.01)
   })
 
-  test('all won: no AUC and no slope, and never NaN', () => {
+  test('returns null for AUC and slope, and never NaN, when all quotes were won', () => {
     const won = enough(history({ quotes: 400, perDay: 6, chance: () => 1 }))
     expect(won.quality.model).toMatchObject({ auc: null, slope: null })
     const odd = (_: string, value: unknown) =>
@@ -133,7 +133,7 @@ describe('what is measured', () => {
     expect(JSON.stringify(won, odd)).not.toContain('not a number')
   })
 
-  test('quotes no estimate counts are left out and said to be', () => {
+  test('excludes quotes that estimates do not use, and counts them', () => {
     const [first] = sold
     if (!first) throw new Error('no quotes')
     const odd = [
@@ -144,17 +144,17 @@ describe('what is measured', () => {
     expect(enough([...sold, ...odd])).toEqual({ ...found, leftOut: 3 })
   })
 
-  test('the order of the quotes does not matter, and the same quotes give the same digits', () => {
+  test('is deterministic and independent of the order of the quotes', () => {
     expect(enough(sold.toReversed())).toEqual(found)
   })
 
-  test('progress rises to the end', () => {
+  test('progress increases to 1', () => {
     expect(shares).toEqual(shares.toSorted((one, other) => one - other))
     expect(shares.at(-1)).toBe(1)
   })
 })
 
-test('a forecast knows no outcome of its own day or later', () => {
+test('a forecast uses no outcome of the same day or later', () => {
   const fromDay = TODAY - 20
   const turned = sold.map((quote) =>
     Math.floor(quote.quotedAt / DAY) < fromDay
@@ -171,7 +171,7 @@ test('a forecast knows no outcome of its own day or later', () => {
 })
 
 describe('the dollar estimate', () => {
-  test('sums expected margins, beside what was really earned, with a range around the difference', () => {
+  test('sums expected and actual margins, with a range for the difference', () => {
     const { dollars } = found
     if (!dollars) throw new Error('no dollars')
     expect(dollars.quotes).toBe(found.tested)
@@ -185,18 +185,18 @@ describe('the dollar estimate', () => {
         return sum + (outcome === 'won' ? rateCents - (costCents ?? 0) : 0)
       }, 0)
     expect(dollars.earnedCents).toBe(earned)
-    // What the model expected of the rates quoted is near what they brought.
+    // The expected margin at the quoted rates is close to the actual margin.
     expect(Math.abs(dollars.quotedCents / earned - 1)).toBeLessThan(0.25)
   })
 
-  test('keeps the floors: a best rate is never below them', () => {
+  test('never sets a best rate below the rate floors', () => {
     const floored = backtest({ quotes: sold, now: NOW, windowDays: 180, floors: { marginPct: 60 } })
     if (!floored.enough || !floored.dollars || !found.dollars) throw new Error('no dollars')
     expect(floored.dollars.bestCents).toBeLessThan(found.dollars.bestCents)
     expect(floored.dollars.below).toBe(floored.dollars.quotes)
   })
 
-  test('counts quotes it cannot price, and why', () => {
+  test('counts the quotes that cannot be priced by reason', () => {
     const costs = sold.map((quote, i) =>
       i % 3 === 0
         ? { ...quote, costCents: null, truckCostCents: null }
@@ -214,7 +214,7 @@ describe('the dollar estimate', () => {
     expect(backtestSentence(without)).toContain('No dollar figure is given')
   })
 
-  test('is none for 29 quotes, or on four lanes', () => {
+  test('is null for 29 quotes or for four lanes', () => {
     const quote = (lane: number): PricedQuote => ({
       lane: `lane ${lane}`,
       quotedCents: 10_000,
@@ -233,15 +233,15 @@ describe('the dollar estimate', () => {
     })
   })
 
-  // Ten lanes, one of which gains 100: the number drawn of it is binomial (10, .1), with 10 % point 0 and 90 % point 2.
+  // Ten lanes, one of which gains 100. The number of times this lane is drawn is binomial (10, .1): P10 is 0, P90 is 2.
   test('has the range of a known distribution', () => {
     expect(rangeOfSum([100, 0, 0, 0, 0, 0, 0, 0, 0, 0])).toEqual({ lowCents: 0, highCents: 200 })
   })
 
-  test('is called an estimate in the sentence, with its range', () => {
+  test('is described as an estimate, with its range, in the sentence', () => {
     const sentence = backtestSentence(found)
     expect(sentence).toMatch(/^On 420 tested quotes the estimate forecast better than/)
     expect(sentence).toMatch(/By the model's own estimate, .* an estimated \$[\d,]+ more in expected margin/)
-    expect(sentence).toMatch(/with 80% of redrawn lanes between \$[\d,]+ and \$[\d,]+/)
+    expect(sentence).toMatch(/with an 80% range over resampled lanes of \$[\d,]+ to \$[\d,]+/)
   })
 })

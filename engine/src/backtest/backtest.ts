@@ -17,19 +17,21 @@ import { forecastOf, testDays } from './walk-forward.ts'
 
 const DAY = 86_400_000
 
-/** Below this many decided quotes in all, or tested ones, the measures would be noise. */
+/** Minimum numbers of decided quotes in total and of tested quotes. With fewer, the measures would be noise. */
 export const DECIDED_MIN = 200
 export const TESTED_MIN = 60
-/** The model is given this many days of quotes before it is asked anything. */
+/** The first test is this many days after the first quote, so that the model has data. */
 export const WARM_UP_DAYS = 30
-/** Half a year is tested: long enough to count on, short enough to be about today's market. */
+/** Half a year: long enough for reliable measures, short enough to reflect the current market. */
 export const TESTED_DAYS = 180
-/** An outcome counts as known this many days after its quote. Where customers answer later, the model knew less. */
+/**
+ * Assumed days from a quote to its outcome. If customers answer later, the real model knew less than the backtest's.
+ */
 export const OUTCOME_DELAY_DAYS = 1
-/** Forecasts whose log odds vary by less than this (standard deviation) have no slope worth the name. */
+/** Minimum standard deviation of the forecasts' log odds. With less variation, the calibration slope is meaningless. */
 const SLOPE_SPREAD_MIN = 0.1
 
-/** A past quote with its lane and, apart from the cost that counts, the truck cost that was paid (AP). */
+/** A past quote with its lane and with the truck cost actually paid (AP), in addition to the effective cost. */
 export interface BacktestQuote extends LaneQuote {
   readonly truckCostCents: number | null
 }
@@ -37,14 +39,14 @@ export interface BacktestQuote extends LaneQuote {
 export interface BacktestQuestion {
   readonly quotes: readonly BacktestQuote[]
   readonly now: number
-  /** Quotes of the last so many days are tested; older ones are only learnt from. */
+  /** Quotes of the last `windowDays` days are tested. Older quotes are only training data. */
   readonly windowDays: number
   readonly floors?: RateFloors
-  /** Told the share that is done, from 0 to 1. */
+  /** Called with the completed share, from 0 to 1. */
   readonly onProgress?: (share: number) => void
 }
 
-/** Nothing was measured, because there was too little to measure. */
+/** The result of a backtest with too few quotes: nothing was measured. */
 export interface TooFewQuotes {
   readonly enough: false
   readonly why: 'too_few_decided' | 'too_few_tested'
@@ -54,8 +56,8 @@ export interface TooFewQuotes {
 }
 
 /**
- * How good forecasts were. AUC and slope are null where every tested quote ended alike, and the slope also where the
- * forecasts hardly differ: then they mean nothing.
+ * Forecast quality. AUC and slope are null if every tested quote had the same outcome. The slope is also null if the
+ * forecasts hardly differ. In these cases the values are meaningless.
  */
 export interface MeasuredQuality extends Omit<Quality, 'auc' | 'slope'> {
   readonly auc: number | null
@@ -68,27 +70,27 @@ export interface BacktestResult {
   readonly enough: true
   readonly windowDays: number
   readonly outcomeDelayDays: number
-  /** Mornings of the first and the last day with a tested quote, epoch milliseconds. */
+  /** Midnight (UTC) of the first and the last day with a tested quote, in epoch milliseconds. */
   readonly firstTestedAt: number
   readonly lastTestedAt: number
   readonly quotes: number
   readonly decided: number
   readonly tested: number
   readonly testedWon: number
-  /** Quotes that no estimate counts: a rate not above zero, a date to come, a rate far from all others. */
+  /** Number of quotes excluded from estimates: rate not above zero, date in the future, or rate far from all others. */
   readonly leftOut: number
   readonly quality: Readonly<Record<Forecaster, MeasuredQuality>>
   readonly reliability: readonly ReliabilityRow[]
-  /** null where fewer than 30 tested quotes on 5 lanes could be priced. */
+  /** Null if fewer than 30 tested quotes, or quotes on fewer than 5 lanes, could be priced. */
   readonly dollars: DollarEstimate | null
   readonly unpriced: Readonly<Record<Unpriced, number>>
 }
 
 /**
- * Walks a brokerage's own quotes forward and counts how well each tested one was forecast from the days before it, by the
- * model and by four simple rules; and what the model's best rates would have been worth by its own estimate.
+ * Walk-forward backtest over a brokerage's own quotes. Measures how well the model and four baseline rules forecast
+ * each tested quote from the quotes of earlier days, and estimates the value of the model's best rates.
  *
- * The same quotes give the same digits. Formulas, and what the figures do not say: docs/backtest.md.
+ * The result is deterministic. docs/backtest.md has the formulas and the limits of the figures.
  *
  * @example backtest({ quotes: [], now, windowDays: 180 }) // { enough: false, why: 'too_few_decided', decided: 0, ... }
  */

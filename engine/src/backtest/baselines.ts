@@ -7,11 +7,11 @@ import { byDay } from './walk-forward.ts'
 
 const DAY = 86_400_000
 const HALF_LIFE_DAYS = 60
-/** Imagined quotes at the overall rate, so that a lane's first quote is not its whole rate. */
+/** Pseudo-quotes at the overall win rate, so that a lane's first outcome does not set its win rate to 0 or 1. */
 const OVERALL_WEIGHT = 2
 const COUNT_DAYS = 90
 
-/** Forecasts of the simple rules the model has to beat, over the same quotes and with the same delay of one day. */
+/** Forecasts by the baseline rules, for the same quotes and with the same one-day outcome delay as the model. */
 export interface BaselineForecasts {
   readonly overall: Forecast[]
   readonly laneRate: Forecast[]
@@ -20,9 +20,8 @@ export interface BaselineForecasts {
 }
 
 /**
- * Walks the quotes day by day and forecasts each decided one by: the overall win rate so far; the lane's win rate with a
- * half-life of 60 days; the count of wins at this rate or lower over all decided (the literal formula), and the default
- * count, both over the lane's last 90 days.
+ * Forecasts each decided quote, day by day, by four rules: the overall win rate so far; the lane's win rate with a
+ * half-life of 60 days; and the `literal` and the `at_or_below` win probability over the lane's last 90 days.
  */
 export function forecastByBaselines(quotes: readonly LaneQuote[], warmUpDays: number): BaselineForecasts {
   const days = byDay(quotes)

@@ -5,35 +5,35 @@ import type { LaneQuote } from '../estimate/quoted-lanes.ts'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import type { TestDay } from './walk-forward.ts'
 
-/** Fewer quotes or lanes than this give no dollar figure: its range would be drawn from next to nothing. */
+/** Minimum numbers of quotes and lanes for a dollar figure. With fewer, its range would be meaningless. */
 export const DOLLAR_QUOTES_MIN = 30
 export const DOLLAR_LANES_MIN = 5
-/** A cost over four times what was expected that morning, or under a quarter of it, is a slip of the pen, not a truck. */
+/** A cost above 4 times the expected cost of that day, or below a quarter of it, is treated as a data entry error. */
 const COST_FACTOR = 4
 const DRAWS = 2000
 const SEED = 20_260_101
 
-/** A tested quote in money: what the model expected of the rate quoted, and of the rate it would have shown. Cents. */
+/** Margins of a tested quote, in cents: expected at the quoted rate, expected at the model's best rate, and actual. */
 export interface PricedQuote {
   readonly lane: string
   /** P(win at the rate quoted) x (rate quoted - cost). */
   readonly quotedCents: number
   /** P(win at the best rate) x (best rate - cost). */
   readonly bestCents: number
-  /** What came of it: rate less cost where won, nothing where lost. */
+  /** The actual margin: rate minus cost if won, 0 if lost. */
   readonly earnedCents: number
-  /** Where the rate quoted lay: below, in or above the rates the model would have called as good as the best. */
+  /** Whether the quoted rate was below, within or above the range that the model considers as good as the best rate. */
   readonly place: 'below' | 'as_good' | 'above'
   readonly atEdge: boolean
 }
 
-/** Why a tested quote is in no dollar figure. */
+/** Why a tested quote is excluded from the dollar figures. */
 export type Unpriced = 'without_cost' | 'without_optimum' | 'unlikely_cost'
 
 /**
- * Prices a tested quote with what was known on its morning: the chances and the expected cost that set the best rate are
- * of that day. Both margins are then counted against the quote's own cost, so that what the seller knew of the truck and
- * the model did not is to the seller's credit. The floors of today are kept.
+ * Prices a tested quote with the data known at the start of its day: the win probabilities and the expected cost
+ * behind the best rate are from that day. Both margins use the quote's own cost, so that a seller who knew the
+ * truck's cost better than the model gets credit for it. The rate floors are today's.
  *
  * @example priceQuote(test, { ...quote, costCents: null }, { costs, floors: {} }) // 'without_cost'
  */
@@ -50,7 +50,7 @@ export function priceQuote<Quote extends LaneQuote>(
   if (Math.abs(Math.log(costCents / expected.costCents)) > Math.log(COST_FACTOR)) return 'unlikely_cost'
   const curve = { posterior: posteriorFor(quote), referenceCents, priceWeight: priceWeight(model, lane) }
   const best = bestRate({ ...curve, costCents: expected.costCents, miles, floors: terms.floors })
-  // A floor above the flat zone makes itself the only rate that is as good.
+  // If the floor is above the flat zone, only the floor is as good as the best rate.
   const low = Math.max(best.flatZone.lowCents, best.floorCents ?? 0)
   const high = Math.max(best.flatZone.highCents, best.floorCents ?? 0)
   return {
@@ -63,7 +63,7 @@ export function priceQuote<Quote extends LaneQuote>(
   }
 }
 
-/** Sums over tested quotes, in cents. `differenceCents` is best less quoted; its range is over lanes. */
+/** Sums over tested quotes, in cents. `differenceCents` is best minus quoted; its range comes from resampling lanes. */
 export interface DollarEstimate {
   readonly quotes: number
   readonly lanes: number
@@ -78,7 +78,7 @@ export interface DollarEstimate {
   readonly atEdge: number
 }
 
-/** Sums the priced quotes; null where there are too few of them to say anything. */
+/** Sums the priced quotes. Null if there are too few quotes or lanes. */
 export function dollarEstimate(priced: readonly PricedQuote[]): DollarEstimate | null {
   const lanes = new Map<string, number>()
   const sum = { quotedCents: 0, bestCents: 0, earnedCents: 0, below: 0, as_good: 0, above: 0, atEdge: 0 }
@@ -103,8 +103,8 @@ export function dollarEstimate(priced: readonly PricedQuote[]): DollarEstimate |
 }
 
 /**
- * The 80 % range of a sum over lanes: as many lanes are drawn with replacement, 2,000 times over from one seed, and the
- * sums' 10th and 90th percentiles are taken. Quotes of one lane rise and fall together, so whole lanes are drawn.
+ * The 80 % bootstrap range of a sum over lanes: the 10th and 90th percentiles of 2,000 sums, each over as many lanes
+ * drawn with replacement, from a fixed seed. Whole lanes are drawn because quotes on the same lane are correlated.
  *
  * @example rangeOfSum([500, 500, 500]) // { lowCents: 1500, highCents: 1500 }
  */

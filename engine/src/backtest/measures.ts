@@ -1,10 +1,13 @@
-/** A forecast and what came of it. */
+/** A forecast win probability and the outcome. */
 export interface Forecast {
   readonly p: number
   readonly won: boolean
 }
 
-/** How good a set of forecasts is. Lower is better for Brier, log loss and ECE; a perfect slope is 1. */
+/**
+ * Quality of a set of forecasts. Lower is better for Brier score, log loss and calibration error (ECE); the ideal
+ * slope is 1.
+ */
 export interface Quality {
   readonly count: number
   readonly auc: number
@@ -14,7 +17,7 @@ export interface Quality {
   readonly calibrationError: number
 }
 
-/** One row of a reliability table: forecasts of nearly the same size, their mean, and how often they came true. */
+/** One row of a reliability table: a group of similar forecasts, their mean, and the share that was won (`came`). */
 export interface ReliabilityRow {
   readonly count: number
   readonly forecast: number
@@ -29,7 +32,7 @@ function logit(p: number): number {
   return Math.log(q / (1 - q))
 }
 
-/** The chance that a won quote had the higher forecast of a won and a lost one; ties count half. */
+/** The probability that a random won quote has a higher forecast than a random lost quote. Ties count half. */
 export function auc(forecasts: readonly Forecast[]): number {
   const sorted = [...forecasts].sort((one, other) => one.p - other.p)
   let rankSum = 0
@@ -54,7 +57,7 @@ export function brier(forecasts: readonly Forecast[]): number {
   return forecasts.reduce((sum, { p, won }) => sum + (p - (won ? 1 : 0)) ** 2, 0) / forecasts.length
 }
 
-/** Mean negative log likelihood; forecasts are kept within .0001 and .9999. */
+/** Mean negative log likelihood; forecasts are clamped to .0001 and .9999. */
 export function logLoss(forecasts: readonly Forecast[]): number {
   const sum = forecasts.reduce((total, { p, won }) => {
     const q = Math.min(1 - FORECAST_MIN, Math.max(FORECAST_MIN, p))
@@ -85,7 +88,7 @@ export function calibrationSlope(forecasts: readonly Forecast[]): number {
       h11 += weight * x * x
     }
     const determinant = h00 * h11 - h01 * h01
-    // Forecasts that say nothing have no slope to find: short steps keep the search from running away.
+    // With uninformative forecasts the slope is undefined. Limited steps keep the iteration from diverging.
     const step = (size: number) => Math.max(-STEP_MAX, Math.min(STEP_MAX, size))
     intercept += step((h11 * g0 - h01 * g1) / determinant)
     slope += step((h00 * g1 - h01 * g0) / determinant)
@@ -93,7 +96,7 @@ export function calibrationSlope(forecasts: readonly Forecast[]): number {
   return slope
 }
 
-/** Forecasts in equal-count groups from lowest to highest. */
+/** Groups the forecasts into groups of equal size, from lowest to highest forecast. */
 export function reliability(forecasts: readonly Forecast[], groups = 10): ReliabilityRow[] {
   const sorted = [...forecasts].sort((one, other) => one.p - other.p)
   return Array.from({ length: groups }, (_, group) => {
@@ -109,7 +112,7 @@ export function reliability(forecasts: readonly Forecast[], groups = 10): Reliab
   }).filter((row) => row.count > 0)
 }
 
-/** Mean distance between forecast and outcome over the reliability table's ten groups. */
+/** Mean distance between forecast and share won over the ten groups of the reliability table, weighted by size. */
 export function calibrationError(forecasts: readonly Forecast[]): number {
   return reliability(forecasts).reduce(
     (sum, row) => sum + (row.count / forecasts.length) * Math.abs(row.forecast - row.came),

@@ -14,7 +14,7 @@ import { isDecided } from '../history.ts'
 
 const DAY = 86_400_000
 
-/** Quotes of one day, oldest day first. */
+/** Groups quotes by day, oldest day first. */
 export function byDay<T extends { quotedAt: number }>(quotes: readonly T[]): Map<number, T[]> {
   const days = new Map<number, T[]>()
   for (const quote of [...quotes].sort((one, other) => one.quotedAt - other.quotedAt)) {
@@ -26,21 +26,23 @@ export function byDay<T extends { quotedAt: number }>(quotes: readonly T[]): Map
   return days
 }
 
-/** One day of a walk: the decided quotes to forecast, the quotes of earlier days, and the model made of those alone. */
+/** One day of a backtest: the decided quotes to forecast, all earlier quotes, and the model built from those alone. */
 export interface TestDay<Quote extends LaneQuote> {
   readonly day: number
   readonly tests: readonly Quote[]
   readonly past: readonly Quote[]
   readonly model: Estimator
-  /** What the model of this morning believes of a lane; worked out once a lane. */
+  /** The posterior of this day's model for a lane. Computed once per lane. */
   readonly posteriorFor: (quote: Quote) => Posterior
 }
 
 /**
- * Walks the quotes day by day and stops on each day from `fromDay` on that has decided quotes. The model of a day is made
- * of the quotes of earlier days only, so an outcome counts as known the day after its quote. Use a day before the next.
+ * Yields each day from `fromDay` on that has decided quotes. The model of a day is built from the quotes of earlier
+ * days only, so an outcome is known one day after its quote. Finish with a day before you request the next: `past` is
+ * reused.
  *
- * A model is made afresh each day: weights fade with every day, so nothing of yesterday's could be kept to the same digits.
+ * Each day builds a new model, because the weights of all quotes decay daily and an incremental update would not give
+ * identical digits.
  */
 export function* testDays<Quote extends LaneQuote>(
   quotes: readonly Quote[],
@@ -66,7 +68,10 @@ export function* testDays<Quote extends LaneQuote>(
   }
 }
 
-/** The chance the model of a quote's morning gave it; at the reference rate where the tenant had no quote at all. */
+/**
+ * The win probability by the model of the quote's day. Without any earlier quote, the probability at the reference
+ * rate.
+ */
 export function forecastOf<Quote extends LaneQuote>(
   { model, posteriorFor }: TestDay<Quote>,
   quote: Quote,
@@ -78,8 +83,8 @@ export function forecastOf<Quote extends LaneQuote>(
 }
 
 /**
- * Forecasts of the calibrated model, day by day from `warmUpDays` after the first quote: each decided quote is forecast from
- * the quotes of earlier days only, outcomes counting as known the next day. Oldest first.
+ * Forecasts by the calibrated model, oldest first, from `warmUpDays` days after the first quote. Each decided quote
+ * is forecast from the quotes of earlier days only.
  */
 export function forecastByModel(
   quotes: readonly LaneQuote[],

@@ -1,6 +1,6 @@
 /**
- * The group that holds the nth of all things (0 is the first), of groups in order that hold so many each; undefined
- * beyond the last.
+ * The group that contains the nth item (0 is the first), for ordered groups of `sizeOf(group)` items each. Undefined
+ * if there are fewer items.
  *
  * @example groupOfNth(['a', 'b'], (group) => (group === 'a' ? 2 : 1), 2) // 'b'
  */

@@ -1,4 +1,4 @@
-/** Neighbours that were pooled into one level: how many values, their total weight, their weighted mean. */
+/** Adjacent values pooled into one level: their count, their total weight and their weighted mean. */
 interface Block {
   count: number
   weight: number
@@ -6,13 +6,14 @@ interface Block {
 }
 
 /**
- * The non-increasing sequence closest to `values` by weighted least squares, by pooling neighbours that rise into their
- * weighted mean (pool adjacent violators; Barlow and others, 1972). Weights are above 0, one a value.
+ * The non-increasing sequence closest to `values` by weighted least squares. Adjacent values that rise are pooled
+ * into their weighted mean (pool adjacent violators; Barlow et al., 1972). `weights` has one weight above 0 per
+ * value.
  *
  * @example nonIncreasingFit([0, 0.5, 0.2], [1, 1, 1]) // [0.25, 0.25, 0.2]
  */
 export function nonIncreasingFit(values: readonly number[], weights: readonly number[]): number[] {
-  if (values.length !== weights.length) throw new RangeError('one weight for each value')
+  if (values.length !== weights.length) throw new RangeError('values and weights must have the same length')
   const blocks: Block[] = []
   for (const [at, value] of values.entries()) {
     let block: Block = { count: 1, weight: weights[at] ?? 0, level: value }

@@ -1,5 +1,5 @@
 /**
- * The value in the middle, the mean of the middle two when the count is even, or null for no values.
+ * The median: the middle value, or the mean of the middle two if the count is even. Null if there are no values.
  *
  * @example median([2200, 1800]) // 2000
  */

@@ -1,6 +1,6 @@
 /**
- * The chance that a standard normal variable is at most `z`, by Marsaglia's series ("Evaluating the Normal
- * Distribution", 2004): absolute error about 1e-15. Beyond 8 deviations it is 0 or 1 to that accuracy.
+ * The probability that a standard normal variable is at most `z`, by Marsaglia's series ("Evaluating the Normal
+ * Distribution", 2004). The absolute error is about 1e-15. Beyond 8 standard deviations the result is 0 or 1.
  *
  * @example normalCdf(1.959963984540054) // 0.975
  */

@@ -1,7 +1,7 @@
 import { roundHalfAway } from './round-half-away.ts'
 
 /**
- * A part as a share of a whole, in percent with one decimal, a half away from zero; null of a whole of nothing.
+ * `part` as a percentage of `whole`, with one decimal. Halves round away from zero. Null if `whole` is 0.
  *
  * @example percentOf(17, 26) // 65.4
  */

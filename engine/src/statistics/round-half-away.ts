@@ -1,5 +1,5 @@
 /**
- * A number rounded to so many decimals, a half away from zero, and never minus zero.
+ * Rounds to the given number of decimals. Halves round away from zero. Never returns minus zero.
  *
  * @example roundHalfAway(-1.25, 1) // -1.3
  */

@@ -1,6 +1,6 @@
 /**
- * Numbers between 0 and 1 from a seed: the same seed gives the same numbers on every machine. (mulberry32: fast, even
- * enough for drawing samples, useless for secrets.)
+ * A pseudo-random generator of numbers between 0 and 1 (mulberry32). The same seed gives the same numbers on every
+ * machine. Suitable for sampling, not for security.
  *
  * @example seededNumbers(1)() // 0.6270739405881613
  */

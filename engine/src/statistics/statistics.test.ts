@@ -8,24 +8,24 @@ import { percentOf } from './percent-of.ts'
 import { roundHalfAway } from './round-half-away.ts'
 
 describe('median', () => {
-  it('answers null for no values, and one value for itself', () => {
+  it('is null for no values and the value itself for one value', () => {
     expect(median([])).toBeNull()
     expect(median([7])).toBe(7)
   })
 
-  it('does not need sorted values, and leaves them as they were', () => {
+  it('accepts unsorted values and does not modify them', () => {
     const values = [2200, 1800, 10_000, 900]
     expect(median(values)).toBe(2000)
     expect(values).toEqual([2200, 1800, 10_000, 900])
   })
 
-  it('sorts as numbers, not as text', () => {
+  it('sorts numerically, not as text', () => {
     expect(median([9, 10, 100])).toBe(10)
   })
 })
 
 describe('groupOfNth', () => {
-  it('finds where the nth lies, past empty groups, and nothing beyond the last', () => {
+  it('skips empty groups, and is undefined beyond the last item', () => {
     const groups = [
       { name: 'a', size: 2 },
       { name: 'b', size: 0 },
@@ -38,7 +38,7 @@ describe('groupOfNth', () => {
 })
 
 describe('nonIncreasingFit', () => {
-  it('pools what rises and leaves what falls', () => {
+  it('pools rising values and keeps falling values', () => {
     expect(nonIncreasingFit([], [])).toEqual([])
     expect(nonIncreasingFit([0, 0.5, 0.2], [1, 1, 1])).toEqual([0.25, 0.25, 0.2])
     expect(nonIncreasingFit([3, 2, 1], [1, 5, 1])).toEqual([3, 2, 1])
@@ -46,11 +46,11 @@ describe('nonIncreasingFit', () => {
     expect(nonIncreasingFit([0, 1], [3, 1])).toEqual([0.25, 0.25])
   })
 
-  it('refuses values without weights', () => {
+  it('rejects values without weights', () => {
     expect(() => nonIncreasingFit([1], [])).toThrow(RangeError)
   })
 
-  it('never rises and keeps the weighted total', () => {
+  it('never rises and preserves the weighted total', () => {
     const points = fc.array(
       fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1, max: 50 })),
     )
@@ -97,7 +97,7 @@ describe('normalCdf', () => {
 })
 
 describe('roundHalfAway', () => {
-  it('rounds a half away from zero and gives no minus zero', () => {
+  it('rounds halves away from zero and never returns minus zero', () => {
     expect(roundHalfAway(1.25, 1)).toBe(1.3)
     expect(roundHalfAway(-1.25, 1)).toBe(-1.3)
     expect(Object.is(roundHalfAway(-0.04, 1), 0)).toBe(true)
@@ -105,7 +105,7 @@ describe('roundHalfAway', () => {
 })
 
 describe('percentOf', () => {
-  it('has one decimal, and is null of nothing', () => {
+  it('has one decimal, and is null for a whole of 0', () => {
     expect([percentOf(17, 26), percentOf(-1, 3), percentOf(0, 5)]).toEqual([65.4, -33.3, 0])
     expect(percentOf(0, 0)).toBeNull()
   })
