@@ -66,7 +66,7 @@ import {
 } from './signing-secret.ts'
 import { suggestCustomers, suggestPlaces } from './suggestions.ts'
 
-/** Every operation of the service, on one page. */
+/** Every operation of the service, in the order of the OpenAPI document. */
 export const allEndpoints = [
   shipmentUpdate,
   markup,

@@ -1,4 +1,7 @@
-/** What is kept in the audit log, by subject: one row an event, or one for all refusals of a kind within a minute. */
+/**
+ * The kinds of audit log rows, by subject. Each event has its own row; refused requests of one kind share a row per
+ * minute.
+ */
 export const auditKindsOf = {
   'sign-in': ['signed-up', 'signed-in', 'signed-out', 'password-changed', 'password-reset'],
   people: ['person-invited', 'invitation-accepted', 'role-changed', 'person-removed'],

@@ -4,48 +4,50 @@ import { endpoint } from './endpoint.ts'
 import { nullable, oneOf, recordId, time, wholeNumber } from './fields.ts'
 import { pageSizeDefault, pageSizeMax } from './limits.ts'
 
-/** A person as a row names them: by the name they have now. */
+/** A person in an audit row, with their current name. */
 export const Person = Type.Object({ id: Type.Integer(), name: nullable(Type.String()) })
 
 export const AuditEvent = Type.Object({
-  event_id: Type.Integer({ description: 'Counts up by one in the order in which rows were written' }),
+  event_id: Type.Integer({ description: 'Sequence number: increases by one with each row' }),
   at: Type.String({ format: 'date-time' }),
-  kind: Type.String({ description: 'What happened; the kinds are those of the parameter kind' }),
+  kind: Type.String({
+    description: 'What happened. The possible values are those of the query parameter kind',
+  }),
   done_by: {
     ...nullable(Person),
     description:
-      'Who did it; null for the operator of the service, and where nobody proved who they were, as at a failed sign-in',
+      'The person who did it; null for the operator of the service, and if no person was authenticated, as in a failed sign-in',
   },
-  done_to: { ...nullable(Person), description: 'The person it was done to' },
+  done_to: { ...nullable(Person), description: 'The affected person' },
   token: {
     ...nullable(Type.Object({ id: Type.Integer(), name: nullable(Type.String()) })),
-    description: 'The service token it was done with',
+    description: 'The service token that was used',
   },
   about: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'What else is known of it, such as the name of a new token or the old and the new role',
+    description: 'Further details, such as the name of a new token or the old and the new role',
   }),
   count: Type.Integer({
     description:
-      'How many times it happened: more than 1 only for refusals, of which one row stands for all of a kind within a minute or more; the rest of the row is then of the first of them',
+      'The number of occurrences: more than 1 only for refusals, where one row covers all refusals of a kind within a minute or more. The other fields then describe the first occurrence',
   }),
-  network: nullable(Type.String({ description: 'Where it came from: an IPv4 address or an IPv6 /64' })),
+  network: nullable(
+    Type.String({ description: 'Source network of the request: an IPv4 address or an IPv6 /64' }),
+  ),
   request_id: nullable(Type.String()),
   hash: Type.String({
     description:
-      'SHA-256 over the hash of the row before it and this row, in hex: npm run verify-audit checks it',
+      'SHA-256 in hex over the hash of the previous row and this row. npm run verify-audit checks the chain',
   }),
 })
 
 const auditFilters = {
   kind: Type.Optional(oneOf('Only rows of this kind', [...auditKinds])),
-  group: Type.Optional(
-    oneOf('Only rows of this subject; refusals are requests that were turned away', [...auditGroups]),
-  ),
+  group: Type.Optional(oneOf('Only rows of this subject; refusals are rejected requests', [...auditGroups])),
   user_id: Type.Optional({
     ...recordId,
-    description: 'Only rows that this person did or that were done to them',
+    description: 'Only rows in which this person acted or was affected',
   }),
-  from: Type.Optional(time('Only rows of this time or after')),
+  from: Type.Optional(time('Only rows at or after this time')),
   to: Type.Optional(time('Only rows before this time')),
 }
 
@@ -55,19 +57,19 @@ export const listAuditEvents = endpoint({
   path: '/api/audit',
   summary: 'The audit log of the brokerage',
   description:
-    'Sign-ins, people, tokens, secrets, settings, rollbacks and refusals, newest first. Rows are never changed or deleted, and each carries the hash of the one before it. What is done to a lane is in the changes of the lane. Of refused requests the first of a kind is listed at once; further ones are counted, and are one row after a minute, and after twice the time before for as long as they go on, an hour at most.',
+    'Sign-ins, people, tokens, secrets, settings, rollbacks and refusals, newest first. Rows are never changed or deleted, and each row includes the hash of the previous row. Changes of a lane are in the history of the lane. The first refused request of a kind is listed at once. Further ones are counted in a row that is written after one minute, then after intervals that double up to one hour while the refusals continue.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object({
     ...auditFilters,
     cursor: Type.Optional(
       Type.String({
-        description: 'next_cursor of the page before',
+        description: 'next_cursor of the previous page',
         maxLength: 200,
-        'x-expected': 'the next_cursor of the page before',
+        'x-expected': 'the next_cursor of the previous page',
       }),
     ),
-    limit: Type.Optional(wholeNumber(`Rows a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+    limit: Type.Optional(wholeNumber(`Rows per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
   }),
   status: 200,
   answer: Type.Object({
@@ -82,7 +84,7 @@ export const listAuditEvents = endpoint({
         }),
       ),
       description:
-        'The newest row of the whole log, whatever was asked for. Noted down elsewhere it shows later whether rows up to it were changed or cut off; event_id is how many rows there are',
+        'The newest row of the whole log, independent of the filters. Store it elsewhere to detect later whether earlier rows were changed or removed. Its event_id is the number of rows',
     },
   }),
   examples: {
@@ -119,13 +121,15 @@ export const exportAuditEvents = endpoint({
   path: '/api/audit/export',
   summary: 'The audit log as a CSV file',
   description:
-    'All rows of the selection, newest first, however many. A cell that a spreadsheet would read as a formula begins with an apostrophe.',
+    'All matching rows, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   query: Type.Object(auditFilters),
   status: 200,
   answerKind: 'csv',
-  answer: Type.String({ description: 'A header line, then a line an event; UTF-8 with its mark' }),
+  answer: Type.String({
+    description: 'A header line, then one line per event; UTF-8 with a byte order mark',
+  }),
   examples: {
     answer:
       '\uFEFFEvent,At,Kind,Done by,"Done by, id"\r\n418,2026-03-01T14:00:00.250Z,role-changed,Ana Ortiz,1\r\n',

@@ -8,52 +8,64 @@ const day = (description: string) => Type.String({ format: 'date', description }
 export const Quality = Type.Object({
   auc: {
     ...number,
-    description: 'The chance that the won one of two quotes had the higher forecast; .5 is a coin',
+    description:
+      'The probability that a won quote has a higher forecast than a lost quote; .5 is no better than chance',
   },
   brier: Type.Number({ description: 'Mean squared error; lower is better' }),
   log_loss: Type.Number({ description: 'Mean negative log likelihood; lower is better' }),
   calibration_slope: {
     ...number,
-    description: '1 is right; below 1 the forecasts are too extreme, above 1 too timid',
+    description: '1 is ideal. Below 1 the forecasts are too extreme, above 1 too close to the average',
   },
-  calibration_error: Type.Number({ description: 'Mean distance between forecast and outcome, ten groups' }),
+  calibration_error: Type.Number({
+    description: 'Mean distance between forecast and share won, over ten groups',
+  }),
 })
 
 export const BacktestDollars = Type.Object({
   quotes: Type.Integer({ description: 'Tested quotes with a known cost that could be priced' }),
   lanes: Type.Integer(),
-  expected_margin_quoted: Type.Number({ description: 'Expected margin at the rates quoted' }),
-  margin_earned: Type.Number({ description: 'What those quotes really earned: compare with the line above' }),
-  expected_margin_best: Type.Number({
-    description: 'Expected margin at the best rates the model would have shown that day, floors kept',
+  expected_margin_quoted: Type.Number({ description: 'Expected margin at the quoted rates' }),
+  margin_earned: Type.Number({
+    description: 'The actual margin of these quotes, to compare with expected_margin_quoted',
   }),
-  difference: Type.Number({ description: 'The best less the quoted: an estimate by the model itself' }),
+  expected_margin_best: Type.Number({
+    description:
+      'Expected margin at the best rates that the model would have shown that day, not below the floors',
+  }),
+  difference: Type.Number({
+    description: 'expected_margin_best minus expected_margin_quoted: an estimate by the model itself',
+  }),
   difference_80: Type.Object(
     { low: Type.Number(), high: Type.Number() },
-    { description: 'Range of the difference over lanes drawn again; it does not hold errors of the model' },
+    {
+      description: '80 % range of the difference over resampled lanes. It does not cover errors of the model',
+    },
   ),
-  quoted_below: Type.Integer({ description: 'Quotes below the rates as good as the best' }),
+  quoted_below: Type.Integer({
+    description: 'Quotes below the range of rates that are as good as the best rate',
+  }),
   quoted_as_good: Type.Integer(),
   quoted_above: Type.Integer(),
-  at_edge: Type.Integer({ description: 'Quotes whose best rate lay at the end of the rates tried' }),
+  at_edge: Type.Integer({ description: 'Quotes whose best rate is at the end of the searched range' }),
   caveat: Type.String(),
 })
 
 export const BacktestDone = Type.Object({
   enough: Type.Literal(true),
-  window_days: Type.Integer({ description: 'Quotes of the last so many days were tested' }),
+  window_days: Type.Integer({ description: 'Quotes of the last window_days days were tested' }),
   outcome_delay_days: Type.Integer({
-    description: 'An outcome counted as known this many days after its quote',
+    description: 'Assumed days from a quote until its outcome is known',
   }),
   first_tested_on: day('The first day with a tested quote, UTC'),
   last_tested_on: day('The last day with a tested quote, UTC'),
   quotes: Type.Integer(),
   decided: Type.Integer(),
-  tested: Type.Integer({ description: 'Decided quotes forecast from the quotes of the days before' }),
+  tested: Type.Integer({ description: 'Decided quotes that were forecast from earlier days' }),
   tested_won: Type.Integer(),
   left_out: Type.Integer({
     description:
-      'Quotes no estimate counts: a rate not above zero, a date to come, a rate far from all others',
+      'Quotes excluded from estimates: rate not above zero, date in the future, or rate far from all others',
   }),
   quality: Type.Object({
     model: Quality,
@@ -66,19 +78,19 @@ export const BacktestDone = Type.Object({
     Type.Object({
       quotes: Type.Integer(),
       forecast: Type.Number({ description: 'Mean forecast of the group' }),
-      won: Type.Number({ description: 'The share of it that was won' }),
+      won: Type.Number({ description: 'Share of the group that was won' }),
     }),
     { description: 'Ten groups of the tested quotes, by forecast, lowest first' },
   ),
   dollars: nullable(BacktestDollars),
   not_priced: Type.Object({
-    without_cost: Type.Integer({ description: 'Neither a truck cost nor an estimate of it is known' }),
-    without_best_rate: Type.Integer({ description: 'No cost could be expected that morning' }),
+    without_cost: Type.Integer({ description: 'Neither a truck cost nor an estimated cost is known' }),
+    without_best_rate: Type.Integer({ description: 'No expected cost was available on that day' }),
     unlikely_cost: Type.Integer({
-      description: 'The cost is over four times what was expected, or under a quarter of it',
+      description: 'The cost is over four times the expected cost, or under a quarter of it',
     }),
   }),
-  sentence: Type.String({ description: 'What was found, in plain English' }),
+  sentence: Type.String({ description: 'The result in plain English' }),
 })
 
 export const BacktestTooFew = Type.Object({
@@ -102,9 +114,9 @@ export const getBacktest = endpoint({
   name: 'get-backtest',
   method: 'GET',
   path: '/api/backtest',
-  summary: 'How well the estimate did on your own quotes',
+  summary: 'How well the estimate performs on your own quotes',
   description:
-    'Walks your quotes forward: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. The first look starts the walk and answers running; ask again for the result, which is kept until your quotes change or the day ends. The dollar figures are an estimate by the model itself, not an experiment.',
+    'Runs a walk-forward test: each decided quote of the last 180 days is forecast from the days before it, by the calibrated estimate and by simple rules. The first request starts the test and returns status running. Repeat the request to get the result, which is cached until your quotes change or the day ends. The dollar figures are an estimate by the model itself, not an experiment.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -115,9 +127,9 @@ export const getBacktest = endpoint({
     }),
     Type.Object({
       status: Type.Literal('done'),
-      as_of: Type.String({ format: 'date-time', description: 'When the quotes were read' }),
+      as_of: Type.String({ format: 'date-time', description: 'Time at which the quotes were read' }),
       current: Type.Boolean({
-        description: 'false: quotes have changed since; the result is at most ten minutes old',
+        description: 'false: quotes have changed since then; the result is at most ten minutes old',
       }),
       result: Type.Union([BacktestDone, BacktestTooFew]),
     }),

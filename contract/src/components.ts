@@ -39,9 +39,9 @@ import { CreatedSecret, SigningSecret } from './signing-secret.ts'
 import { UnknownPlaces } from './unknown-places.ts'
 
 /**
- * The schemas that have a name of their own in the OpenAPI document: there each is defined once, and wherever a schema has
- * the same structure the document refers to it. The bodies and answers of operations are named after their operation and
- * need no entry. `checks/openapi.test.ts` finds objects that occur twice and have no entry here.
+ * The named schemas of the OpenAPI document. Each is defined once, and every schema with the same structure refers to
+ * it. Request bodies and responses are named after their operation and need no entry. `checks/openapi.test.ts` finds
+ * objects that occur twice and have no entry here.
  */
 export const components: Readonly<
   Record<string, { readonly schema: TSchema; readonly description: string }>
@@ -62,7 +62,7 @@ export const components: Readonly<
   Time: {
     schema: time(''),
     description:
-      'A time in ISO 8601. Without a zone, or as a day, it is read as UTC: send the zone, such as Z or -06:00, to be sure',
+      'A time in ISO 8601. A time without a zone, or a date, is read as UTC: send a zone, such as Z or -06:00, to avoid ambiguity',
   },
   EmailAddress: { schema: email(''), description: 'An e-mail address' },
   RecordId: { schema: recordId, description: 'The id of a record of the brokerage' },
@@ -70,54 +70,56 @@ export const components: Readonly<
   SentLaneRef: {
     schema: sentLaneRef(''),
     description:
-      'A lane_ref as it is sent. Any text is looked for; one that the service did not assign is no lane',
+      'A lane_ref in a request. Any text is accepted; a text that the service did not assign matches no lane',
   },
-  Outcome: { schema: Type.Enum([...outcomes]), description: 'How a quote ended' },
+  Outcome: { schema: Type.Enum([...outcomes]), description: 'The outcome of a quote' },
   OutcomeReason: { schema: Type.Enum([...outcomeReasons]), description: 'Why a quote was lost' },
   ChangeSource: {
     schema: Type.Enum([...changeSources]),
-    description: 'Where a change came from: the dashboard, a signed update of the TMS, or a file',
+    description: 'The source of a change: the dashboard, a signed update from the TMS, or an imported file',
   },
   Role: {
     schema: Type.Enum([...roles]),
-    description: 'What a person may do, weakest first: each role may do all that the ones before it may',
+    description:
+      'The role of a person, from fewest to most permissions. Each role includes the permissions of the roles before it',
   },
   EventType: { schema: Type.Enum([...eventTypes]), description: 'A type of event' },
   Confidence: {
     schema: Type.Enum([...confidences]),
-    description: 'How many decided quotes there are: high 15 or more, medium 5 to 14, low 1 to 4, none 0',
+    description:
+      'Confidence by the number of decided quotes: high 15 or more, medium 5 to 14, low 1 to 4, none 0',
   },
   LaneScope: {
     schema: Type.Enum([...laneScopes]),
-    description: 'Where lane insight looked, most trusted first',
+    description: 'The data source of a lane insight, most trusted first',
   },
   WinProbabilityMethod: {
     schema: Type.Enum([...winProbabilityMethods]),
-    description: 'How win_probability is counted',
+    description: 'How win_probability is computed',
   },
   Lane: {
     schema: Lane,
-    description: 'One priced line of a quote request, with its booking once there is one',
+    description: 'One priced line of a quote request, with its booking if it has one',
   },
   UserSummary: { schema: UserSummary, description: 'A person of the brokerage' },
   QuoteRequest: { schema: QuoteRequest, description: 'A quote request with its lanes' },
   LaneToQuote: {
     schema: createQuoteRequest.body.properties.lanes.items,
-    description: 'A lane as it is quoted',
+    description: 'A lane in a new quote request',
   },
-  LaneChange: { schema: Change, description: 'A change of a lane, in its audit trail' },
+  LaneChange: { schema: Change, description: 'A change of a lane, from its history' },
   ShipmentPage: { schema: listShipments.answer, description: 'A page of shipments, with their totals' },
   LaneKey: { schema: LaneKey, description: 'Origin, destination and equipment' },
   LaneEnd: { schema: LaneEnd, description: 'The pickup or delivery place of a lane' },
   Markup: { schema: markup.answer, description: 'Pricing guidance for a lane and a proposed rate' },
-  MarkupFound: { schema: markup.answer.anyOf[0], description: 'Pricing guidance, where the lane has quotes' },
+  MarkupFound: { schema: markup.answer.anyOf[0], description: 'Pricing guidance for a lane that has quotes' },
   MarkupNotFound: {
     schema: markup.answer.anyOf[1],
-    description: 'The answer where the lane has no quotes',
+    description: 'The response for a lane without quotes',
   },
   MarkupQuery: {
     schema: markup.answer.anyOf[0].properties.query,
-    description: 'The query as sent; null where nothing was sent',
+    description: 'The query as sent; null for a parameter that was not sent',
   },
   BatchMarkup: { schema: markupOfBatch, description: 'Pricing guidance for a lane of a batch' },
   BatchMarkupFound: {
@@ -126,7 +128,7 @@ export const components: Readonly<
   },
   BatchMarkupNotFound: {
     schema: markupOfBatch.anyOf[1],
-    description: 'The answer for a lane of a batch that has no quotes',
+    description: 'The result for a lane of a batch that has no quotes',
   },
   BatchMarkupQuery: {
     schema: markupOfBatch.anyOf[0].properties.query,
@@ -136,30 +138,34 @@ export const components: Readonly<
   RateBand: { schema: RateBand, description: 'The lowest, middle and highest rate quoted on the lane' },
   Estimate: {
     schema: Estimate,
-    description: 'The calibrated chance of winning at the proposed rate, with what it rests on',
+    description: 'The calibrated win probability at the proposed rate, with the evidence for it',
   },
   Interval: { schema: Interval, description: 'A range' },
-  CurvePoint: { schema: CurvePoint, description: 'The chance of winning at one rate' },
+  CurvePoint: { schema: CurvePoint, description: 'The win probability at one rate' },
   Optimum: { schema: Optimum, description: 'The rate with the highest expected margin' },
   MarkupEvidence: {
     schema: MarkupEvidence,
-    description: 'The counts and the quotes behind each number; it has members beside those listed here',
+    description:
+      'The counts and the quotes behind each number. It has further members that are not listed here',
   },
   EvidenceQuote: {
     schema: EvidenceQuote,
-    description: 'A quote behind the numbers, or one that was left out and why',
+    description: 'A quote that the numbers are based on, or an excluded quote with the reason',
   },
   UnknownPlace: {
     schema: UnknownPlaces.items,
-    description: 'An end of the lane that may be a typing error, with known places that are close to it',
+    description: 'An origin or destination that may be misspelled, with similar known places',
   },
-  LaneInsight: { schema: laneInsight.answer, description: 'What is known about a lane' },
-  LaneInsightFound: { schema: laneInsight.answer.anyOf[0], description: 'What is known about a lane' },
+  LaneInsight: { schema: laneInsight.answer, description: 'Insight about a lane' },
+  LaneInsightFound: { schema: laneInsight.answer.anyOf[0], description: 'Insight about a lane' },
   LaneInsightNotFound: {
     schema: laneInsight.answer.anyOf[1],
-    description: 'The answer where nothing is known, at no scope',
+    description: 'The response if no scope has enough data',
   },
-  InsightQuery: { schema: InsightQuery, description: 'The query as sent; null where nothing was sent' },
+  InsightQuery: {
+    schema: InsightQuery,
+    description: 'The query as sent; null for a parameter that was not sent',
+  },
   ServiceToken: { schema: ServiceToken, description: 'A service token, without its plaintext' },
   SigningSecret: { schema: SigningSecret, description: 'A signing secret, without its plaintext' },
   CreatedSecret: {
@@ -176,34 +182,34 @@ export const components: Readonly<
     schema: EventEndpointWithSecret,
     description: 'An address that events are sent to, with a new secret, shown once',
   },
-  EventDelivery: { schema: EventDelivery, description: 'An event on its way to an address' },
+  EventDelivery: { schema: EventDelivery, description: 'The delivery of an event to an address' },
   User: { schema: User, description: 'A person of the brokerage' },
   Tenant: { schema: Tenant, description: 'A brokerage and its settings' },
   Floors: {
     schema: Tenant.properties.floors,
-    description: 'Below these no rate is recommended; null is no floor',
+    description: 'No rate below these floors is recommended; null means no floor',
   },
   FloorsToSet: {
     schema: updateTenant.body.properties.floors,
-    description: 'Floors that recommended rates keep; one left out stays as it is',
+    description: 'Floors for recommended rates. An absent floor does not change',
   },
   Session: { schema: Session, description: 'A session of the dashboard' },
-  Done: { schema: signOut.answer, description: 'It was done' },
+  Done: { schema: signOut.answer, description: 'Confirmation' },
   AuditEvent: { schema: AuditEvent, description: 'A row of the audit log' },
-  AuditPerson: { schema: Person, description: 'A person as a row of the audit log names them' },
+  AuditPerson: { schema: Person, description: 'A person in a row of the audit log' },
   PerformanceRow: {
     schema: PerformanceRow,
     description: 'Win rate and margin of a lane, customer, rep, equipment type or month',
   },
   WinRateInterval: {
     schema: WinRateInterval,
-    description: 'Where the win rate would lie 4 times in 5 with this many decided quotes (Wilson)',
+    description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
-  MarginGap: { schema: MarginGap, description: 'A shipment whose margin landed below the quoted margin' },
+  MarginGap: { schema: MarginGap, description: 'A shipment whose actual margin is below the quoted margin' },
   Import: { schema: Import, description: 'An import of a CSV file: its progress and result' },
-  ImportError: { schema: ImportError, description: 'What was wrong with a row of a file' },
-  BacktestDone: { schema: BacktestDone, description: 'How the estimate did on past quotes' },
-  BacktestTooFew: { schema: BacktestTooFew, description: 'Why there were too few quotes to test' },
-  BacktestDollars: { schema: BacktestDollars, description: 'What the best rates would have earned' },
-  ForecastQuality: { schema: Quality, description: 'How good the forecasts of one method were' },
+  ImportError: { schema: ImportError, description: 'An error in a row of a file' },
+  BacktestDone: { schema: BacktestDone, description: 'The performance of the estimate on past quotes' },
+  BacktestTooFew: { schema: BacktestTooFew, description: 'The result if there are too few quotes to test' },
+  BacktestDollars: { schema: BacktestDollars, description: 'The estimated margin at the best rates' },
+  ForecastQuality: { schema: Quality, description: 'Quality of the forecasts of one method' },
 }

@@ -1,8 +1,8 @@
-/** How a CSV file is written, told from its beginning: by the service that imports it and by the page that shows it first. */
+/** Detects the format of a CSV file from its first lines. Used by the import and by its preview in the dashboard. */
 
 /**
- * What stands between the values of a file, and how many characters before its header are none of it: Excel writes a
- * line `sep=;` first.
+ * The delimiter of a CSV file, and the number of characters to skip before its header. Excel may write a line `sep=;`
+ * before the header.
  *
  * @example csvForm('sep=;\nShip From;Ship To\n') // { delimiter: ';', skipped: 6 }
  * @example csvForm('Ship From\tShip To\n') // { delimiter: '\t', skipped: 0 }
@@ -14,7 +14,7 @@ export function csvForm(head: string): { delimiter: string; skipped: number } {
 
 const delimiters = [',', ';', '\t', '|']
 
-/** The separator that the header has most of, outside double quotes. */
+/** The delimiter that occurs most often in the header, outside double quotes. */
 function likelyDelimiter(head: string): string {
   const counts = new Map(delimiters.map((one) => [one, 0]))
   let inQuotes = false

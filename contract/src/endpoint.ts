@@ -2,19 +2,19 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { ProblemCode } from './errors.ts'
 
 export const roles = ['viewer', 'member', 'admin', 'owner'] as const
-/** What a person may do in a brokerage, weakest first: each role may do all that the ones before it may. */
+/** A person's role in a brokerage, from fewest to most permissions. Each role includes those before it. */
 export type Role = (typeof roles)[number]
 
-/** True when `role` may do what `needed` may. @example roleAtLeast('admin', 'member') // true */
+/** True if `role` has all permissions of `needed`. @example roleAtLeast('admin', 'member') // true */
 export function roleAtLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed)
 }
 
 /**
- * Who may call an endpoint.
+ * The callers that an endpoint accepts.
  * - `anyone`: no credential is read.
- * - `dashboard`: the token (or cookie) of a signed-in person with at least this role.
- * - `service`: a service token; with `signed`, also the HMAC over the exact body bytes and the write scope.
+ * - `dashboard`: requires the token (or cookie) of a signed-in person with at least this role.
+ * - `service`: requires a service token; with `signed`, also the write scope and the HMAC over the exact body bytes.
  */
 export type Who =
   | { readonly kind: 'anyone' }
@@ -28,10 +28,10 @@ export interface Endpoint<
   Body extends TSchema = TSchema,
   Answer extends TSchema = TSchema,
 > {
-  /** The operation's id, which is also the file name of its contract and of its code. */
+  /** The operation id. */
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** The path, with `{parameters}` as OpenAPI writes them. */
+  /** The path, with `{parameters}` in OpenAPI notation. */
   readonly path: string
   readonly summary: string
   readonly description: string
@@ -48,23 +48,23 @@ export interface Endpoint<
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
-  /** `json` (the default) or a CSV file taken as it is. */
+  /** `json` (the default) or `csv` for an unparsed CSV file. */
   readonly bodyKind?: 'json' | 'csv'
   readonly bodyBytesMax?: number
   readonly bodyKeysMax?: number
-  /** A POST whose question does not fit into an address: it changes nothing. */
+  /** True for a POST that changes nothing and uses POST only because its query does not fit into a URL. */
   readonly isRead?: boolean
-  /** The list in the body whose items the endpoint checks one by one: what is wrong with one is said in its result. */
+  /** The list in the body whose items the endpoint validates one by one, with one error per result. */
   readonly itemsOf?: string
   readonly status: 200 | 201 | 202
   readonly answer: Answer
-  /** `json` (the default) or a CSV file, sent as it is made. */
+  /** `json` (the default) or `csv` for a streamed CSV file. */
   readonly answerKind?: 'json' | 'csv'
-  /** For how long the caller may keep the answer; absent: not at all. */
+  /** Seconds for which the caller may cache the response. Absent: no caching. */
   readonly cacheSeconds?: number
-  /** The answer begins or ends the session of the browser, with a cookie. */
+  /** True if the response starts or ends the browser session with a cookie. */
   readonly setsSession?: boolean
-  /** Problems of its own, beside those that follow from `who`, `query` and `body`. */
+  /** Problems in addition to those that follow from `who`, `query` and `body`. */
   readonly problems?: readonly ProblemCode[]
   readonly examples?: {
     readonly query?: Readonly<Record<string, unknown>>
@@ -81,15 +81,15 @@ export type QueryOf<E extends Endpoint> = FromObject<Exclude<E['query'], undefin
 export type BodyOf<E extends Endpoint> = FromSchema<Exclude<E['body'], undefined>>
 export type AnswerOf<E extends Endpoint> = Static<E['answer']>
 
-/** Declares an endpoint, keeping the exact types of its schemas. */
+/** Declares an endpoint and preserves the exact types of its schemas. */
 export function endpoint<const E extends Endpoint>(declaration: E): E {
   return declaration
 }
 
-/** Where agents call, in the messages of the Model Context Protocol. It is no operation of the API. */
+/** The path of the Model Context Protocol server for AI agents. It is not an operation of the API. */
 export const agentPath = '/mcp'
 
-/** True for what is under the interface's rate limit of ten requests a second for each tenant. */
+/** True for paths under the rate limit of ten requests per second and tenant. */
 export function underTenantLimit({ path }: Pick<Endpoint, 'path'>): boolean {
   return path.startsWith('/api/integrations/') || path === agentPath
 }

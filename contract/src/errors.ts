@@ -1,8 +1,8 @@
 /**
- * Every error the service can answer, said once: its code, its HTTP status, its title and what to do about it.
+ * Every error that the service can return: its code, HTTP status, title and remedy.
  *
- * The code is a member of the problem body and the last part of its `type` URI (RFC 9457), and the union of codes is what
- * clients switch on. `detail` is always a string, as the interface's 404 has it.
+ * The code is a member of the problem body and the last part of its `type` URI (RFC 9457). Clients switch on the
+ * union of codes. `detail` is always a string, as the interface specifies for 404.
  */
 export const problems = {
   'malformed-request': {
@@ -17,13 +17,13 @@ export const problems = {
   },
   'malformed-json': {
     status: 400,
-    title: 'Body is not the JSON it should be',
-    remedy: 'Send one JSON object as UTF-8 without a byte-order mark, at most 16 levels deep and 64 keys.',
+    title: 'Body is not valid JSON',
+    remedy: 'Send one JSON object in UTF-8 without a byte order mark, with at most 16 levels and 64 keys.',
   },
   'duplicate-key': {
     status: 400,
     title: 'A JSON key appears twice',
-    remedy: 'Send each key of an object once. Parsers disagree on which of two wins.',
+    remedy: 'Send each key of an object once. Parsers disagree on which duplicate they use.',
   },
   'forbidden-key': {
     status: 400,
@@ -38,7 +38,7 @@ export const problems = {
   'token-malformed': {
     status: 401,
     title: 'Authorization header is not a bearer token',
-    remedy: 'Send the header Authorization: Bearer <token>, the token as it was issued.',
+    remedy: 'Send the header Authorization: Bearer <token>, with the token exactly as issued.',
   },
   'token-invalid': {
     status: 401,
@@ -48,18 +48,19 @@ export const problems = {
   'token-expired': {
     status: 401,
     title: 'Token has expired',
-    remedy: 'Sign in again, or have an admin create a new service token.',
+    remedy: 'Sign in again, or ask an admin to create a new service token.',
   },
   'token-revoked': {
     status: 401,
     title: 'Token is no longer accepted',
-    remedy: 'The token was revoked, or its owner has left or lost the role. Have an admin create a new one.',
+    remedy:
+      'The token was revoked, or its owner was removed or lost the required role. Ask an admin to create a new token.',
   },
   'token-wrong-kind': {
     status: 401,
     title: 'This kind of token is not accepted here',
     remedy:
-      'The TMS update, the reads under /api/integrations/insights, /api/integrations/shipments and /mcp take a service token, which an admin creates with POST /api/integrations/tokens. All other addresses take the token of a dashboard sign-in, from POST /api/auth/sign-in. The detail says which of the two is needed.',
+      'The TMS update, the reads under /api/integrations/insights, /api/integrations/shipments and /mcp take a service token, which an admin creates with POST /api/integrations/tokens. All other addresses take the token of a dashboard sign-in, from POST /api/auth/sign-in. The detail names the required kind.',
   },
   'sign-in-failed': {
     status: 401,
@@ -74,7 +75,7 @@ export const problems = {
   'signature-malformed': {
     status: 401,
     title: 'Signature header is malformed',
-    remedy: 'Send sha256= followed by the 64 lowercase hex digits of the HMAC-SHA256, once.',
+    remedy: 'Send the header once, with sha256= followed by the 64 lowercase hex digits of the HMAC-SHA256.',
   },
   'signature-mismatch': {
     status: 401,
@@ -85,12 +86,12 @@ export const problems = {
   'timestamp-malformed': {
     status: 401,
     title: 'Timestamp header is malformed',
-    remedy: 'Send the Unix time in seconds as plain decimal digits, once.',
+    remedy: 'Send the header once, with the Unix time in seconds as plain decimal digits.',
   },
   'timestamp-out-of-window': {
     status: 401,
     title: 'Timestamp is too far from the server clock',
-    remedy: 'Sign again with the present time; set your clock by server_time if it is off.',
+    remedy: 'Sign again with the current time. If your clock is wrong, set it by server_time.',
   },
   'role-required': {
     status: 403,
@@ -99,7 +100,7 @@ export const problems = {
   },
   'insufficient-scope': {
     status: 403,
-    title: 'Token lacks the scope',
+    title: 'Token lacks the required scope',
     remedy: 'Use a service token with the scope integrations:write.',
   },
   csrf: {
@@ -112,17 +113,17 @@ export const problems = {
     status: 403,
     title: 'Sign-up is switched off',
     remedy:
-      'Ask the operator for a brokerage (npm run tenant -- create), or an owner or admin of one for an invitation.',
+      'Ask the operator to create a brokerage (npm run tenant -- create), or ask an owner or admin of a brokerage for an invitation.',
   },
   'route-not-found': {
     status: 404,
     title: 'No such address',
-    remedy: 'See /openapi.json for every address.',
+    remedy: 'See /openapi.json for all addresses.',
   },
   'lane-not-found': {
     status: 404,
     title: 'No lane was found',
-    remedy: 'Send the lane_ref as the service assigned it.',
+    remedy: 'Send the lane_ref exactly as the service assigned it.',
   },
   'not-found': { status: 404, title: 'Not found', remedy: 'Check the identifier in the address.' },
   'method-not-allowed': {
@@ -137,7 +138,7 @@ export const problems = {
   },
   'request-in-progress': {
     status: 409,
-    title: 'The same request is still being worked on',
+    title: 'The same request is still being processed',
     remedy: 'Wait for Retry-After seconds and send the same request again.',
   },
   'request-key-reused': {
@@ -147,12 +148,12 @@ export const problems = {
   },
   'too-many-live-secrets': {
     status: 409,
-    title: 'Two secrets of this name are live already',
+    title: 'Two secrets with this name are already live',
     remedy: 'Rotate or revoke one of them first.',
   },
   'too-many-event-endpoints': {
     status: 409,
-    title: 'Events are sent to as many addresses as they can be',
+    title: 'The maximum number of event addresses is reached',
     remedy: 'Remove one of the addresses first.',
   },
   'events-off': {
@@ -168,25 +169,26 @@ export const problems = {
   'last-owner': {
     status: 409,
     title: 'A brokerage needs an owner',
-    remedy: 'Make somebody else an owner first.',
+    remedy: 'Make another person an owner first.',
   },
   'tokens-to-hand-over': {
     status: 409,
-    title: 'This person holds live service tokens',
-    remedy: 'Say what becomes of them: tokens=revoke, or tokens=hand-over to take them over yourself.',
+    title: 'This person has live service tokens',
+    remedy:
+      'Choose what happens to the tokens: tokens=revoke revokes them, tokens=hand-over transfers them to you.',
   },
   'state-conflict': {
     status: 409,
-    title: 'Not possible in the present state',
-    remedy: 'Read the resource again and decide anew.',
+    title: 'Not possible in the current state',
+    remedy: 'Read the resource again, then decide whether to retry.',
   },
   'body-too-large': {
     status: 413,
     title: 'Body is too large',
     remedy:
-      'Send a smaller body. JSON is sent uncompressed, so its size is that of the plain bytes; a CSV file may be sent as gzip, and its limit holds for the unpacked file as well.',
+      'Send a smaller body. JSON must be sent uncompressed. A CSV file may be sent as gzip; the limit applies to the compressed and to the uncompressed file.',
   },
-  'uri-too-long': { status: 414, title: 'Address is too long', remedy: 'Send at most 8 KiB of address.' },
+  'uri-too-long': { status: 414, title: 'Address is too long', remedy: 'Send an address of at most 8 KiB.' },
   'unsupported-media-type': {
     status: 415,
     title: 'Content type is not supported',
@@ -200,18 +202,19 @@ export const problems = {
   'validation-failed': {
     status: 422,
     title: 'A field is missing or not valid',
-    remedy: 'See errors: each names the field, what was wrong and what would be right.',
+    remedy: 'See errors: each entry names the field, the problem and the expected value.',
   },
   'url-not-allowed': {
     status: 422,
-    title: 'Nothing is sent to this address',
+    title: 'Events cannot be sent to this address',
     remedy:
-      'Give an https address on the public internet, by its name: no user name, no address of a private network.',
+      'Use an https URL with a host name on the public internet, without a user name. Private network addresses are not allowed.',
   },
   'unknown-field': {
     status: 422,
     title: 'A field is not known',
-    remedy: 'Leave it out, or leave out Prefer: handling=strict to have it ignored.',
+    remedy:
+      'Remove the field. Or remove the header Prefer: handling=strict; unknown fields are then ignored.',
   },
   'headers-too-large': {
     status: 431,
@@ -231,7 +234,7 @@ export const problems = {
   internal: {
     status: 500,
     title: 'Something went wrong on our side',
-    remedy: 'Quote the request_id when you report it.',
+    remedy: 'Include the request_id when you report the error.',
   },
   unavailable: {
     status: 503,
@@ -242,20 +245,20 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-/** One field that was wrong: `pointer` (RFC 6901) into the body, or the name of the query `parameter`. */
+/** An error in one field: a `pointer` (RFC 6901) into the body, or the name of a query `parameter`. */
 export interface FieldError {
   readonly pointer?: string
   readonly parameter?: string
   readonly code: string
   readonly detail: string
-  /** What may have been meant, best first, each to be sent as it is: for a form to offer. */
+  /** Suggested values, best first, that a form can offer. Each can be sent unchanged. */
   readonly suggestions?: readonly string[]
 }
 
-/** The body of every error answer, as `application/problem+json`. */
+/** The body of every error response, as `application/problem+json`. */
 export interface ProblemBody {
   readonly type: string
-  /** The same word as the end of `type`. */
+  /** The last part of `type`. */
   readonly code: string
   readonly title: string
   readonly status: number
@@ -267,14 +270,17 @@ export interface ProblemBody {
 
 export const problemContentType = 'application/problem+json'
 
-/** The registered problem type of a spent quota has a URI of its own; every other type is a page of this service. */
+/**
+ * The URI of a problem type. `quota-exceeded` uses its registered IANA URI; every other type is a page of this
+ * service.
+ */
 export function problemType(code: ProblemCode): string {
   return code === 'quota-exceeded'
     ? 'https://iana.org/assignments/http-problem-types#quota-exceeded'
     : `/problems/${code}`
 }
 
-/** Thrown by anyone, turned into an HTTP answer in one place. */
+/** An error that the HTTP layer converts to a problem response. Any code may throw it. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly errors: readonly FieldError[] | undefined
@@ -317,7 +323,7 @@ export class Problem extends Error {
   }
 }
 
-/** A problem ready to throw. @example throw problem('not-found', 'No user 7 in this brokerage.') */
+/** Creates a problem to throw. @example throw problem('not-found', 'No user 7 in this brokerage.') */
 export function problem(
   code: ProblemCode,
   detail: string,
@@ -326,7 +332,7 @@ export function problem(
   return new Problem(code, detail, more)
 }
 
-/** A 422 about fields. The detail repeats the first error, so that a log line alone says what was wrong. */
+/** A 422 about fields. The detail repeats the first error, so that a log line contains the cause. */
 export function invalid(errors: readonly FieldError[]): Problem {
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   return new Problem('validation-failed', `${errors[0]?.detail ?? 'A field is not valid.'}${more}`, {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { nullable } from './fields.ts'
 
-/** The calibrated estimate behind `include=`. Amounts in dollars, probabilities from 0 to 1. */
+/** The schemas of the calibrated estimate, requested with `include=`. Amounts in dollars, probabilities from 0 to 1. */
 
 export const markupExtras = ['estimate', 'curve', 'optimum', 'evidence'] as const
 export type MarkupExtra = (typeof markupExtras)[number]
@@ -11,26 +11,32 @@ export const Interval = Type.Object({ low: Type.Number(), high: Type.Number() })
 
 const ExpectedCost = Type.Object({
   amount: Type.Number(),
-  low: Type.Number({ description: 'The range from low to high holds 4 costs in 5' }),
+  low: Type.Number({ description: '80 % of costs are between low and high' }),
   high: Type.Number(),
   own_loads: Type.Integer({
-    description: 'Quotes of this lane and equipment whose cost is known, booked or estimated',
+    description: 'Number of quotes of this lane and equipment with a known cost, booked or estimated',
   }),
   own_curve: Type.Boolean({
-    description: 'false: the length-of-haul curve is a default, not drawn from your loads',
+    description: 'false: the length-of-haul curve is a default and is not fitted to your loads',
   }),
 })
 
 export const Estimate = Type.Object({
-  probability: { ...number, description: 'Calibrated chance of winning at proposed_rate' },
+  probability: { ...number, description: 'Calibrated win probability at proposed_rate' },
   interval_80: nullable(Interval),
   interval_95: nullable(Interval),
-  reference_rate: { ...number, description: "The lane's going rate today, from your own quotes" },
+  reference_rate: {
+    ...number,
+    description: "The lane's current market level, estimated from your own quotes",
+  },
   equipment: { ...nullable(Type.String()), description: 'The equipment the estimate is for' },
   miles: number,
   decided: Type.Integer(),
   won: Type.Integer(),
-  borrowed_share: { ...number, description: 'How much comes from other lanes: 1 without own decided quotes' },
+  borrowed_share: {
+    ...number,
+    description: 'Share of the evidence from other lanes: 1 if this lane has no decided quotes',
+  },
   borrowed_from: Type.Array(
     Type.Object({
       scope: Type.String(),
@@ -42,7 +48,7 @@ export const Estimate = Type.Object({
   expected_cost: nullable(ExpectedCost),
   expected_margin: {
     ...number,
-    description: 'Chance of winning times margin over the expected cost, at proposed_rate',
+    description: 'Win probability times margin over the expected cost, at proposed_rate',
   },
   flags: Type.Array(Type.String()),
   would_raise_confidence: Type.Array(
@@ -60,7 +66,10 @@ export const Estimate = Type.Object({
       points: Type.Number(),
       dollars: Type.Number(),
     }),
-    { description: 'What a lower and a higher rate would do: points of probability and dollars of rate' },
+    {
+      description:
+        'The effect of a lower and a higher rate: change in percentage points of probability and in dollars of rate',
+    },
   ),
   sentence: Type.String(),
 })
@@ -80,12 +89,14 @@ export const Optimum = Type.Object({
   flat_zone: Type.Object({ low: Type.Number(), high: Type.Number() }),
   at_edge: Type.Boolean(),
   floor: { ...number, description: "The brokerage's own floor on this lane" },
-  floored_rate: Type.Number({ description: 'The rate with the floor kept' }),
+  floored_rate: Type.Number({ description: 'The rate, raised to the floor if it is below the floor' }),
   floored_expected_margin: Type.Number(),
-  at_stake: Type.Number({ description: 'Expected margin that proposed_rate leaves on the table' }),
+  at_stake: Type.Number({
+    description: 'Expected margin lost by quoting proposed_rate instead of the best rate',
+  }),
 })
 
-/** A quote behind the numbers, or one that was left out of them and why. */
+/** A quote that the numbers are based on, or an excluded quote with the reason. */
 export const EvidenceQuote = Type.Object({
   lane_ref: Type.String(),
   equipment: Type.String(),

@@ -24,19 +24,19 @@ export const EventEndpoint = Type.Object({
   event_types: Type.Array(Type.Enum([...eventTypes])),
   state: Type.Enum(['active', 'paused', 'disabled'], {
     description:
-      'paused: by a person; disabled: by the service. What happens in either is not kept for this address; what waited goes on when it is active again.',
+      'paused: by a person; disabled: by the service. In both states new events are not queued for this address. Events queued earlier are sent when the address is active again.',
   }),
   disabled_reason: {
     ...nullable(Type.Enum(['gone', 'failing'])),
     description:
-      'gone: it answered 410. failing: an event was given up after its last attempt, and no later one was taken.',
+      'gone: the address returned 410. failing: an event failed its last attempt, and no later event was accepted.',
   },
   created_at: moment,
   waiting: Type.Integer({
-    description: 'Events that wait to be sent or to be tried again; at most 1,000 are counted',
+    description: 'Number of events that wait for delivery or for a retry, at most 1,000',
   }),
   dead: Type.Integer({
-    description: 'Events that were given up, of those still kept; at most 1,000 are counted',
+    description: 'Number of stored events that failed their last attempt, at most 1,000',
   }),
   secrets: Type.Array(
     Type.Object({
@@ -44,14 +44,17 @@ export const EventEndpoint = Type.Object({
       created_at: moment,
       expires_at: { ...nullable(moment), description: 'Set by rotation: the end of the overlap' },
     }),
-    { description: 'What signs now, newest first, without its plaintext' },
+    { description: 'The active secrets, newest first, without plaintext' },
   ),
 })
 
-const urlField = text('Where events are sent to: an https address on the public internet', eventUrlLengthMax)
-const descriptionField = text('What the address is, for people')
+const urlField = text(
+  'The URL that events are sent to: an https address on the public internet',
+  eventUrlLengthMax,
+)
+const descriptionField = text('A description of the address')
 const typesField = Type.Array(oneOf('A type of event', [...eventTypes]), {
-  description: 'Which events are sent there',
+  description: 'The event types to send to this address',
   minItems: 1,
   maxItems: eventTypes.length,
   uniqueItems: true,
@@ -86,8 +89,8 @@ export const addEventEndpoint = endpoint({
   name: 'add-event-endpoint',
   method: 'POST',
   path: '/api/event-endpoints',
-  summary: 'Have events sent to an address',
-  description: `Adds an address, at most ${eventEndpointsMax} a brokerage, and makes the secret that signs what is sent there, which is in this answer and nowhere else. Events are sent from what happens after this.`,
+  summary: 'Add an address for events',
+  description: `Adds an address, at most ${eventEndpointsMax} per brokerage, and creates the secret that signs its events. The secret is only in this response. Only events after this request are sent.`,
   tag: 'Events',
   who: admin,
   body: Type.Object({
@@ -113,13 +116,13 @@ export const listEventEndpoints = endpoint({
   method: 'GET',
   path: '/api/event-endpoints',
   summary: 'List the addresses that events are sent to',
-  description: 'Every address, newest first, without its secrets; and whether events are on at all.',
+  description: 'All addresses, newest first, without their secrets, and whether events are switched on.',
   tag: 'Events',
   who: admin,
   status: 200,
   answer: Type.Object({
     events_on: Type.Boolean({
-      description: 'false: the operator has not set EVENTS=on, and nothing is sent',
+      description: 'false: the operator has not set EVENTS=on, so no events are sent',
     }),
     endpoints: Type.Array(EventEndpoint),
   }),
@@ -130,9 +133,9 @@ export const changeEventEndpoint = endpoint({
   name: 'change-event-endpoint',
   method: 'PATCH',
   path: '/api/event-endpoints/{id}',
-  summary: 'Change an address, pause it or switch it on again',
+  summary: 'Change, pause or reactivate an address',
   description:
-    'Changes the members that are given, at least one, and answers the whole address as it is then. A member that is absent or null stays as it is. state active also switches an address on again that the service had disabled.',
+    'Changes the given members, at least one, and returns the updated address. A member that is absent or null does not change. state active also reactivates an address that the service disabled.',
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
@@ -152,8 +155,8 @@ export const removeEventEndpoint = endpoint({
   name: 'remove-event-endpoint',
   method: 'DELETE',
   path: '/api/event-endpoints/{id}',
-  summary: 'Send events to an address no more',
-  description: `Takes the address out with its secrets. What waited for it is not sent; the log of its deliveries stays for ${eventsKeptDaysMax} days.`,
+  summary: 'Remove an address',
+  description: `Removes the address and its secrets. Queued events are not sent. The log of its deliveries is kept for ${eventsKeptDaysMax} days.`,
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
@@ -169,14 +172,14 @@ export const rotateEventSecret = endpoint({
   path: '/api/event-endpoints/{id}/rotate',
   summary: 'Rotate the secret of an address',
   description:
-    'Makes a new secret. Until the overlap ends both sign, and each request carries two signatures: the receiver may hold either.',
+    'Creates a new secret. Until the overlap ends, each request has two signatures, one per secret, and the receiver can verify either.',
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
   body: Type.Object({
     overlap_hours: Type.Optional(
       wholeNumber(
-        `Hours for which both sign; ${secretOverlapHoursDefault} when absent`,
+        `Hours for which both secrets sign; default ${secretOverlapHoursDefault}`,
         0,
         secretOverlapHoursMax,
       ),
@@ -204,13 +207,13 @@ export const testEventEndpoint = endpoint({
   name: 'test-event-endpoint',
   method: 'POST',
   path: '/api/event-endpoints/{id}/test',
-  summary: 'Send a test to an address',
-  description: 'Queues an event of the type endpoint.test. What became of it is in the log of deliveries.',
+  summary: 'Send a test event to an address',
+  description: 'Queues an event of the type endpoint.test. The log of deliveries shows the result.',
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
   status: 202,
-  answer: Type.Object({ event_id: Type.String({ description: 'The webhook-id it is sent with' }) }),
+  answer: Type.Object({ event_id: Type.String({ description: 'The webhook-id of the test event' }) }),
   problems: ['not-found', 'state-conflict', 'events-off'],
   examples: { answer: { event_id: '0b0c2a54-3a0e-4b57-9a2e-6f3d1b1f8c11' } },
 })
@@ -220,7 +223,7 @@ export const replayEvents = endpoint({
   method: 'POST',
   path: '/api/event-endpoints/{id}/replay',
   summary: 'Send events to an address again',
-  description: `Sends one event again, or all since a time, delivered before or given up; at most ${replayedEventsMax.toLocaleString('en-US')} at one request, the oldest first. They keep their webhook-id: a receiver that has one already can tell.`,
+  description: `Sends one event again, or all events since a time, whether delivered or failed; at most ${replayedEventsMax.toLocaleString('en-US')} per request, oldest first. Events keep their webhook-id, so that a receiver can detect duplicates.`,
   tag: 'Events',
   who: admin,
   params: Type.Object({ id: recordId }),
@@ -232,11 +235,11 @@ export const replayEvents = endpoint({
         'x-expected': 'the webhook-id of an event',
       }),
     ),
-    since: Type.Optional(time('All events from then on')),
-    only_dead: Type.Optional(Type.Boolean({ description: 'Only those that were given up' })),
+    since: Type.Optional(time('All events since this time')),
+    only_dead: Type.Optional(Type.Boolean({ description: 'Only events that failed their last attempt' })),
   }),
   status: 202,
-  answer: Type.Object({ replayed: Type.Integer({ description: 'Events that are now sent again' }) }),
+  answer: Type.Object({ replayed: Type.Integer({ description: 'Number of events queued for delivery' }) }),
   problems: ['not-found', 'state-conflict', 'events-off'],
   examples: { body: { since: '2026-03-01T14:00:00Z', only_dead: true }, answer: { replayed: 12 } },
 })
@@ -248,42 +251,42 @@ export const EventDelivery = Type.Object({
   lane_ref: nullable(Type.String()),
   occurred_at: moment,
   state: Type.Enum([...deliveryStates], {
-    description: 'due: waits to be sent or tried again; dead: given up, a replay sends it again',
+    description: 'due: waits for delivery or for a retry; dead: failed its last attempt, can be replayed',
   }),
   attempts: Type.Integer(),
-  next_at: { ...nullable(moment), description: 'When it is tried next, while it is due' },
+  next_at: { ...nullable(moment), description: 'Time of the next attempt; null unless due' },
   attempted_at: nullable(moment),
   status: {
     ...nullable(Type.Integer()),
-    description: 'What the last attempt was answered with; null when there was no answer',
+    description: 'HTTP status of the response to the last attempt; null if there was no response',
   },
   answer: {
     ...nullable(Type.String()),
-    description: `The first ${deliveryAnswerKeptMax} characters of that answer`,
+    description: `The first ${deliveryAnswerKeptMax} characters of that response`,
   },
-  failure: { ...nullable(Type.String()), description: 'Why the last attempt was none, in words' },
-  ms: nullable(Type.Number({ description: 'Milliseconds that the last attempt took' })),
+  failure: { ...nullable(Type.String()), description: 'Why the last attempt got no response, in words' },
+  ms: nullable(Type.Number({ description: 'Duration of the last attempt in milliseconds' })),
 })
 
 export const listEventDeliveries = endpoint({
   name: 'list-event-deliveries',
   method: 'GET',
   path: '/api/event-deliveries',
-  summary: 'What became of events',
-  description: `Every event on its way to an address, newest first, with its last attempt; of ${eventsKeptDaysMax} days.`,
+  summary: 'List event deliveries',
+  description: `The deliveries of the last ${eventsKeptDaysMax} days, newest first, each with its last attempt.`,
   tag: 'Events',
   who: admin,
   query: Type.Object({
-    endpoint_id: Type.Optional({ ...recordId, description: 'Only those to this address' }),
-    state: Type.Optional(oneOf('Only those in this state', [...deliveryStates])),
+    endpoint_id: Type.Optional({ ...recordId, description: 'Only deliveries to this address' }),
+    state: Type.Optional(oneOf('Only deliveries in this state', [...deliveryStates])),
     cursor: Type.Optional(
       Type.String({
-        description: 'next_cursor of the page before',
+        description: 'next_cursor of the previous page',
         maxLength: 200,
-        'x-expected': 'the next_cursor of the page before',
+        'x-expected': 'the next_cursor of the previous page',
       }),
     ),
-    limit: Type.Optional(wholeNumber(`Deliveries a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+    limit: Type.Optional(wholeNumber(`Deliveries per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
   }),
   status: 200,
   answer: Type.Object({ deliveries: Type.Array(EventDelivery), next_cursor: nullable(Type.String()) }),

@@ -1,4 +1,7 @@
-/** What a brokerage can be told of, in the order in which they happen to a lane. Needs no package: the dashboard shows it. */
+/**
+ * The event types, in the order in which they occur on a lane. This file imports no package, because the dashboard
+ * uses it.
+ */
 export const eventTypes = [
   'quote.created',
   'lane.booked',
@@ -7,7 +10,7 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** What is sent when somebody asks whether an address works. */
+/** The type of the test event that an admin can send to an address. */
 export const testEventType = 'endpoint.test'
 
 export const deliveryStates = ['due', 'delivered', 'dead'] as const

@@ -4,14 +4,14 @@ import { nullable } from './fields.ts'
 import { changeSources, exampleLane, Lane, openLane, outcomeReasons, outcomeRule, outcomes } from './lane.ts'
 
 const source = Type.Enum([...changeSources], {
-  description: 'Where the change came from: the dashboard, a signed update of the TMS, or a file',
+  description: 'The source of the change: the dashboard, a signed update from the TMS, or an imported file',
 })
 const changeId = Type.Integer({
-  description: 'The change in the audit trail of the lane; of two changes of a lane the later has the higher',
+  description: 'The id of the change in the history of the lane. A later change of the lane has a higher id',
 })
-const lane = { ...Lane, description: 'The lane as it was when this happened' }
+const lane = { ...Lane, description: 'The lane at the time of the event' }
 
-/** The fields of a booking that lane.booked can name as changed, as the lane calls them. */
+/** The booking fields that `changed` in lane.booked can list, by their names in a lane. */
 export const bookedFields = [
   'customer_rate',
   'truck_cost',
@@ -29,7 +29,7 @@ export const LaneBooked = Type.Object({
   source,
   changed: Type.Array(Type.Enum([...bookedFields]), {
     description:
-      'Which fields of the booking changed. When a booking is taken back they are null in the lane from then on.',
+      'The booking fields that changed. If a booking is reverted, these fields are null in the lane.',
   }),
 })
 export const BookingCancelled = Type.Object({ lane, change_id: changeId, source })
@@ -43,16 +43,16 @@ export const OutcomeChanged = Type.Object({
 })
 export const QuoteCreated = Type.Object({ lane })
 export const EndpointTest = Type.Object({
-  endpoint_id: Type.Integer({ description: 'The address that was asked to be tested' }),
+  endpoint_id: Type.Integer({ description: 'The address under test' }),
 })
 
-/** The body of an event by the Standard Webhooks specification. */
+/** The body of an event, following the Standard Webhooks specification. */
 function body<Name extends string, Data extends TSchema>(type: Name, data: Data) {
   return Type.Object({
     type: Type.Literal(type),
     timestamp: Type.String({
       format: 'date-time',
-      description: 'When it happened, however often it is sent',
+      description: 'Time of the event. It is the same for every delivery attempt',
     }),
     data,
   })
@@ -60,19 +60,19 @@ function body<Name extends string, Data extends TSchema>(type: Name, data: Data)
 
 const at = '2026-03-01T14:00:00.127Z'
 
-/** Every event that is sent: what it says, when it is sent, and an example. */
+/** Every event: its schema, when it is sent, and an example. */
 export const eventBodies = {
   'quote.created': {
     summary: 'A rate was quoted on a lane',
     description:
-      'Sent for each lane of a quote request, and for each further quote of a lane. Quotes that a file brings in were made long ago and are not told of.',
+      'Sent for each lane of a quote request, and for each further quote of a lane. Quotes that were imported from a file are not sent, because they were made in the past.',
     schema: body('quote.created', QuoteCreated),
     example: { type: 'quote.created', timestamp: '2026-02-27T16:12:09.044Z', data: { lane: openLane } },
   },
   'lane.booked': {
-    summary: 'What was booked on a lane is known, or another',
+    summary: 'The booking of a lane was added or changed',
     description:
-      'Sent when a field of the booking of a lane changes: by a signed update, by a file, or because a change or an import was taken back.',
+      'Sent when a field of the booking of a lane changes: by a signed update, by an imported file, or because a change was rolled back or an import was undone.',
     schema: body('lane.booked', LaneBooked),
     example: {
       type: 'lane.booked',
@@ -88,7 +88,7 @@ export const eventBodies = {
   'lane.booking_cancelled': {
     summary: 'The booking of a lane was cancelled',
     description:
-      'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had won the lane, lane.outcome_changed follows.',
+      'Sent when a signed update cancels a booking. lane.booked comes first, with the same change_id, and names the fields that are null now. If the booking had set the outcome to won, lane.outcome_changed follows.',
     schema: body('lane.booking_cancelled', BookingCancelled),
     example: {
       type: 'lane.booking_cancelled',
@@ -108,7 +108,7 @@ export const eventBodies = {
   'lane.outcome_changed': {
     summary: 'A quote was won or lost, or is open again',
     description:
-      'Sent when the outcome of a lane changes, or the reason for it. A booking that wins a lane is told of by both events, lane.booked first, with the same change_id.',
+      'Sent when the outcome of a lane or its reason changes. A booking that wins a lane sends two events with the same change_id: lane.booked, then lane.outcome_changed.',
     schema: body('lane.outcome_changed', OutcomeChanged),
     example: {
       type: 'lane.outcome_changed',
@@ -124,8 +124,9 @@ export const eventBodies = {
     },
   },
   [testEventType]: {
-    summary: 'Somebody asks whether the address works',
-    description: 'Sent when an admin asks for it, to one address, whatever types it takes.',
+    summary: 'Test of an address',
+    description:
+      'Sent to one address when an admin requests a test, regardless of the event types of the address.',
     schema: body(testEventType, EndpointTest),
     example: { type: testEventType, timestamp: at, data: { endpoint_id: 1 } },
   },

@@ -2,44 +2,47 @@ import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
 import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
 
 /**
- * The kinds of field that travel over the wire. Each says in `x-expected` what would be right, in words that follow
- * "must be": the one place from which error texts are made.
+ * The field types of requests and responses. `x-expected` describes a valid value in words that follow "must be". All
+ * validation messages are built from it.
  */
 
 declare module 'typebox' {
   interface TSchemaOptions {
     'x-expected'?: string
     /**
-     * The document's `multipleOf`. The service checks cents by itself: by division 9,999,999.99 is no multiple of 0.01,
-     * because neither number is exact in binary.
+     * The `multipleOf` of the OpenAPI document. The service validates cents itself, because in binary floating point
+     * 9,999,999.99 is not an exact multiple of 0.01.
      */
     'x-multiple-of'?: number
   }
 }
 
 /**
- * Control characters, bidirectional overrides, lone surrogates and noncharacters. They hide text from a reader, break
- * logs, or cannot be stored as UTF-8 at all. (Tab, line feed and carriage return are control characters too.)
+ * Control characters (including tab, line feed and carriage return), bidirectional overrides and noncharacters. They
+ * hide text from readers, break logs, or cannot be stored as UTF-8.
  */
 const unprintable = /[\p{Cc}\u202A-\u202E\u2066-\u2069]|\p{Noncharacter_Code_Point}/u
 
-/** The same as a pattern that other languages read, too; of a whole text, which may be empty. */
+/**
+ * A similar rule as a portable regular expression for the OpenAPI document. It matches a whole text, which may be
+ * empty.
+ */
 export const printable = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]*$'
 
-/** True when a text can be stored and shown as it is. @example isDisplayText('Café') // true */
+/** True if a text can be stored and displayed unchanged. @example isDisplayText('Café') // true */
 export function isDisplayText(text: string): boolean {
   return text.isWellFormed() && !unprintable.test(text)
 }
 
-/** A letter, digit or sign that leaves a mark on the screen: a space, a joiner or a zero-width mark leaves none. */
+/** Any character that is visible on screen. Spaces, joiners and zero-width characters are not. */
 const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 
-/** True when a reader sees something of a text. @example isVisible('\u200B') // false */
+/** True if a text has at least one visible character. @example isVisible('\u200B') // false */
 export function isVisible(text: string): boolean {
   return visible.test(text)
 }
 
-/** True when `dollars` is an exact amount of cents from 0 to the largest we keep. -0, NaN and Infinity are not. */
+/** True if `dollars` is a whole number of cents from 0 to the maximum. False for -0, NaN and Infinity. */
 export function isDollars(dollars: number): boolean {
   return (
     Number.isFinite(dollars) &&
@@ -50,7 +53,7 @@ export function isDollars(dollars: number): boolean {
   )
 }
 
-/** Text that people read: 1 to `max` code points, no control characters, at least one character that can be seen. */
+/** Display text: 1 to `max` code points, no control characters, at least one visible character. */
 export function text(description: string, max: number = nameLengthMax) {
   return Type.Refine(
     Type.String({
@@ -100,7 +103,7 @@ export function positiveDollars(description: string) {
   )
 }
 
-/** The lane_ref of a lane, in an answer. */
+/** The lane_ref of a lane, in a response. */
 export const laneRef = Type.String({
   description: 'REQUESTID-LANENUM-COUNT, unique, assigned by the service',
   minLength: 1,
@@ -111,8 +114,8 @@ const isoTime =
   /^(\d{4})-(\d{2})-(\d{2})(?:T((?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)(Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?)?$/
 
 /**
- * Reads an ISO 8601 day or time, to epoch milliseconds; null when it is not one or names no real day. Systems write
- * times without a zone as well: those, and days, are read as UTC.
+ * Parses an ISO 8601 date or time to epoch milliseconds. Null if the text is invalid or the date does not exist.
+ * Dates and times without a zone are read as UTC.
  *
  * @example readTime('2026-03-01T14:00:00Z') // 1772373600000
  * @example readTime('2026-03-01T14:00') // 1772373600000
@@ -132,17 +135,17 @@ function isRealDay(year: number, month: number, day: number): boolean {
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate()
 }
 
-/** True for a calendar day as `YYYY-MM-DD` that exists. */
+/** True for an existing calendar date in the form `YYYY-MM-DD`. */
 export function isDay(value: string): boolean {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value)
   return match !== null && isRealDay(Number(match[1]), Number(match[2]), Number(match[3]))
 }
 
-/** A moment: ISO 8601, UTC unless it says otherwise. (No `format`: date-time is narrower, and needs a zone.) */
+/** An ISO 8601 time, UTC if it has no zone. (No `format`, because `date-time` requires a zone.) */
 export function time(description: string) {
   return Type.Refine(
     Type.String({
-      description: `${description}. A time without a zone, or a day, is read as UTC`,
+      description: `${description}. A time without a zone, or a date, is read as UTC`,
       pattern: isoTime.source,
       examples: ['2026-03-01T14:00:00Z'],
       'x-expected': 'a time in ISO 8601, such as 2026-03-01T14:00:00Z',
@@ -152,16 +155,16 @@ export function time(description: string) {
   )
 }
 
-/** A calendar day. */
+/** A calendar date. */
 export function day(description: string) {
   return Type.Refine(
-    Type.String({ description, format: 'date', 'x-expected': 'a day as YYYY-MM-DD, such as 2026-03-01' }),
+    Type.String({ description, format: 'date', 'x-expected': 'a date as YYYY-MM-DD, such as 2026-03-01' }),
     (value) => isDay(value),
     () => 'day',
   )
 }
 
-/** The body of a partial change: what is given is changed, and something must be given. */
+/** The body of a partial update. At least one member is required; absent members do not change. */
 export function changeOf<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, {
     minProperties: 1,
@@ -185,14 +188,14 @@ export function oneOf<const Values extends string[]>(
   return Type.Enum<Values>(values, { description, 'x-expected': `one of ${values.join(', ')}` })
 }
 
-/** The extras of an answer that are asked for, as a comma list. */
+/** The requested extras of a response, as a comma-separated list. */
 export function includeOf(extras: readonly string[], example: string) {
   const extra = `\\s*(${extras.join('|')})\\s*`
   return Type.String({
-    description: `Extras as a comma list: ${extras.join(', ')}`,
+    description: `Extras as a comma-separated list: ${extras.join(', ')}`,
     pattern: `^${extra}(,${extra})*$`,
     examples: [example],
-    'x-expected': `a comma list of ${extras.join(', ')}`,
+    'x-expected': `a comma-separated list of ${extras.join(', ')}`,
   })
 }
 
@@ -211,7 +214,7 @@ export function email(description: string) {
   )
 }
 
-/** The id of a record of the tenant's own, in an address. No id is larger, so a larger one is never looked for. */
+/** The id of a tenant's record, in a URL. No id exceeds the maximum, so larger values are rejected without a query. */
 export const recordId = Type.Integer({
   format: 'int64',
   minimum: 1,
@@ -220,8 +223,8 @@ export const recordId = Type.Integer({
 })
 
 /**
- * A lane_ref as somebody sends it. Only what could never be kept or shown is refused by its form; any other text,
- * an empty one included, is looked for and is then no lane.
+ * A lane_ref in a request. Only text that can never be stored or displayed is rejected as invalid. Any other text,
+ * including an empty one, is looked up and then matches no lane.
  */
 export function sentLaneRef(description: string) {
   return Type.Refine(
@@ -237,15 +240,15 @@ export function sentLaneRef(description: string) {
   )
 }
 
-/** No control characters but white space, and none that reverse the direction of text. */
+/** Allows white space, but no other control characters and no direction overrides. */
 const placeForm = (() => {
   const hidden = '\\u0000-\\u0008\\u000e-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069'
   return `^[^${hidden}]*$`
 })()
 
 /**
- * A pickup or delivery place as it travels: `City, ST`, or another form that the server reads (`readAnyPlace` of the
- * geography: a ZIP code, an airport code, a nickname). White space of any kind does not matter.
+ * A pickup or delivery place in a request: `City, ST`, or another form that `readAnyPlace` in geography/ parses (a
+ * ZIP code, an airport code, a nickname). Any kind of white space is accepted.
  */
 export function place(description: string) {
   return Type.Refine(
@@ -261,7 +264,10 @@ export function place(description: string) {
   )
 }
 
-/** An equipment as it travels: a code, or a name such as `53' dry van`. `equipmentCode` of the engine knows the names. */
+/**
+ * An equipment type in a request: a code, or a name such as `53' dry van` that `equipmentCode` in engine/ maps to a
+ * code.
+ */
 export function equipment(description: string) {
   return Type.String({
     description,
@@ -271,7 +277,7 @@ export function equipment(description: string) {
   })
 }
 
-/** Nullable in answers: absent is null there. */
+/** A nullable member of a response. Responses use null instead of omitting a member. */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()])
 }

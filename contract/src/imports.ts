@@ -5,7 +5,10 @@ import { importBytesMax, importColumnsMax, importHeadersBytesMax } from './limit
 
 export const importStates = ['running', 'done', 'stopped', 'failed', 'undoing', 'undone'] as const
 
-/** What was wrong with one row of a file: its line in the file, the column, the value and what would be right. */
+/**
+ * An error in one row of a file: the line in the file, the column, and a message with the value and the expected
+ * form.
+ */
 export const ImportError = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   column: nullable(Type.String()),
@@ -14,20 +17,20 @@ export const ImportError = Type.Object({
 
 const changedValue = nullable(Type.Union([Type.String(), Type.Number()]))
 
-/** A lane that a row of a file changed, or with dry_run would change, field by field. */
+/** A lane that a row of a file changed (or would change with dry_run), with its changed fields. */
 const ImportChange = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
   fields: Type.Array(
     Type.Object({
-      field: Type.String({ description: 'As in the history of the lane, such as customer_rate' }),
+      field: Type.String({ description: 'The name in the history of the lane, such as customer_rate' }),
       before: changedValue,
       after: changedValue,
     }),
   ),
 })
 
-/** A value of a file that was left out because a newer value stands. */
+/** A value of a file that was skipped because the lane has a newer value. */
 const ImportKept = Type.Object({
   row: Type.Integer({ description: 'Line in the file; the header is line 1' }),
   lane_ref: Type.String(),
@@ -36,24 +39,25 @@ const ImportKept = Type.Object({
   kept_value: changedValue,
   set_by: Type.Object({
     source: Type.Enum(['dashboard', 'tms', 'import']),
-    name: nullable(Type.String({ description: 'The person, where one set the value' })),
+    name: nullable(Type.String({ description: 'The person, if a person set the value' })),
   }),
   detail: Type.String(),
 })
 
 const person = nullable(Type.Object({ user_id: Type.Integer(), name: Type.String() }))
 
-/** How far the undo of an import is, and its result. */
+/** Progress and result of the undo of an import. */
 const ImportUndo = Type.Object({
   started_at: Type.String({ format: 'date-time' }),
   started_by: person,
   finished_at: nullable(Type.String({ format: 'date-time' })),
-  rows_total: Type.Integer({ description: 'The rows that the import added or updated' }),
-  rows_done: Type.Integer({ description: 'Rows that the undo has dealt with' }),
-  lanes_removed: Type.Integer({ description: 'Lanes that the import made' }),
-  lanes_restored: Type.Integer({ description: 'Lanes that have their values from before the import again' }),
+  rows_total: Type.Integer({ description: 'Rows that the import added or updated' }),
+  rows_done: Type.Integer({ description: 'Rows that the undo has processed' }),
+  lanes_removed: Type.Integer({ description: 'Lanes that the import had created and the undo removed' }),
+  lanes_restored: Type.Integer({ description: 'Lanes restored to their values before the import' }),
   lanes_kept: Type.Integer({
-    description: 'Lanes left as they are because they were changed, booked or quoted again since the import',
+    description:
+      'Lanes not changed by the undo, because they were changed, booked or quoted again after the import',
   }),
 })
 
@@ -63,44 +67,42 @@ export const Import = Type.Object({
   dry_run: Type.Boolean(),
   status: Type.Enum([...importStates]),
   columns: Type.Record(Type.String(), Type.String(), {
-    description: 'Our field -> the column of the file it is read from',
+    description: 'Lanewise field -> the column of the file that it is read from',
   }),
   ignored_columns: Type.Array(Type.String()),
   rows_read: Type.Integer({
     description: 'The sum of rows_added, rows_updated, rows_repeated, rows_refused and rows_kept',
   }),
-  rows_added: Type.Integer({ description: 'New lanes, or with dry_run the lanes that would be new' }),
+  rows_added: Type.Integer({ description: 'New lanes (with dry_run: lanes that would be new)' }),
   rows_updated: Type.Integer({
     description:
-      'Rows of a lane that is here already, by its reference or lane_ref, which changed it, or with dry_run would',
+      'Rows that changed an existing lane, found by reference or lane_ref (with dry_run: rows that would change one)',
   }),
-  rows_repeated: Type.Integer({ description: 'Rows that say nothing new' }),
+  rows_repeated: Type.Integer({ description: 'Rows without new values' }),
   rows_refused: Type.Integer({ description: 'Rows with an error' }),
   rows_kept: Type.Integer({
     description:
-      'Rows of a known lane of which everything new was left out, because a newer value stands: one that the TMS signed, or an outcome that a person set',
+      'Rows of an existing lane whose new values were all skipped, because the lane has a newer value: one that the TMS signed, or an outcome that a person set',
   }),
   errors: Type.Array(ImportError, { description: 'The first 1,000 errors' }),
   changes: Type.Array(ImportChange, { description: 'The first 200 rows that changed a lane' }),
   kept: Type.Array(ImportKept, {
-    description: 'The first 1,000 values that were left out because a newer value stands',
+    description: 'The first 1,000 values that were skipped because the lane has a newer value',
   }),
   bytes_read: Type.Integer(),
   bytes_total: Type.Integer(),
   created_at: Type.String({ format: 'date-time' }),
   created_by: person,
   finished_at: nullable(Type.String({ format: 'date-time' })),
-  failure: nullable(
-    Type.String({ description: 'Why the import ended early, or why its undo does not go on for now' }),
-  ),
+  failure: nullable(Type.String({ description: 'Why the import ended early, or why its undo is paused' })),
   undo: nullable(ImportUndo),
 })
 
-/** `field=column` pairs, as the import and the look at a header take them. */
+/** `field=column` pairs, for the import and for the match of its columns. */
 const columnMap = Type.Optional(
   Type.String({
     description:
-      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 is the third column; nothing after the = leaves the field unread',
+      'field=column pairs, comma separated, such as quoted_rate=Sell Rate,origin="From, city". #3 means the third column. An empty value after = skips the field',
     maxLength: 4000,
     'x-expected': 'field=column pairs separated by commas',
   }),
@@ -184,17 +186,17 @@ export const createImport = endpoint({
   path: '/api/imports',
   summary: 'Import past quotes and bookings',
   description:
-    'Takes a CSV file (text/csv, UTF-8), plain or as gzip, of at most 128 MiB both as it is sent and unpacked. Column names are matched by alias, or by map. Good rows are kept, nothing of a bad row is. A row whose reference or lane_ref is known updates its lane; the same row again changes nothing. A value that the TMS signed, and an outcome that a person set, stand and are listed. The work goes on after the answer: read the import for its progress. While an import or undo of the brokerage is under way, no other can begin.',
+    'Accepts a CSV file (text/csv, UTF-8), plain or gzip, of at most 128 MiB both compressed and uncompressed. Columns are matched by known names, or by map. Valid rows are imported; an invalid row is skipped completely. A row with a known reference or lane_ref updates its lane; importing the same row again changes nothing. Values that the TMS signed and outcomes that a person set are not replaced, and are listed. The import runs in the background: read the import for its progress. A brokerage can run only one import or undo at a time.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   query: Type.Object({
     file_name: Type.Optional(
       Type.String({ maxLength: 255, 'x-expected': 'a file name of at most 255 characters' }),
     ),
-    dry_run: Type.Optional(oneOf('true checks the file and keeps nothing', ['true', 'false'])),
+    dry_run: Type.Optional(oneOf('true checks the file without importing it', ['true', 'false'])),
     map: columnMap,
   }),
-  body: Type.String({ description: 'The CSV file, plain or as gzip' }),
+  body: Type.String({ description: 'The CSV file, plain or gzip' }),
   bodyKind: 'csv',
   bodyBytesMax: importBytesMax,
   status: 202,
@@ -206,8 +208,8 @@ export const createImport = endpoint({
   },
 })
 
-const field = Type.String({ description: 'A field of ours, such as quoted_rate' })
-const column = Type.Integer({ description: 'A column of the file; the first is 1' })
+const field = Type.String({ description: 'A Lanewise field, such as quoted_rate' })
+const column = Type.Integer({ description: 'A column number in the file; the first column is 1' })
 
 export const matchImportColumns = endpoint({
   name: 'match-import-columns',
@@ -215,12 +217,12 @@ export const matchImportColumns = endpoint({
   path: '/api/import-columns',
   summary: 'Match the columns of a file',
   description:
-    'Says which column of a file each field would be read from, and what is missing, before the file is sent.',
+    'Returns the column that each field would be read from, and the missing fields, before the file is sent.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   body: Type.Object({
     headers: Type.Array(Type.String(), {
-      description: 'The names of the columns, in their order',
+      description: 'The column names, in order',
       minItems: 1,
       maxItems: importColumnsMax,
       'x-expected': `a list of 1 to ${importColumnsMax.toLocaleString('en-US')} names`,
@@ -231,9 +233,11 @@ export const matchImportColumns = endpoint({
   status: 200,
   answer: Type.Object({
     columns: Type.Record(Type.String(), Type.String(), {
-      description: 'Our field -> the name of the column it would be read from',
+      description: 'Lanewise field -> the name of the column that it would be read from',
     }),
-    positions: Type.Record(Type.String(), column, { description: 'Our field -> that column by number' }),
+    positions: Type.Record(Type.String(), column, {
+      description: 'Lanewise field -> the number of that column',
+    }),
     ignored_columns: Type.Array(Type.String()),
     problems: Type.Array(
       Type.Object({
@@ -241,15 +245,15 @@ export const matchImportColumns = endpoint({
         column: nullable(Type.String()),
         detail: Type.String(),
       }),
-      { description: 'Why an import with these columns would be refused; none when it would not' },
+      { description: 'Why an import with these columns would be rejected; empty if it would be accepted' },
     ),
     fields: Type.Array(
       Type.Object({
         field,
         description: Type.String(),
-        required: Type.Boolean({ description: 'Needed, and no other field can stand in for it' }),
+        required: Type.Boolean({ description: 'Required, without an alternative field' }),
         may_be: Type.Array(column, {
-          description: 'Columns it might be read from, but which are not taken for it unless a map says so',
+          description: 'Columns that may contain the field, but are used only if map names them',
         }),
       }),
     ),
@@ -257,11 +261,11 @@ export const matchImportColumns = endpoint({
       Type.Object({
         what: Type.String({ examples: ['the place of pickup'] }),
         any_of: Type.Array(Type.Array(field), {
-          description: 'Sets of fields, each of which says it: one set is enough',
+          description: 'Alternative sets of fields. One complete set is enough',
         }),
         is_met: Type.Boolean(),
       }),
-      { description: 'What a file must say with these columns' },
+      { description: 'The information that the columns must provide' },
     ),
   }),
   examples: {
@@ -298,7 +302,7 @@ export const getImport = endpoint({
   method: 'GET',
   path: '/api/imports/{import_id}',
   summary: 'Progress and result of an import',
-  description: 'How far it is, what was added and changed, and what was wrong by row and column.',
+  description: 'The progress, the added and changed lanes, and the errors by row and column.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'viewer' },
   params: importId,
@@ -313,7 +317,7 @@ export const stopImport = endpoint({
   method: 'POST',
   path: '/api/imports/{import_id}/stop',
   summary: 'Stop a running import',
-  description: 'Rows taken in so far stay; sending the file again goes on where it stopped.',
+  description: 'Rows imported so far are kept. Sending the file again continues where the import stopped.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'member' },
   params: importId,
@@ -329,7 +333,7 @@ export const undoImport = endpoint({
   path: '/api/imports/{import_id}/undo',
   summary: 'Undo an import',
   description:
-    'Removes every lane that the import made and restores the values that it changed, except on lanes that were changed, booked or quoted again since. The import is undoing from this answer on, and undone at the end; the work goes on after the answer: read the import for its progress. While an import or undo of the brokerage is under way, no other can begin.',
+    'Removes every lane that the import created and restores the values that it changed, except on lanes that were changed, booked or quoted again since. The undo runs in the background: the status is undoing from this response on, and undone at the end. Read the import for its progress. A brokerage can run only one import or undo at a time.',
   tag: 'Imports',
   who: { kind: 'dashboard', role: 'admin' },
   params: importId,

@@ -12,27 +12,27 @@ import {
 } from './limits.ts'
 import { markup, markupOfBatch } from './markup.ts'
 
-/** What may be asked of each lane of a batch: the answers of the two reads. */
+/** The results that can be requested for each lane of a batch: those of the two single-lane reads. */
 export const batchAnswers = ['markup', 'lane'] as const
 
 const lane = Type.Object({
-  id: Type.Optional(
-    label('Your own name for this lane, such as the row it stands in; it comes back as it is'),
-  ),
+  id: Type.Optional(label('Your own id for this lane, such as a row number. It is returned unchanged')),
   origin: place('Pickup city and state'),
   destination: place('Delivery city and state'),
-  equipment: Type.Optional(equipment('Equipment code; all types when absent')),
+  equipment: Type.Optional(equipment('Equipment code; all types if absent')),
   proposed_rate: Type.Optional(
     positiveDollars(
-      'The rate in dollars being considered. When absent the suggested rate is, or else the median; the query of the answer says which',
+      'The rate in dollars being considered. If absent, the suggested rate is used, else the median. The query in the result contains the rate used',
     ),
   ),
-  market_rate: Type.Optional(positiveDollars('External market rate; the reference of markup_pct when given')),
+  market_rate: Type.Optional(
+    positiveDollars('External market rate. If given, it is the reference of markup_pct'),
+  ),
 })
 
 const FieldErrors = Type.Array(
   Type.Object({
-    pointer: Type.String({ description: 'Into this lane' }),
+    pointer: Type.String({ description: 'JSON pointer into this lane' }),
     code: Type.String(),
     detail: Type.String(),
     suggestions: Type.Optional(Type.Array(Type.String())),
@@ -44,7 +44,7 @@ export const insightBatch = endpoint({
   method: 'POST',
   path: '/api/integrations/insights/batch',
   summary: 'Markup and insight for many lanes at once',
-  description: `Answers for 1 to ${batchLanesMax.toLocaleString('en-US')} lanes in one call, in the order in which they were sent, each the same as from the two reads. A lane that is wrong does not spoil the others: its result has status 422 and says why. It only reads, so it is not signed. Each ${batchLanesPerRequest} lanes, or a part of them, count as one request of the brokerage's ${tenantRequestsPerWindowMax} a second. The first is admitted or refused as a request is; for the others the batch waits, and leaves half of the limit to others, so ${batchLanesMax.toLocaleString('en-US')} lanes take about a second. Lanes that it does not reach within ${batchSecondsMax} seconds have status 503: send those again.`,
+  description: `Returns results for 1 to ${batchLanesMax.toLocaleString('en-US')} lanes in one call, in the order of the request, equal to those of the two single-lane reads. An invalid lane does not affect the others: its result has status 422 and explains the error. The call only reads, so it is not signed. Every ${batchLanesPerRequest} lanes, or a part of them, count as one request against the brokerage's limit of ${tenantRequestsPerWindowMax} per second. The first of these requests is admitted or refused like any request. For the others the batch waits, and it leaves half of the limit to other callers, so ${batchLanesMax.toLocaleString('en-US')} lanes take about a second. Lanes that are not reached within ${batchSecondsMax} seconds have status 503: send these lanes again.`,
   tag: 'Integration',
   who: { kind: 'service', signed: false },
   bodyBytesMax: batchBytesMax,
@@ -56,11 +56,11 @@ export const insightBatch = endpoint({
       'x-expected': `a list of 1 to ${batchLanesMax.toLocaleString('en-US')} lanes`,
     }),
     answers: Type.Optional(
-      Type.Array(oneOf('What is asked of each lane', [...batchAnswers]), {
+      Type.Array(oneOf('A result requested for each lane', [...batchAnswers]), {
         minItems: 1,
         maxItems: batchAnswers.length,
         uniqueItems: true,
-        description: 'markup (when absent), lane, or both',
+        description: 'markup (the default), lane, or both',
         'x-expected': `a list of ${batchAnswers.join(' and ')}, or one of them`,
       }),
     ),
@@ -69,11 +69,11 @@ export const insightBatch = endpoint({
   isRead: true,
   status: 200,
   answer: Type.Object({
-    count: Type.Integer({ description: 'How many lanes were answered, of those that were sent' }),
+    count: Type.Integer({ description: 'Number of lanes with status 200' }),
     results: Type.Array(
       Type.Union([
         Type.Object({
-          index: Type.Integer({ description: 'Which of the lanes that were sent, from 0' }),
+          index: Type.Integer({ description: 'Index of the lane in the request, from 0' }),
           id: Type.Optional(Type.String()),
           status: Type.Literal(200),
           markup: Type.Optional(markupOfBatch),
@@ -126,5 +126,5 @@ export const insightBatch = endpoint({
   },
 })
 
-/** One lane of a batch, checked by itself: its error is its own. */
+/** One lane of a batch. Each lane is validated separately. */
 export const batchLane = lane

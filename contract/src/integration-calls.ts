@@ -12,36 +12,38 @@ import {
 
 const admin = { kind: 'dashboard', role: 'admin' } as const
 
-/** One call to an address under /api/integrations, as its caller saw it answered. */
+/** One call to an address under /api/integrations, with the response that its caller received. */
 export const IntegrationCall = Type.Object({
-  call_id: Type.Integer({ description: 'Counts up in the order in which calls were written down' }),
-  at: Type.String({ format: 'date-time', description: 'When the request arrived' }),
-  operation: Type.String({ description: 'What was called, such as shipment-update, markup or lane-insight' }),
+  call_id: Type.Integer({ description: 'Sequence number, in the order in which calls were logged' }),
+  at: Type.String({ format: 'date-time', description: 'Arrival time of the request' }),
+  operation: Type.String({ description: 'The operation, such as shipment-update, markup or lane-insight' }),
   method: Type.String(),
   path: Type.String(),
   query: nullable(
     Type.String({
       description:
-        'The parameters that name a lane and a rate, as in an address, at most 300 characters; nothing else of the query is kept',
+        'The query parameters that name a lane and a rate, at most 300 characters. Other parameters are not stored',
     }),
   ),
   status: Type.Integer({
-    description: 'The HTTP status it was answered with; 499 when the caller did not wait for the answer',
+    description: 'HTTP status of the response; 499 if the caller disconnected before the response',
   }),
   problem: nullable(
-    Type.String({ description: 'The code of the refusal, as under /problems; null when there was none' }),
+    Type.String({
+      description: 'Problem code of the response, as listed under /problems; null if there was no problem',
+    }),
   ),
-  detail: nullable(Type.String({ description: 'Why it was refused, in the words the caller was sent' })),
+  detail: nullable(Type.String({ description: 'The problem detail that the caller received' })),
   request_id: Type.String(),
   token: {
     ...nullable(Type.Object({ id: Type.Integer(), name: Type.String() })),
-    description: 'The service token it came with; null for a call with the token of a dashboard sign-in',
+    description: 'The service token of the call; null for a call with a dashboard token',
   },
-  ms: Type.Number({ description: 'Milliseconds until it was answered' }),
-  network: Type.String({ description: 'Where it came from: an IPv4 address or an IPv6 /64' }),
+  ms: Type.Number({ description: 'Milliseconds until the response' }),
+  network: Type.String({ description: 'Source network of the call: an IPv4 address or an IPv6 /64' }),
   not_kept: Type.Integer({
     description:
-      'Further calls refused at about the same time that were counted and not written down: 0 but in a flood',
+      'Number of further calls refused at about the same time that were counted but not logged. Above 0 only in a flood of calls',
   }),
 })
 
@@ -49,13 +51,13 @@ export const listIntegrationCalls = endpoint({
   name: 'list-integration-calls',
   method: 'GET',
   path: '/api/integration-calls',
-  summary: 'The last calls to the integration interface',
-  description: `Every call that came with a token of this brokerage, refused ones too, newest first: the last ${callsKeptPerTenantMax.toLocaleString('en-US')} of ${callsKeptDaysMax} days. Neither headers nor bodies are kept. A call is listed about a second after it was answered. It is a log for finding mistakes, not the audit trail: after a crash or while the database is away some calls are missing, and of a flood most are only counted.`,
+  summary: 'Recent calls to the integration interface',
+  description: `Every call with a token of this brokerage, including refused calls, newest first: the last ${callsKeptPerTenantMax.toLocaleString('en-US')} within ${callsKeptDaysMax} days. Headers and bodies are not stored. A call is listed about a second after its response. This is a log for debugging, not the audit trail: calls may be missing after a crash or while the database is unavailable, and most calls of a flood are only counted.`,
   tag: 'Credentials',
   who: admin,
   query: Type.Object({
     outcome: Type.Optional(
-      oneOf('refused: only calls answered with a status of 400 or above; ok: only the others', [
+      oneOf('refused: only calls with a status of 400 or above; ok: only calls with a status below 400', [
         'refused',
         'ok',
       ]),
@@ -71,12 +73,12 @@ export const listIntegrationCalls = endpoint({
     token_id: Type.Optional({ ...recordId, description: 'Only calls with this service token' }),
     cursor: Type.Optional(
       Type.String({
-        description: 'next_cursor of the page before',
+        description: 'next_cursor of the previous page',
         maxLength: 200,
-        'x-expected': 'the next_cursor of the page before',
+        'x-expected': 'the next_cursor of the previous page',
       }),
     ),
-    limit: Type.Optional(wholeNumber(`Calls a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+    limit: Type.Optional(wholeNumber(`Calls per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
   }),
   status: 200,
   answer: Type.Object({ calls: Type.Array(IntegrationCall), next_cursor: nullable(Type.String()) }),
@@ -109,21 +111,23 @@ export const getRateLimit = endpoint({
   name: 'get-rate-limit',
   method: 'GET',
   path: '/api/rate-limit',
-  summary: 'What is left of the rate limit right now',
+  summary: 'Remaining rate limit',
   description:
-    'How many calls to the integration interface the brokerage may still make in this second, and how many it made in the last 60 seconds. Looking takes nothing. It covers the instance that answers: a service that runs as several counts in each of them, and a restart starts from zero.',
+    'How many calls to the integration interface the brokerage can still make in this second, and how many it made in the last 60 seconds. This request does not count against the limit. The figures cover only the instance that responds: each instance of the service counts separately, from its start.',
   tag: 'Credentials',
   who: admin,
   status: 200,
   answer: Type.Object({
-    limit: Type.Integer({ description: 'Calls in any one window, over all tokens of the brokerage' }),
+    limit: Type.Integer({
+      description: 'Maximum number of calls per window, over all tokens of the brokerage',
+    }),
     window_seconds: Type.Integer(),
-    remaining: Type.Integer({ description: 'Calls that would be let in now' }),
+    remaining: Type.Integer({ description: 'Number of calls that would be admitted now' }),
     requests_last_minute: Type.Integer({
-      description: 'Calls answered in the last 60 seconds, refused ones too',
+      description: 'Calls in the last 60 seconds, including refused calls',
     }),
     refused_last_minute: Type.Integer({
-      description: 'Those of them that were refused for this limit (429)',
+      description: 'Calls in the last 60 seconds that exceeded this limit (429)',
     }),
   }),
   examples: {

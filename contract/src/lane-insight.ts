@@ -15,15 +15,17 @@ export const laneInsight = endpoint({
   name: 'lane-insight',
   method: 'GET',
   path: '/api/integrations/insights/lane',
-  summary: 'What we know about a lane',
+  summary: 'Insight about a lane',
   description:
-    "History, four scores, four signals and one sentence about a lane, from the brokerage's own quotes. Falls back to wider scopes, with trust decreasing; scope says which one answered.",
+    "History, four scores, four signals and one sentence about a lane, from the brokerage's own quotes. Falls back to wider scopes, with trust decreasing; scope names the one that was used.",
   tag: 'Integration',
   who: { kind: 'service', signed: false },
   query: Type.Object({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
-    equipment: Type.Optional(equipment('Equipment code; corridor-wide over all types when absent')),
+    equipment: Type.Optional(
+      equipment('Equipment code. If absent, the result covers all equipment types of the corridor'),
+    ),
     include: Type.Optional(includeOf(['evidence'], 'evidence')),
   }),
   status: 200,
@@ -88,13 +90,13 @@ export const laneInsight = endpoint({
 
 const { cacheSeconds: _, ...uncached } = laneInsight
 
-/** Lane insight for people. Nothing of it is cached: who has just marked a lane sees what that changed. */
+/** Lane insight for the dashboard. Not cached, so that a changed outcome is visible immediately. */
 export const laneAdvice = endpoint({
   ...uncached,
   name: 'lane-advice',
   path: '/api/advice/lane',
-  summary: 'What we know about a lane, for the dashboard',
-  description: `The dashboard's way to the same answer as ${laneInsight.path}, for a signed-in person. ${laneInsight.description}`,
+  summary: 'Insight about a lane, for the dashboard',
+  description: `The same response as ${laneInsight.path}, for a person signed in to the dashboard. ${laneInsight.description}`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
 })

@@ -12,32 +12,35 @@ const counts = {
 }
 
 export const LaneEnd = Type.Object({
-  place: Type.String({ description: 'The known place, as Dallas, TX; as sent where it is not known' }),
-  latitude: { ...nullable(Type.Number()), description: 'Degrees north; null where the place is not known' },
-  longitude: { ...nullable(Type.Number()), description: 'Degrees east; null where the place is not known' },
+  place: Type.String({
+    description: 'The known place, such as Dallas, TX; the text as sent if the place is unknown',
+  }),
+  latitude: { ...nullable(Type.Number()), description: 'Degrees north; null if the place is unknown' },
+  longitude: { ...nullable(Type.Number()), description: 'Degrees east; null if the place is unknown' },
 })
 
 export const laneRecord = endpoint({
   name: 'lane-record',
   method: 'GET',
   path: '/api/lane-record',
-  summary: 'The record of a lane: where it runs, its quotes and its months',
+  summary: 'The record of a lane: its places, quotes and monthly figures',
   description:
-    'Everything quoted on the exact city pair (and equipment, when given). The rate of a quote is the booked customer rate when there is one, else the quoted rate; margin is landed margin, where both booked amounts are known.',
+    'All quotes on the exact city pair (and equipment, if given). The rate of a quote is the booked customer rate if known, else the quoted rate. The margin is the actual margin, if both booked amounts are known.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
-    equipment: Type.Optional(equipment('Equipment code; all types when absent')),
+    equipment: Type.Optional(equipment('Equipment code; all types if absent')),
   }),
   status: 200,
   answer: Type.Object({
     origin: LaneEnd,
     destination: LaneEnd,
-    miles: { ...nullable(Type.Number()), description: 'Our own estimate of the road miles' },
+    miles: { ...nullable(Type.Number()), description: 'Estimated road miles' },
     equipment: Type.Array(Type.Object({ equipment: Type.String(), ...counts }), {
-      description: 'Every type quoted on the city pair, whichever was asked for, most quoted first',
+      description:
+        'All equipment types quoted on the city pair, regardless of the equipment parameter, most quoted first',
     }),
     points: Type.Array(
       Type.Object({
@@ -51,18 +54,21 @@ export const laneRecord = endpoint({
       }),
       { description: `The newest quotes, newest first, at most ${lanePointsMax.toLocaleString('en-US')}` },
     ),
-    points_total: Type.Integer({ description: 'Quotes in the whole history' }),
+    points_total: Type.Integer({ description: 'Number of quotes in the whole history' }),
     months: Type.Array(
       Type.Object({
-        month: Type.String({ description: 'YYYY-MM in UTC; months without a quote are left out' }),
+        month: Type.String({ description: 'YYYY-MM in UTC. Months without quotes are omitted' }),
         ...counts,
         win_rate_pct: {
           ...nullable(Type.Number()),
-          description: 'Won of won and lost; null where none is decided',
+          description: 'won / (won + lost) x 100; null if no quote is decided',
         },
         avg_rate: Type.Number(),
         avg_margin: nullable(Type.Number()),
-        margin_pct: { ...nullable(Type.Number()), description: 'Margin as a share of the AR it is of' },
+        margin_pct: {
+          ...nullable(Type.Number()),
+          description: 'Margin as a percentage of the AR of the same shipments',
+        },
       }),
       { description: 'Every month of the history, oldest first' },
     ),

@@ -3,23 +3,23 @@ import { laneRef, nullable } from './fields.ts'
 
 export const outcomes = ['won', 'lost', 'pending'] as const
 export const outcomeReasons = ['price', 'service', 'capacity', 'no_response', 'other'] as const
-/** The rules that change an outcome without a person. */
+/** The rules that change an outcome automatically. */
 export const outcomeRules = ['booking_is_a_win', 'cancellation_takes_back_the_win'] as const
 export const changeSources = ['dashboard', 'tms', 'import'] as const
 
 export const outcomeRule = {
   ...nullable(Type.Enum([...outcomeRules])),
   description:
-    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before it. null: a person or a file set the outcome, or it did not change.',
+    'The rule that changed the outcome. booking_is_a_win: a booked customer rate or truck cost wins the lane. cancellation_takes_back_the_win: the booking was cancelled, so the lane has the outcome from before the booking. null: a person or a file set the outcome, or it did not change.',
 }
 
 const money = nullable(Type.Number())
 const moment = nullable(Type.String({ format: 'date-time' }))
 
-/** A person of the brokerage, as a record names them. */
+/** A person of the brokerage, as referenced in records. */
 export const UserSummary = Type.Object({ user_id: Type.Integer(), name: Type.String() })
 
-/** A lane: one priced origin-destination-equipment line of a quote request, with its booking once there is one. */
+/** A lane: one priced origin-destination-equipment line of a quote request, with its booking if it has one. */
 export const Lane = Type.Object({
   lane_ref: laneRef,
   lane_id: Type.Integer(),
@@ -28,28 +28,28 @@ export const Lane = Type.Object({
   destination: Type.String(),
   equipment: Type.String(),
   customer_name: Type.String({
-    description: 'Who is billed: the TMS may have replaced the name on the quote',
+    description: 'The customer that is billed. The TMS may have replaced the name on the quote',
   }),
   quoted_customer_name: Type.String({ description: 'The customer named on the quote' }),
   reference: { ...nullable(Type.String()), description: "The shipper's own reference of the quote request" },
   quoted_by: {
     ...nullable(UserSummary),
-    description: 'The rep who quoted it; null for an imported lane',
+    description: 'The rep who quoted the lane; null for an imported lane',
   },
-  quoted_rate: Type.Number({ description: 'What was quoted, in dollars' }),
-  customer_rate: { ...money, description: 'AR: what the customer pays, once booked' },
-  estimated_cost: { ...money, description: 'The truck cost expected when the rate was quoted' },
+  quoted_rate: Type.Number({ description: 'The quoted rate in dollars' }),
+  customer_rate: { ...money, description: 'AR: the booked amount that the customer pays' },
+  estimated_cost: { ...money, description: 'The truck cost that the rep expected at quote time' },
   expected_cost: {
     ...nullable(Type.Object({ amount: Type.Number(), low: Type.Number(), high: Type.Number() })),
     description:
-      'What the truck was expected to cost when quoted, from AP history, with the range that holds 4 in 5',
+      'The truck cost expected at quote time from the AP history, with the range that contains 80 % of costs',
   },
-  truck_cost: { ...money, description: 'AP: what the carrier is paid, once booked' },
+  truck_cost: { ...money, description: 'AP: the booked amount that the carrier is paid' },
   truck_cost_source: {
     ...nullable(Type.Enum([...changeSources])),
-    description: 'Where the truck cost came from; null while there is none',
+    description: 'The source of the truck cost; null if there is none',
   },
-  margin: { ...money, description: 'customer_rate minus truck_cost, when both are known' },
+  margin: { ...money, description: 'customer_rate minus truck_cost, if both are known' },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
   carrier_name: nullable(Type.String()),
   carrier_notes: nullable(Type.String()),
@@ -63,18 +63,18 @@ export const Lane = Type.Object({
   booked_at: moment,
   cancelled_at: {
     ...moment,
-    description: 'When the booking was cancelled. A newer booking of the lane clears it',
+    description: 'Time of the cancellation. A newer booking of the lane clears it',
   },
   cancel_reason: {
     ...nullable(Type.String()),
-    description: 'Why the booking was cancelled, where the TMS sent it',
+    description: 'The reason for the cancellation, if the TMS sent one',
   },
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 })
 export type Lane = Type.Static<typeof Lane>
 
-/** A lane that was booked, for the examples of the document. */
+/** A booked lane, for the examples in the OpenAPI document. */
 export const exampleLane: Lane = {
   lane_ref: '48211093754-1-1',
   lane_id: 52840917233,
@@ -109,7 +109,7 @@ export const exampleLane: Lane = {
   created_at: '2026-02-27T16:12:09.000Z',
   updated_at: '2026-03-01T14:00:00.000Z',
 }
-/** The same lane before it was decided. */
+/** The same lane while it is pending. */
 export const openLane: Lane = {
   ...exampleLane,
   customer_rate: null,

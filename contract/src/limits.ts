@@ -1,164 +1,181 @@
-/** Every limit of the service, its name and its reason. */
+/** All limits of the service, with their reasons. */
 
-/** The interface's rate limit: requests of one tenant, over all integration endpoints, in any one second. */
+/** The rate limit of the interface: requests per tenant in any one second, over all integration endpoints. */
 export const tenantRequestsPerWindowMax = 10
 export const tenantWindowSeconds = 1
 
 /** The interface's replay window: how far a signed timestamp may be from the server clock, on either side. */
 export const signatureToleranceSeconds = 300
 
-/** A JSON body, which is sent uncompressed. Real shipment updates are under 1 KiB; 64 KiB leaves room and bounds the work before the HMAC. */
+/**
+ * Maximum JSON body, uncompressed. Real shipment updates are under 1 KiB. The limit bounds the work before the HMAC
+ * check.
+ */
 export const bodyBytesMax = 64 * 1024
-/** A quote request may hold 100 lanes; each is under 2 KiB. */
+/** Maximum body of a quote request: 100 lanes, each under 2 KiB. */
 export const quoteRequestBytesMax = 256 * 1024
-/** A CSV of past quotes: a million rows of about 120 bytes. It holds for the file as it is sent, and for the unpacked file. */
+/**
+ * Maximum CSV file of past quotes: a million rows of about 120 bytes. Applies to the compressed and the uncompressed
+ * file.
+ */
 export const importBytesMax = 128 * 1024 * 1024
 /**
- * Files of all brokerages that are being received, wait or are imported, in the form they were sent in: an instance sets
- * the memory apart before it reads a file, and holds no more of them.
+ * Total size of the files of all brokerages that an instance holds in memory while it receives, queues or imports
+ * them, as sent. An instance reserves the memory before it reads a file.
  */
 export const importBytesHeldMax = 256 * 1024 * 1024
-/** The first part of an imported file, in which its header must end. */
+/** The header of an imported file must end within this many bytes. */
 export const importHeadBytesMax = 256 * 1024
 export const importColumnsMax = 1_000
-/** The names of that many columns, each character of which may need up to six bytes inside a JSON text. */
+/** The names of `importColumnsMax` columns. A character may need up to six bytes in JSON. */
 export const importHeadersBytesMax = 512 * 1024
 
-/** JSON.parse takes 100,000 levels without complaint; no body of ours needs more than 4. */
+/** Maximum nesting of a JSON body. JSON.parse accepts 100,000 levels; no request needs more than 4. */
 export const jsonDepthMax = 16
 export const jsonKeysMax = 64
-/** A quote request of 100 lanes has at most 8 keys a lane. */
+/** A quote request of 100 lanes has at most 8 keys per lane. */
 export const quoteRequestKeysMax = 1_000
 
-/** Entries of the header `Ignored-Fields`, and its length: clients take 8 to 16 KiB of headers in all. */
+/** Maximum entries and length of the header `Ignored-Fields`. Clients accept 8 to 16 KiB of headers in total. */
 export const ignoredPathsMax = 20
 export const ignoredHeaderLengthMax = 2_000
-/** Unknown fields that a refusal lists, each by its path. */
+/** Maximum number of unknown fields that an error lists. */
 export const unknownFieldErrorsMax = 100
 
 export const uriBytesMax = 8 * 1024
 export const headerBytesMax = 16 * 1024
 
-/** Names of people, customers, carriers, tokens: longer ones are mistakes. Counted in code points. */
+/** Names of people, customers, carriers and tokens, in code points. Longer names are mistakes. */
 export const nameLengthMax = 200
 export const labelLengthMax = 100
-/** Rates and costs, in dollars: a truckload is under 100,000; the column holds this much. */
+/** Maximum rate or cost in dollars. A truckload costs less than 100,000; the database column limits the value. */
 export const dollarsMax = 9_999_999.99
 
 export const serviceTokenLifetimeDays = 365
-/** From so long before a service token's end on, its answers and the dashboard say when it ends. */
+/** Responses and the dashboard announce the expiry of a service token this many days before. */
 export const tokenExpiryNoticeDays = 30
 export const dashboardTokenLifetimeHours = 12
-/** The bearer that a page gets for a moment: long enough to work with a form, short enough to be worth little when leaked. */
+/**
+ * Lifetime of a short-lived session token: long enough to complete a form, short enough to limit the damage of a
+ * leak.
+ */
 export const sessionTokenLifetimeSeconds = 300
 export const invitationLifetimeDays = 7
-/** Clock difference between our own processes that a token check forgives. */
+/** Clock skew between instances of the service that token validation tolerates. */
 export const tokenLeewaySeconds = 30
 
-/** The log of calls to the integration interface: enough to look back over a bad weekend, and a few megabytes at most. */
+/** Size of the log of integration calls: enough to debug a weekend of failures, and at most a few megabytes. */
 export const callsKeptPerTenantMax = 5_000
 export const callsKeptDaysMax = 7
 
-/** Each check tries some fifty signatures of a body of up to 64 KiB for each of a few secrets: tens of milliseconds. */
+/**
+ * A check computes about fifty signatures of a body of up to 64 KiB for each secret, which takes tens of
+ * milliseconds.
+ */
 export const signatureChecksPerMinuteMax = 30
-/** A body of 64 KiB inside a JSON text: each of its bytes may need up to six there. */
+/** A 64 KiB body inside JSON, where a byte may need up to six bytes. */
 export const signatureCheckBytesMax = 400 * 1024
 
 export const liveSecretsPerNameMax = 2
 export const secretOverlapHoursDefault = 24
 export const secretOverlapHoursMax = 7 * 24
 
-/** Addresses of a brokerage that events are sent to: each is one more request for every event. */
+/** Maximum event addresses per brokerage. Each address costs one request per event. */
 export const eventEndpointsMax = 5
 export const eventUrlLengthMax = 1_000
 /**
- * How long after an attempt that failed an event is tried again: the schedule of the Standard Webhooks specification, ten
- * attempts over three days. Each wait is up to a tenth longer or shorter, so that many do not come back at once.
+ * Delays before the retries of a failed delivery: the schedule of the Standard Webhooks specification, ten attempts
+ * over three days. Each delay has a jitter of up to 10 %, so that retries do not coincide.
  */
 export const deliveryDelaysSeconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400] as const
-/** One attempt, from the look-up of the name to the end of the answer. */
+/** Time limit of one attempt, from the DNS lookup to the end of the response. */
 export const deliverySecondsMax = 10
-/** Of an answer nothing but its status counts: what is longer is not read. */
+/** Maximum bytes read of a response. Only the status of the response matters. */
 export const deliveryAnswerBytesMax = 64 * 1024
-/** The characters of an answer that the log of deliveries keeps. */
+/** Maximum characters of a response in the log of deliveries. */
 export const deliveryAnswerKeptMax = 500
-/** Attempts at once to one address, by one instance of the service; to one that has just failed, one. */
+/** Concurrent attempts per address and instance. An address whose last attempt failed gets one at a time. */
 export const deliveriesPerEndpointMax = 8
-/** Addresses that one instance sends to at once, and how many of them may be failing: the others never wait for those. */
+/**
+ * Addresses that an instance sends to concurrently, and how many of them may be failing, so that others need not
+ * wait.
+ */
 export const endpointsAtOnceMax = 64
 export const failingEndpointsAtOnceMax = 32
-/** Events and what became of them: long enough to notice that something was missed, and to send it again. */
+/** Days for which events and deliveries are kept: long enough to notice a missed event and to replay it. */
 export const eventsKeptDaysMax = 30
-/** Events that are sent again at one request. */
+/** Maximum events per replay request. */
 export const replayedEventsMax = 10_000
 
-/** NIST SP 800-63B: at least 15 characters where the password is the only factor; no upper bound below 64. */
+/** NIST SP 800-63B: at least 15 characters if the password is the only factor, and a maximum of at least 64. */
 export const passwordLengthMin = 15
 export const passwordLengthMax = 128
 
 export const lanesPerRequestMax = 100
 
-/** Rows that the desk reads from one paste: more than a request takes, so that a person can choose. */
+/** Maximum rows per paste into the quote desk: more than a quote request accepts, so that a person can select lanes. */
 export const pastedRowsMax = 300
 export const pastedColumnsMax = 60
 export const pastedLengthMax = 60_000
 
-/** Lanes that are priced in one call: a list that a shipper sends to be priced; the peers take as many. */
+/** Maximum lanes per batch: the size of a bid list from a shipper. Comparable services have the same limit. */
 export const batchLanesMax = 1_000
-/** Lanes of a batch that count as one request: what costs a request most, its HTTP, they have once. */
+/** Lanes of a batch that count as one request. A batch has the HTTP overhead, the main cost of a request, only once. */
 export const batchLanesPerRequest = 100
-/** Each lane is under 400 bytes, unless its places are spelled in the longest way. */
+/** Maximum body of a batch. A lane is under 400 bytes, except with the longest place names. */
 export const batchBytesMax = 512 * 1024
-/** Six keys a lane, and some that are not known. */
+/** Six keys per lane, and some unknown keys. */
 export const batchKeysMax = 8_000
-/** What a batch has not reached by then it leaves: a stop waits for it, and so do balancers. */
+/** A batch stops after this time, because a shutdown of the service and load balancers wait for its response. */
 export const batchSecondsMax = 15
 export const pageSizeDefault = 50
 export const pageSizeMax = 200
 
-/** Unknown places of a batch for which close names are looked up. Each takes a millisecond or two of the process. */
+/** Unknown places of a batch for which similar names are looked up. Each lookup takes 1 to 2 ms of CPU. */
 export const unknownPlacesLookedUpMax = 20
 
-/** What is offered while somebody types: a list that is read at a glance. */
+/** Number of autocomplete suggestions: a list that can be read at a glance. */
 export const suggestionsDefault = 8
 export const suggestionsMax = 50
-/** A tenant's newest lanes say which places it quotes; older ones would be slower to read and less apt. */
+/**
+ * The places that a tenant uses are taken from this many of its newest lanes. More would be slower and less relevant.
+ */
 export const lanesOfUsedPlacesMax = 2_000
-/** Dots that a chart of one lane can show; the months beside them count every quote. */
+/** Maximum points in the chart of a lane. The monthly figures count every quote. */
 export const lanePointsMax = 2_000
-/** A cursor holds where a page ended: at most a customer's name of 200 code points, in base64. */
+/** A cursor encodes the end of a page: at most a customer name of 200 code points, in base64. */
 export const cursorLengthMax = 1_500
 
-/** Rejected requests from one address (an IPv4 address or an IPv6 /64) in one second before we answer 429. */
+/** Rejected requests from one address (an IPv4 address or an IPv6 /64) in one second before the service returns 429. */
 export const refusedPerAddressPerSecondMax = 100
 /** Failed sign-ins from one address in a quarter of an hour (OWASP ASVS 2.2). */
 export const signInFailuresPerAddressMax = 30
 export const signInWindowSeconds = 15 * 60
-/** After this many failures on one account each further one doubles the wait, up to the window. */
+/** After this many failed sign-ins to one account, each further failure doubles the wait, up to the window. */
 export const signInFailuresBeforeDelay = 5
 
 /**
- * Sign-ups that one network (an IPv4 address or an IPv6 /64) may try in an hour, and how many times that all networks
- * together may: each that goes through computes a password hash and makes a brokerage.
+ * Sign-up attempts per network (an IPv4 address or an IPv6 /64) and hour. All networks together may make
+ * `signUpNetworksPerHour` times as many. Each successful sign-up computes a password hash and creates a brokerage.
  */
 export const signUpsPerNetworkPerHour = 5
 export const signUpNetworksPerHour = 20
 
 /**
- * Password hashes that wait for their turn in one process; two are computed at once, in about 30 ms each. Whoever would be
- * the next in line is asked to come back: they would wait for longer than a second and a half.
+ * Maximum queue of password hashes in one process. Two are computed at a time, in about 30 ms each. Beyond the limit
+ * the wait would exceed 1.5 seconds, so further requests must retry later.
  */
 export const passwordHashesWaitingMax = 100
 
-/** How long a body may take to arrive. A file upload has the server's longer request time-out. */
+/** Maximum time for a body to arrive. File uploads have a longer timeout. */
 export const bodyArrivalSecondsMax = 15
 export const headersArrivalSecondsMax = 10
 export const uploadArrivalSecondsMax = 300
 export const keepAliveSeconds = 65
-/** A caller that takes nothing of its answer for so long is not waited for: the answer and the connection are let go. */
+/** If a client reads nothing of a response for this long, the response is aborted and the connection closed. */
 export const answerStallSecondsMax = 60
-/** A stop answers for so long before it closes the door, so that balancers and clients leave of themselves. */
+/** On shutdown, the service still accepts connections for this long, so that load balancers and clients can drain. */
 export const drainSeconds = 2
-/** After a stop has closed the door: how long what has begun may take to end. */
+/** On shutdown, after the drain: maximum time for requests in progress to finish. */
 export const stopSecondsMax = 20
 export const socketsPerNetworkMax = 100

@@ -18,7 +18,7 @@ const echo = {
   market_rate: number,
 }
 
-/** The counts and the quotes behind the numbers. */
+/** The counts and the quotes that the numbers are based on. */
 export const MarkupEvidence = Type.Object(
   { quotes: Type.Array(EvidenceQuote), quotes_page: Type.Integer(), quotes_pages: Type.Integer() },
   {
@@ -36,7 +36,7 @@ const extras = {
   evidence: Type.Optional(MarkupEvidence),
 }
 
-/** The answer, with the echo of its query. */
+/** The response, with an echo of its query. */
 function answerOf<Query extends TObject>(query: Query) {
   return Type.Union([
     Type.Object({
@@ -60,11 +60,11 @@ function answerOf<Query extends TObject>(query: Query) {
   ])
 }
 
-/** The answer for a lane of a batch, which needs no proposed rate: null where none was sent and none can be suggested. */
+/** The result for a lane of a batch. `proposed_rate` is null if none was sent and none can be suggested. */
 export const markupOfBatch = answerOf(
   Type.Object({
     ...echo,
-    proposed_rate: nullable(Type.Number({ description: 'As sent, or else as suggested' })),
+    proposed_rate: nullable(Type.Number({ description: 'The rate as sent, else the suggested rate' })),
   }),
 )
 
@@ -76,21 +76,21 @@ export const markup = endpoint({
   path: '/api/integrations/insights/markup',
   summary: 'Win probability, suggested rate and rate band',
   description:
-    'How a proposed rate compares with what this brokerage won and lost on the exact city pair (and equipment, when given). win_probability is the share won of what was quoted at this rate or lower: a description of the past, not a forecast.',
+    'Compares a proposed rate with the quotes that this brokerage won and lost on the exact city pair (and equipment, if given). win_probability is the share won of the quotes at this rate or lower. It describes the past and is not a forecast.',
   tag: 'Integration',
   who: { kind: 'service', signed: false },
   query: Type.Object({
     origin: place('Pickup city and state'),
     destination: place('Delivery city and state'),
-    equipment: Type.Optional(equipment('Equipment code; all types when absent')),
+    equipment: Type.Optional(equipment('Equipment code; all types if absent')),
     proposed_rate: positiveDollars('The rate in dollars being considered'),
     market_rate: Type.Optional(
-      positiveDollars('External market rate; the reference of markup_pct when given'),
+      positiveDollars('External market rate. If given, it is the reference of markup_pct'),
     ),
     include: Type.Optional(includeOf(markupExtras, 'estimate,optimum')),
     evidence_page: Type.Optional(wholeNumber('Page of evidence.quotes, from 1', 1, 1_000_000)),
     evidence_limit: Type.Optional(
-      wholeNumber(`Quotes a page of evidence; ${pageSizeDefault} when absent`, 1, pageSizeMax),
+      wholeNumber(`Quotes per page of evidence; default ${pageSizeDefault}`, 1, pageSizeMax),
     ),
   }),
   status: 200,
@@ -119,13 +119,13 @@ export const markup = endpoint({
 
 const { cacheSeconds: _, ...uncached } = markup
 
-/** Markup for people. Nothing of it is cached: who has just marked a lane sees what that changed. */
+/** Markup for the dashboard. Not cached, so that a changed outcome is visible immediately. */
 export const quoteAdvice = endpoint({
   ...uncached,
   name: 'quote-advice',
   path: '/api/advice/markup',
   summary: 'Advice on a rate, for the quote desk',
-  description: `The dashboard's way to the same answer as ${markup.path}, for a signed-in person. ${markup.description}`,
+  description: `The same response as ${markup.path}, for a person signed in to the dashboard. ${markup.description}`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
 })

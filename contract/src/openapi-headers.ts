@@ -3,9 +3,9 @@ import { signatureToleranceSeconds, tenantRequestsPerWindowMax, tenantWindowSeco
 import type { Json } from './openapi-schemas.ts'
 import { signatureForm, timestampForm } from './signature.ts'
 
-/** The headers of requests and answers, as the OpenAPI document has them. */
+/** The request and response headers of the OpenAPI document. */
 
-/** Names of headers as they are written; HTTP reads them in any case. */
+/** Header names in their documented case. HTTP header names are case-insensitive. */
 export const timestampName = 'X-Service-Timestamp'
 export const signatureName = 'X-Service-Signature'
 
@@ -14,7 +14,7 @@ export const requestHeaders = {
     name: 'Prefer',
     in: 'header',
     description:
-      'handling=strict refuses fields and parameters that are not known with the problem unknown-field. Without it they are ignored, and named in Ignored-Fields.',
+      'handling=strict rejects unknown fields and parameters with the problem unknown-field. Without it, they are ignored and listed in Ignored-Fields.',
     schema: { type: 'string' },
     example: 'handling=strict',
   },
@@ -45,42 +45,42 @@ const header = (description: string, example: string | number) => ({
 
 export const responseHeaders = {
   RequestId: header(
-    'The id of this request, which is also in the log of the service',
+    'The id of this request. It is also in the log of the service',
     '5f0c1c7e-8f0f-4c39-9a2e-6f3d1b1f8c11',
   ),
   CacheControl: header(
-    'For how long, and by whom, the answer may be kept: no-store where it may not be kept',
+    'How long, and by which caches, the response may be stored; no-store if it must not be stored',
     'no-store',
   ),
   IgnoredFields: header(
-    'Fields and parameters that were sent, are not known and had no effect, separated by commas. A member inside another is named by its path, such as lanes/0/quotedRate. In a long list a star stands for the number of an item. Each name is percent-encoded.',
+    'Unknown fields and parameters that were ignored, separated by commas. A nested member is listed by its path, such as lanes/0/quotedRate. In a long list, * replaces the index of an item. Each name is percent-encoded.',
     'lanes/0/quotedRate',
   ),
-  IgnoredFieldsMore: header('How many further entries Ignored-Fields would have, where not all fit', 3),
+  IgnoredFieldsMore: header('Number of further entries that do not fit into Ignored-Fields', 3),
   RateLimit: header(
-    'What is left of the limit of the brokerage: r requests, and t seconds until there are more',
+    'The remaining rate limit of the brokerage: r requests, and t seconds until more are available',
     '"tenant";r=7;t=1',
   ),
   RateLimitPolicy: header(
-    'The limit of the brokerage: q requests in any w seconds',
+    'The rate limit of the brokerage: q requests in any w seconds',
     `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
   ),
-  XRateLimitLimit: header('The limit of the brokerage, in the older form', tenantRequestsPerWindowMax),
-  XRateLimitRemaining: header('What is left of it, in the older form', 7),
-  XRateLimitReset: header('Seconds until there are more, in the older form', 1),
+  XRateLimitLimit: header('The rate limit of the brokerage (older header)', tenantRequestsPerWindowMax),
+  XRateLimitRemaining: header('The remaining requests (older header)', 7),
+  XRateLimitReset: header('Seconds until more requests are available (older header)', 1),
   RetryAfter: header('Seconds to wait before the same request is sent again', 1),
   IdempotentReplayed: header(
-    'true: the same signed request was answered before; this is that answer, and nothing was done',
+    'true: this is the stored response to an identical earlier signed request, and nothing was changed',
     'true',
   ),
   WwwAuthenticate: header('How to authenticate', 'Bearer realm="integrations"'),
-  AcceptPost: header('The content type that the address takes', 'application/json'),
-  AcceptEncoding: header('The content encoding that the address takes', 'identity'),
+  AcceptPost: header('The content type that the address accepts', 'application/json'),
+  AcceptEncoding: header('The content encoding that the address accepts', 'identity'),
   ContentDisposition: header('The name of the file', 'attachment; filename="lanes.csv"'),
-  SetCookie: header('The session, for the pages of the dashboard', '__Host-lanewise=...; Path=/; HttpOnly'),
+  SetCookie: header('The session cookie for the dashboard', '__Host-lanewise=...; Path=/; HttpOnly'),
 } as const
 
-/** The headers of an answer, by their names. */
+/** References to the given response headers. */
 function headersOf(names: Readonly<Record<string, keyof typeof responseHeaders>>): Json {
   return Object.fromEntries(
     Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
@@ -102,7 +102,7 @@ const namesOfIgnored = {
   'Ignored-Fields-More': 'IgnoredFieldsMore',
 } as const
 
-/** The headers that an answer has because of what the endpoint does. */
+/** The response headers that depend on the properties of the endpoint. */
 function ownHeaders({ who, answerKind, setsSession }: Endpoint) {
   return {
     ...(who.kind === 'service' && who.signed ? { 'Idempotent-Replayed': 'IdempotentReplayed' as const } : {}),
@@ -111,7 +111,7 @@ function ownHeaders({ who, answerKind, setsSession }: Endpoint) {
   }
 }
 
-/** The headers that a refusal of some status may have. */
+/** The response headers of error responses, by status. */
 const refusalHeaders: Readonly<Record<number, Readonly<Record<string, keyof typeof responseHeaders>>>> = {
   422: namesOfIgnored,
   401: { 'WWW-Authenticate': 'WwwAuthenticate' },
@@ -122,12 +122,12 @@ const refusalHeaders: Readonly<Record<number, Readonly<Record<string, keyof type
   503: { 'Retry-After': 'RetryAfter' },
 }
 
-/** The headers of the answer of an operation. */
+/** The headers of the success response of an operation. */
 export function answerHeadersOf(endpoint: Endpoint): Json {
   return headersOf({ ...everyAnswer, ...namesOfIgnored, ...limitOf(endpoint), ...ownHeaders(endpoint) })
 }
 
-/** The headers of a refusal by an operation. */
+/** The headers of an error response of an operation. */
 export function refusalHeadersOf(endpoint: Endpoint, status: number): Json {
   return headersOf({ ...everyAnswer, ...limitOf(endpoint), ...refusalHeaders[status] })
 }

@@ -2,7 +2,7 @@ import { components } from './components.ts'
 
 export type Json = Record<string, unknown>
 
-/** A schema of the contract, which is JSON Schema: as much of it as the contract uses. */
+/** The subset of JSON Schema that the contract uses. */
 interface Schema extends Json {
   readonly type?: string
   readonly description?: string
@@ -15,16 +15,19 @@ interface Schema extends Json {
   readonly patternProperties?: Readonly<Record<string, Schema>>
 }
 
-/** Where a schema is used. In a body null is the same as absent, so there an optional member may be null. */
+/** Where a schema is used. In a request body null means absent, so optional members are nullable there. */
 type Use = 'body' | 'answer'
 
-/** Gives the schemas of the OpenAPI document, and collects those that have a name of their own. */
+/** Renders the schemas of the OpenAPI document, and collects the named ones. */
 export interface DocumentSchemas {
-  /** A schema as it stands in the document: a reference where it has a name. */
+  /** The rendered schema, or a reference if the schema has a name. */
   part(schema: unknown, use: Use, member?: string): Json
-  /** A reference to a schema under a name that it gets here, unless one of the same structure has a name already. */
+  /**
+   * Names a schema and returns a reference to it. A response schema with the structure of a named schema keeps that
+   * name.
+   */
   named(name: string, schema: unknown, use: Use): Json
-  /** Every schema with a name that was referred to. */
+  /** All named schemas that were referenced. */
   readonly schemas: Readonly<Record<string, Json>>
 }
 
@@ -45,7 +48,7 @@ export function documentSchemas(): DocumentSchemas {
     }
     const known = schemas[name]
     if (known !== undefined && JSON.stringify(known) !== JSON.stringify(rendered)) {
-      throw new Error(`The schema ${name} is used with two forms: give one of them another name.`)
+      throw new Error(`The schema ${name} has two different forms. Give one of them another name.`)
     }
     schemas[name] = rendered
   }
@@ -82,7 +85,7 @@ export function documentSchemas(): DocumentSchemas {
           }),
       ...(patternProperties === undefined
         ? {}
-        : // Records have one pattern, which takes any name.
+        : // A record has one pattern, which matches any name.
           { additionalProperties: part(Object.values(patternProperties)[0] ?? {}, use) }),
     }
   }
@@ -101,7 +104,7 @@ export function documentSchemas(): DocumentSchemas {
   }
 }
 
-/** What makes two schemas the same: everything but the words about them. */
+/** A key that is equal for schemas that differ only in their descriptions. */
 function structure(schema: unknown): string {
   return JSON.stringify(schema, (key, value: unknown) => {
     if (key === 'description' || key === 'examples' || key === 'x-expected') return undefined
@@ -112,7 +115,7 @@ function structure(schema: unknown): string {
 
 const isInteger = ({ type }: Json) => type === 'integer' || (Array.isArray(type) && type.includes('integer'))
 
-/** A plain type or null as one schema with two types; null where it is anything else. */
+/** Converts `anyOf` of a scalar type and null to one schema with two types. Null for any other schema. */
 function typeOrNull({ anyOf, ...rest }: Schema): Schema | null {
   const [one, other] = anyOf ?? []
   if (anyOf?.length !== 2 || one === undefined || other?.type !== 'null') return null

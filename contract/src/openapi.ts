@@ -14,7 +14,7 @@ import {
 import { type DocumentSchemas, documentSchemas, type Json } from './openapi-schemas.ts'
 
 /**
- * The OpenAPI 3.1 document of the whole API, made from the endpoints: nothing in it is said a second time.
+ * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations.
  *
  * @example openApiDocument('0.1.0').paths['/api/integrations/insights/markup'].get.operationId // 'markup'
  */
@@ -37,7 +37,7 @@ export function openApiDocument(version: string): Json {
       version,
       summary: 'Freight quoting and pricing intelligence',
       description:
-        'Keeps the quotes of a freight brokerage, takes in what was really booked, and answers how likely a rate is to win and what is known about a lane. Amounts are dollars, times are ISO 8601 in UTC. Ten requests a second for each brokerage over all addresses under /api/integrations.',
+        'Stores the quotes of a freight brokerage, records actual bookings, and returns win probabilities of rates and insight about lanes. Amounts are in dollars, times are ISO 8601 in UTC. The rate limit is ten requests per second and brokerage, over all addresses under /api/integrations.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
@@ -56,7 +56,7 @@ export function openApiDocument(version: string): Json {
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'A service token, made by an admin or owner.',
+          description: 'A service token, created by an admin or owner.',
         },
         signature: {
           type: 'apiKey',
@@ -85,19 +85,24 @@ export function openApiDocument(version: string): Json {
 }
 
 const tags: Readonly<Record<Endpoint['tag'], string>> = {
-  Integration: 'What a TMS, a load board or a quoting tool calls, with a service token.',
+  Integration: 'Operations for a TMS, a load board or a quoting tool, with a service token.',
   Credentials:
-    'Service tokens and signing secrets: made, listed, rotated and revoked by an admin or owner; and what was called with them.',
+    'Service tokens and signing secrets, which an admin or owner creates, lists, rotates and revokes, and the log of calls that used them.',
   Events:
-    'What the service sends of its own accord, where the operator has switched it on, and the addresses it sends to. Signed as Standard Webhooks has it.',
+    'Webhook events, if the operator has switched them on, and the addresses that they are sent to. Signed as specified by Standard Webhooks.',
   'Sign-in': 'Brokerages, sign-in and sessions.',
   People: 'The people of a brokerage, their roles, and its settings.',
-  Quotes: 'Quote requests, lanes, outcomes, shipments, who changed what, and advice for people.',
+  Quotes:
+    'Quote requests, lanes, outcomes, shipments, the history of changes, and pricing advice for the dashboard.',
   Performance: 'Win rate and margin by lane, customer, rep, equipment and month.',
   Imports: 'Past quotes and bookings from a CSV file.',
 }
 
-/** The words of a name as generators of code write types. @example pascalCase('lane.outcome_changed') // 'LaneOutcomeChanged' */
+/**
+ * Converts a name to PascalCase, as code generators name types.
+ *
+ * @example pascalCase('lane.outcome_changed') // 'LaneOutcomeChanged'
+ */
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|[-._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
@@ -105,55 +110,56 @@ function pascalCase(name: string): string {
 const problemSchemas = {
   Problem: {
     type: 'object',
-    description: 'Any refusal or failure, as RFC 9457 has it. Some have members of their own beside these.',
+    description: 'Any error response, as specified by RFC 9457. Some problems have additional members.',
     required: ['type', 'code', 'title', 'status', 'detail', 'request_id'],
     properties: {
       type: { type: 'string', format: 'uri-reference', description: 'Ends with the code' },
       code: {
         type: 'string',
         pattern: '^[a-z]+(-[a-z]+)*$',
-        description: 'What to tell problems apart by; each has a page under /problems. New ones may come.',
+        description:
+          'The code that identifies the problem. Each code has a page under /problems. New codes may be added.',
       },
-      title: { type: 'string', description: 'The problem in a few words, for people' },
+      title: { type: 'string', description: 'A short title of the problem' },
       status: { type: 'integer', minimum: 400, maximum: 599 },
-      detail: { type: 'string', description: 'What was wrong with this request, for people' },
+      detail: { type: 'string', description: 'The error in this request, in plain English' },
       request_id: { type: 'string', description: 'The same as in the header Request-Id' },
       errors: { type: 'array', items: { $ref: '#/components/schemas/FieldError' } },
       server_time: {
         type: 'integer',
-        description: 'With timestamp-out-of-window: the clock of the server in Unix seconds, to set yours by',
+        description: 'With timestamp-out-of-window: the time of the server clock in Unix seconds',
       },
       max_skew_seconds: {
         type: 'integer',
-        description: 'With timestamp-out-of-window: how far the two may be apart',
+        description: 'With timestamp-out-of-window: the maximum difference between the two clocks',
       },
       'violated-policies': {
         type: 'array',
         items: { type: 'string' },
-        description: 'With quota-exceeded: which limit was reached',
+        description: 'With quota-exceeded: the exceeded limits',
       },
     },
     additionalProperties: true,
   },
   FieldError: {
     type: 'object',
-    description: 'One field that was wrong: pointer into the body, or the parameter of the address',
+    description: 'An error in one field: a pointer into the body, or the name of a parameter',
     required: ['code', 'detail'],
     properties: {
       pointer: { type: 'string', format: 'json-pointer' },
       parameter: { type: 'string' },
       code: { type: 'string' },
-      detail: { type: 'string', description: 'What was sent and what would be right' },
+      detail: { type: 'string', description: 'The value that was sent and the expected form' },
       suggestions: {
         type: 'array',
         items: { type: 'string' },
-        description: 'What may have been meant, best first, each to be sent as it is',
+        description: 'Suggested values, best first. Each can be sent unchanged',
       },
     },
   },
 }
 
-/** Every problem an endpoint can answer with: those of its own, and those that follow from who may call and what it takes. */
+/** All problems that an endpoint can return: its own, and those that follow from its callers, parameters and body. */
 export function problemsOf(endpoint: Endpoint): ProblemCode[] {
   const { who } = endpoint
   const isJson = endpoint.body !== undefined && endpoint.bodyKind !== 'csv'
@@ -162,7 +168,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
     'duplicate-header',
     'uri-too-long',
     'headers-too-large',
-    // A parameter that nobody knows may be sent with any request, and is then read by these rules.
+    // Any request may have unknown parameters, to which these rules apply.
     'forbidden-key',
     'unknown-field',
     ...(who.kind === 'anyone'
@@ -191,7 +197,7 @@ export function problemsOf(endpoint: Endpoint): ProblemCode[] {
         ] as const)
       : []),
     ...(underTenantLimit(endpoint) ? (['quota-exceeded'] as const) : []),
-    // Whatever may carry a body is told when the body cannot be taken, also where none is asked for.
+    // A request other than GET may have a body, so it can fail for its body even if the endpoint expects none.
     ...(endpoint.method === 'GET'
       ? []
       : (['unsupported-media-type', 'body-too-large', 'request-timeout'] as const)),
@@ -254,7 +260,7 @@ function operation(endpoint: Endpoint, named: DocumentSchemas): Json {
   }
 }
 
-/** An event, as the request that a receiver gets. */
+/** A webhook: the request that an event receiver gets. */
 function webhook(
   type: string,
   event: (typeof eventBodies)[keyof typeof eventBodies],
@@ -277,13 +283,13 @@ function webhook(
     parameters: [
       header(
         'webhook-id',
-        'The event. The same however often it is sent: what was seen before is to be left alone.',
+        'The id of the event. It is the same for every attempt: ignore an event whose id you have already processed.',
         '0b0c2a54-3a0e-4b57-9a2e-6f3d1b1f8c11',
       ),
-      header('webhook-timestamp', 'When this attempt was made, in Unix seconds', '1772373600'),
+      header('webhook-timestamp', 'Time of this attempt, in Unix seconds', '1772373600'),
       header(
         'webhook-signature',
-        'v1, and the base64 HMAC-SHA256 of "<webhook-id>.<webhook-timestamp>.<body>"; two of them, separated by a space, while a secret is being changed',
+        'v1, and the base64 HMAC-SHA256 of "<webhook-id>.<webhook-timestamp>.<body>"; two signatures, separated by a space, during a secret rotation',
         'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
       ),
     ],
@@ -297,9 +303,12 @@ function webhook(
       },
     },
     responses: {
-      '2XX': { description: 'Taken. The body of the answer does not matter.' },
-      '410': { description: 'Never again: the address is disabled.' },
-      default: { description: 'Not taken, as is no answer within 10 seconds: it is tried again.' },
+      '2XX': { description: 'Accepted. The body of the response is ignored.' },
+      '410': { description: 'Permanently rejected: the service disables the address.' },
+      default: {
+        description:
+          'Not accepted. The service retries the delivery, as it does without a response within 10 seconds.',
+      },
     },
   }
 }
@@ -317,7 +326,7 @@ function problemExample(code: ProblemCode): Json {
   }
 }
 
-/** What the examples of some problems hold beside what every problem has. */
+/** Additional members in the examples of some problems. */
 const ownMembers: { readonly [Code in ProblemCode]?: Json } = {
   'validation-failed': {
     detail:

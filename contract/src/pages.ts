@@ -1,9 +1,9 @@
 /**
- * The addresses of the dashboard's pages. The service answers each with the application, and the application draws what
- * is there; `{names}` stand for one part of the address.
+ * The paths of the dashboard's pages. The service returns the single-page application for each path, and the
+ * application renders the page. `{names}` are placeholders for one path segment.
  *
- * What an address needs beside its path travels as its query, and secrets (an invitation) in the part after `#`, which
- * browsers send to nobody.
+ * Further parameters are in the query string. Secrets (an invitation) are in the fragment after `#`, which browsers
+ * never send to a server.
  */
 export const pagePaths = {
   desk: '/',

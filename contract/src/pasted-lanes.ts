@@ -24,48 +24,48 @@ export const readPastedLanes = endpoint({
   name: 'read-pasted-lanes',
   method: 'POST',
   path: '/api/pasted-lanes',
-  summary: 'Read rows pasted from a spreadsheet or a mail',
-  description: `Reads up to ${pastedRowsMax} rows of lanes, divided by tabs, semicolons or commas. Columns are known by a line of names, or by what stands in them. Says which column was read as what, the lane of each row, and what is wrong with a row. Nothing is stored.`,
+  summary: 'Parse rows pasted from a spreadsheet or an e-mail',
+  description: `Parses up to ${pastedRowsMax} rows of lanes, separated by tabs, semicolons or commas. Columns are recognized by a header line or by their content. Returns the field of each column, the lane of each row, and the errors of each row. Nothing is stored.`,
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   isRead: true,
   bodyBytesMax: 4 * pastedLengthMax,
   body: Type.Object({
     text: Type.String({
-      description: 'The rows as they were pasted',
+      description: 'The pasted text',
       maxLength: pastedLengthMax,
       'x-expected': `text of at most ${pastedLengthMax.toLocaleString('en-US')} characters`,
     }),
   }),
   status: 200,
   answer: Type.Object({
-    header: nullable(
-      Type.String({ description: 'The line of column names, as pasted; null when there is none' }),
-    ),
+    header: nullable(Type.String({ description: 'The header line as pasted; null if there is none' })),
     columns: Type.Array(
       Type.Object({
-        column: Type.Integer({ description: 'The first is 1' }),
-        name: nullable(Type.String({ description: 'Its name, when there is a line of names' })),
+        column: Type.Integer({ description: 'Column number, from 1' }),
+        name: nullable(Type.String({ description: 'The column name from the header line, if there is one' })),
         field: nullable(
-          Type.Enum([...pastedFields], { description: 'What it was read as; null when it was not read' }),
+          Type.Enum([...pastedFields], {
+            description: 'The field that the column was read as; null if the column was ignored',
+          }),
         ),
       }),
     ),
-    problem: nullable(Type.String({ description: 'Why no row could be read; null when rows were' })),
+    problem: nullable(Type.String({ description: 'Why no row could be parsed; null if rows were parsed' })),
     rows: Type.Array(
       Type.Object({
-        line: Type.Integer({ description: 'The line in the text; the first is 1' }),
-        text: Type.String({ description: 'The row with tabs between its cells' }),
+        line: Type.Integer({ description: 'Line number in the text, from 1' }),
+        text: Type.String({ description: 'The row, with tabs between cells' }),
         origin: nullable(Type.String()),
         destination: nullable(Type.String()),
         equipment: nullable(Type.String()),
         rate: dollars,
         cost: dollars,
         market: dollars,
-        pickup: nullable(Type.String({ description: 'A day such as 2026-03-05' })),
+        pickup: nullable(Type.String({ description: 'A date such as 2026-03-05' })),
         customer: nullable(Type.String()),
         errors: Type.Array(Type.Object({ detail: Type.String(), suggestions: Type.Array(Type.String()) }), {
-          description: 'What is wrong with the row; none when it can be quoted',
+          description: 'The errors of the row; empty if the row can be quoted',
         }),
       }),
     ),

@@ -19,54 +19,61 @@ const selection = {
 const page = {
   cursor: Type.Optional(
     Type.String({
-      description: 'next_cursor of the page before, of the same question',
+      description: 'next_cursor of the previous page, with the same parameters',
       maxLength: cursorLengthMax,
-      'x-expected': 'the next_cursor of the page before',
+      'x-expected': 'the next_cursor of the previous page',
     }),
   ),
-  limit: Type.Optional(wholeNumber(`Rows a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+  limit: Type.Optional(wholeNumber(`Rows per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
 const period = {
-  from: { ...nullable(Type.String({ format: 'date-time' })), description: 'As asked; null when open' },
-  to: { ...nullable(Type.String({ format: 'date-time' })), description: 'As asked; null when open' },
+  from: {
+    ...nullable(Type.String({ format: 'date-time' })),
+    description: 'The parameter as sent; null if absent',
+  },
+  to: {
+    ...nullable(Type.String({ format: 'date-time' })),
+    description: 'The parameter as sent; null if absent',
+  },
 }
 
 const money = nullable(Type.Number())
 
 export const WinRateInterval = Type.Object({ low_pct: Type.Number(), high_pct: Type.Number() })
 
-/** What is counted and summed, for a row and for all of them. */
+/** The figures of a row and of the totals. */
 const figures = {
   quotes: Type.Integer(),
   won: Type.Integer(),
   lost: Type.Integer(),
   pending: Type.Integer(),
   decided: Type.Integer({ description: 'won plus lost' }),
-  win_rate_pct: { ...money, description: 'won / decided x 100, one decimal; null while none is decided' },
+  win_rate_pct: { ...money, description: 'won / decided x 100, one decimal; null if no quote is decided' },
   win_rate_interval: {
     ...nullable(WinRateInterval),
-    description: 'Where the win rate would lie 4 times in 5 with this many decided quotes (Wilson)',
+    description: '80 % confidence interval of the win rate (Wilson score interval)',
   },
   shipments: Type.Integer({ description: 'Lanes whose booked AR and AP are both known' }),
-  customer_rate: { ...money, description: 'AR over the shipments; null without one' },
-  truck_cost: { ...money, description: 'AP over the shipments; null without one' },
-  margin: { ...money, description: 'AR minus AP over the shipments; null without one' },
+  customer_rate: { ...money, description: 'Total AR of the shipments; null if there are none' },
+  truck_cost: { ...money, description: 'Total AP of the shipments; null if there are none' },
+  margin: { ...money, description: 'AR minus AP of the shipments; null if there are none' },
   margin_pct: { ...money, description: 'margin / customer_rate x 100, one decimal' },
   comparable_shipments: Type.Integer({
-    description: 'Shipments whose quoted rate and whose cost expected when quoted are known, too',
+    description: 'Shipments whose quoted rate and expected cost at quote time are also known',
   }),
   quoted_margin: {
     ...money,
-    description: 'Quoted rate minus the cost expected when quoted, over the comparable shipments',
+    description: 'Quoted rate minus expected cost at quote time, over the comparable shipments',
   },
   landed_vs_quoted: {
     ...money,
-    description: 'margin minus quoted_margin over the comparable shipments: below 0 less landed than quoted',
+    description:
+      'Actual margin minus quoted margin over the comparable shipments. Negative: the actual margin is lower than quoted',
   },
 }
 
-/** What makes a lane one lane. */
+/** The fields that identify a lane. */
 export const LaneKey = Type.Object({
   origin: Type.String(),
   destination: Type.String(),
@@ -74,8 +81,8 @@ export const LaneKey = Type.Object({
 })
 
 export const PerformanceRow = Type.Object({
-  key: Type.String({ description: 'The row among those of the same `by`; for a rep the user id' }),
-  label: Type.String({ description: 'The row as people call it' }),
+  key: Type.String({ description: 'Unique key of the row for the given `by`; the user id for a rep' }),
+  label: Type.String({ description: 'Display name of the row' }),
   lane: {
     ...nullable(LaneKey),
     description: 'The lane, with by=lane',
@@ -107,17 +114,18 @@ export const getPerformance = endpoint({
   path: '/api/performance',
   summary: 'Win rate and margin by lane, customer, rep, equipment or month',
   description:
-    'Counts the lanes quoted in the period, and sums what was booked on them. A month is a month in UTC. The rows add up to the totals.',
+    'Counts the lanes quoted in the period, and sums their bookings. Months are in UTC. The rows add up to the totals.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
-    by: oneOf('What makes a row', performanceGroupings),
+    by: oneOf('How lanes are grouped into rows', performanceGroupings),
     ...selection,
-    sort: Type.Optional(
-      oneOf('Order of the rows; when absent by quotes, and months by time', performanceSorts),
-    ),
+    sort: Type.Optional(oneOf('Order of the rows. Default: by quotes; months by time', performanceSorts)),
     order: Type.Optional(
-      oneOf('desc (most, or newest, first) when absent; rows without the figure come last', ['desc', 'asc']),
+      oneOf('desc (the default) is highest or newest first. Rows without the figure are last', [
+        'desc',
+        'asc',
+      ]),
     ),
     ...page,
   }),
@@ -126,7 +134,7 @@ export const getPerformance = endpoint({
     by: Type.Enum([...performanceGroupings]),
     ...period,
     rows: Type.Array(PerformanceRow),
-    rows_total: Type.Integer({ description: 'Rows on all pages together' }),
+    rows_total: Type.Integer({ description: 'Number of rows on all pages' }),
     next_cursor: nullable(Type.String()),
     totals: Type.Object(figures),
   }),
@@ -153,8 +161,8 @@ export const getPerformance = endpoint({
 
 export const MarginGap = Type.Object({
   lane: Lane,
-  quoted_margin: Type.Number({ description: 'Quoted rate minus the cost expected when it was quoted' }),
-  margin: Type.Number({ description: 'What landed: AR minus AP' }),
+  quoted_margin: Type.Number({ description: 'Quoted rate minus expected cost at quote time' }),
+  margin: Type.Number({ description: 'Actual margin: AR minus AP' }),
   shortfall: Type.Number({ description: 'quoted_margin minus margin' }),
   because: Type.Enum(['rate', 'cost', 'both'], {
     description: 'rate: AR below the quoted rate; cost: AP above the expected cost; or both',
@@ -165,8 +173,8 @@ export const listMarginGaps = endpoint({
   name: 'list-margin-gaps',
   method: 'GET',
   path: '/api/performance/margin-gaps',
-  summary: 'Shipments whose margin landed below the quoted margin',
-  description: 'Lanes quoted in the period, biggest shortfall first, in pages.',
+  summary: 'Shipments whose actual margin is below the quoted margin',
+  description: 'Lanes quoted in the period, largest shortfall first, in pages.',
   tag: 'Performance',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...selection, ...page }),
@@ -177,8 +185,8 @@ export const listMarginGaps = endpoint({
     next_cursor: nullable(Type.String()),
     totals: Type.Object({
       shipments_compared: Type.Integer(),
-      below: Type.Integer({ description: 'Shipments that landed below, on all pages together' }),
-      shortfall: Type.Number({ description: 'Over those that landed below' }),
+      below: Type.Integer({ description: 'Number of shipments below the quoted margin, on all pages' }),
+      shortfall: Type.Number({ description: 'Total shortfall of the shipments below the quoted margin' }),
     }),
   }),
   examples: {

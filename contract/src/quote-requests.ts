@@ -55,26 +55,26 @@ export const createQuoteRequest = endpoint({
   method: 'POST',
   path: '/api/quote-requests',
   summary: 'Quote one or more lanes',
-  description: 'Makes a quote request of 1 to 100 lanes, each pending, and answers the lane_ref of each.',
+  description: 'Creates a quote request with 1 to 100 pending lanes, and returns the lane_ref of each.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   bodyBytesMax: quoteRequestBytesMax,
   bodyKeysMax: quoteRequestKeysMax,
   body: Type.Object({
-    customer_name: text('The shipper the quote is for'),
+    customer_name: text('The shipper that the quote is for'),
     reference: Type.Optional(text("The shipper's own reference")),
     request_key: Type.Optional(
       Type.String({
         pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
         description:
-          'A UUID of your own for this request. The same body sent again with the same key makes nothing new: the answer is the request that the first one made. Another body with the same key is a 422, request-key-reused',
+          'An idempotency key: a UUID that you generate for this request. Sending the same body again with the same key creates nothing and returns the first quote request. Another body with the same key is rejected with 422 request-key-reused',
         examples: ['6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44'],
         'x-expected': 'a UUID in lower case, such as 6f1d0c0e-3c2b-4d1a-9a57-0d8c1f3b2e44',
       }),
     ),
     accept_unknown_places: Type.Optional(
       Type.Boolean({
-        description: 'true takes a city that is not known but spelled much like one that is',
+        description: 'true accepts an unknown city whose spelling is close to that of a known city',
         'x-expected': 'true or false',
       }),
     ),
@@ -84,17 +84,17 @@ export const createQuoteRequest = endpoint({
         destination: place('Delivery city and state'),
         equipment: equipment('Equipment code'),
         quoted_rate: positiveDollars('The rate quoted to the customer'),
-        estimated_cost: Type.Optional(dollars('What the truck is expected to cost')),
-        market_rate: Type.Optional(positiveDollars('External market rate at the time')),
+        estimated_cost: Type.Optional(dollars('The expected truck cost')),
+        market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
         miles: Type.Optional(
           Type.Number({
-            description: 'Loaded miles; wins over our own estimate',
+            description: 'Loaded miles. Replaces the estimate of the service',
             exclusiveMinimum: 0,
             maximum: 10_000,
             'x-expected': 'a number of miles greater than 0 and up to 10,000',
           }),
         ),
-        pickup_date: Type.Optional(day('Day of pickup')),
+        pickup_date: Type.Optional(day('Date of pickup')),
       }),
       {
         minItems: 1,
@@ -128,7 +128,7 @@ export const getQuoteRequest = endpoint({
   method: 'GET',
   path: '/api/quote-requests/{request_id}',
   summary: 'A quote request with all its lanes',
-  description: 'Every lane and requote of the request, in the order of their lane_ref.',
+  description: 'All lanes and requotes of the request, ordered by lane_ref.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: Type.Object({
@@ -153,17 +153,17 @@ const laneSorts = [
 const shipmentSorts = [...laneSorts, 'booked'] as const
 
 const sortedBy =
-  'newest (by the time of the quote) when absent. rate: the booked customer rate, else the quoted one. Lanes without a margin or a booking time come last.'
+  'the default is newest, by quote time. rate is the booked customer rate, else the quoted rate. Lanes without a margin or a booking time are last.'
 
 const page = {
   cursor: Type.Optional(
     Type.String({
-      description: 'next_cursor of the page before, of the same sort',
+      description: 'next_cursor of the previous page, with the same sort',
       maxLength: cursorLengthMax,
-      'x-expected': 'the next_cursor of the page before',
+      'x-expected': 'the next_cursor of the previous page',
     }),
   ),
-  limit: Type.Optional(wholeNumber(`Lanes a page; ${pageSizeDefault} when absent`, 1, pageSizeMax)),
+  limit: Type.Optional(wholeNumber(`Lanes per page; default ${pageSizeDefault}`, 1, pageSizeMax)),
 }
 
 const laneFilters = {
@@ -183,7 +183,7 @@ const lanePage = {
   next_cursor: nullable(Type.String()),
   total: {
     ...nullable(Type.Integer()),
-    description: 'Lanes of the whole selection: on the first page, null on those after it',
+    description: 'Number of matching lanes. Only on the first page; null on later pages',
   },
 }
 
@@ -194,7 +194,8 @@ export const listLanes = endpoint({
   method: 'GET',
   path: '/api/lanes',
   summary: 'List lanes',
-  description: 'In pages: pass next_cursor as cursor, with the same sort and filters, to go on.',
+  description:
+    'Returns pages. For the next page, pass next_cursor as cursor, with the same sort and filters.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -214,13 +215,13 @@ export const exportLanes = endpoint({
   path: '/api/lanes/export',
   summary: 'Lanes as a CSV file',
   description:
-    'All lanes of the selection, newest first, however many. A cell that a spreadsheet would read as a formula begins with an apostrophe. The import takes the file as it is.',
+    'All matching lanes, newest first, without a limit. A cell that a spreadsheet would interpret as a formula starts with an apostrophe. The file can be imported unchanged.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({ ...outcomeFilter, ...laneFilters }),
   status: 200,
   answerKind: 'csv',
-  answer: Type.String({ description: 'A header line, then a line a lane; UTF-8 with its mark' }),
+  answer: Type.String({ description: 'A header line, then one line per lane; UTF-8 with a byte order mark' }),
   examples: {
     answer:
       '\uFEFFQuote ID,Quoted at,Customer,Origin,Destination,Equipment,Quoted rate,Outcome\r\n48211093754-1-1,2026-02-27T16:12:09.000Z,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,2150.00,pending\r\n',
@@ -248,7 +249,7 @@ export const listShipments = endpoint({
   path: '/api/shipments',
   summary: 'List shipments',
   description:
-    'Lanes that have a booking, in pages, with the totals of the whole selection. A lane whose booking was cancelled stays listed, with cancelled_at, and is in no total.',
+    'Lanes that have a booking, in pages, with totals over all matching lanes. A lane with a cancelled booking is listed with cancelled_at and is excluded from the totals.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
@@ -260,22 +261,22 @@ export const listShipments = endpoint({
   answer: Type.Object({
     ...lanePage,
     totals: Type.Object({
-      shipments: Type.Integer({ description: 'Shipments of the selection whose booking was not cancelled' }),
+      shipments: Type.Integer({ description: 'Matching shipments whose booking was not cancelled' }),
       cancelled: Type.Integer({
-        description: 'Lanes of the selection whose booking was cancelled: listed, and in no other figure',
+        description: 'Matching lanes whose booking was cancelled. They are excluded from all other figures',
       }),
-      customer_rate: Type.Number({ description: 'AR over the shipments where it is known' }),
-      truck_cost: Type.Number({ description: 'AP over the shipments where it is known' }),
-      margin: Type.Number({ description: 'Over the shipments where both are known' }),
+      customer_rate: Type.Number({ description: 'Total AR of the shipments with a known AR' }),
+      truck_cost: Type.Number({ description: 'Total AP of the shipments with a known AP' }),
+      margin: Type.Number({ description: 'AR minus AP over the shipments where both are known' }),
       margin_pct: nullable(Type.Number()),
       shipments_with_margin: Type.Integer({ description: 'Shipments whose AR and AP are both known' }),
       quoted_margin: Type.Number({
         description:
-          'Quoted rate minus the truck cost expected when it was quoted, over the shipments where both are known',
+          'Quoted rate minus expected truck cost at quote time, over the shipments where both are known',
       }),
       shipments_with_quoted_margin: Type.Integer(),
       landed_vs_quoted: Type.Number({
-        description: 'margin minus quoted margin, over the shipments where both are known',
+        description: 'Actual margin minus quoted margin, over the shipments where both are known',
       }),
       comparable_shipments: Type.Integer({
         description: 'Shipments where margin and quoted margin are both known',
@@ -304,13 +305,13 @@ export const listShipments = endpoint({
   },
 })
 
-/** Shipments for a service token: what was pushed can be read back by who pushed it. */
+/** Shipments for a service token, so that an integration can read back the bookings that it sent. */
 export const integrationShipments = endpoint({
   ...listShipments,
   name: 'integration-shipments',
   path: '/api/integrations/shipments',
   summary: 'Shipments, for a service token',
-  description: `The same answer as ${listShipments.path}, for a service token. ${listShipments.description}`,
+  description: `The same response as ${listShipments.path}, for a service token. ${listShipments.description}`,
   tag: 'Integration',
   who: { kind: 'service', signed: false },
 })
@@ -320,13 +321,15 @@ export const exportShipments = endpoint({
   method: 'GET',
   path: '/api/shipments/export',
   summary: 'Shipments as a CSV file',
-  description: 'All lanes of the selection that have a booking, newest first, as export-lanes gives them.',
+  description: 'All matching lanes that have a booking, newest first, in the format of export-lanes.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object(laneFilters),
   status: 200,
   answerKind: 'csv',
-  answer: Type.String({ description: 'A header line, then a line a shipment; UTF-8 with its mark' }),
+  answer: Type.String({
+    description: 'A header line, then one line per shipment; UTF-8 with a byte order mark',
+  }),
   examples: {
     answer:
       '\uFEFFQuote ID,Customer,Origin,Destination,Equipment,Customer rate,Truck cost,Margin\r\n48211093754-1-1,Harvest Table Foods,"Dallas, TX","Atlanta, GA",V,2150.00,1790.50,359.50\r\n',
@@ -338,15 +341,16 @@ export const requote = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/requote',
   summary: 'Quote a lane again',
-  description: 'Makes a new lane with the next COUNT. The old one stays as it was, its outcome included.',
+  description:
+    'Creates a new lane with the next COUNT. The earlier lane does not change and keeps its outcome.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRef,
   body: Type.Object({
     quoted_rate: positiveDollars('The new rate'),
-    estimated_cost: Type.Optional(dollars('What the truck is now expected to cost')),
-    market_rate: Type.Optional(positiveDollars('External market rate now')),
-    pickup_date: Type.Optional(day('Day of pickup')),
+    estimated_cost: Type.Optional(dollars('The currently expected truck cost')),
+    market_rate: Type.Optional(positiveDollars('Current external market rate')),
+    pickup_date: Type.Optional(day('Date of pickup')),
   }),
   status: 201,
   answer: Lane,
@@ -362,13 +366,13 @@ export const setOutcome = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/outcome',
   summary: 'Mark a lane won, lost or pending',
-  description: 'An outcome that a person sets after a booking stands, whatever the TMS pushes later.',
+  description: 'Updates from the TMS do not change an outcome that a person sets after a booking.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRef,
   body: Type.Object({
-    outcome: oneOf('How the quote ended', outcomes),
-    reason: Type.Optional(oneOf('Why it was lost', outcomeReasons)),
+    outcome: oneOf('The outcome of the quote', outcomes),
+    reason: Type.Optional(oneOf('Why the quote was lost', outcomeReasons)),
   }),
   status: 200,
   answer: Lane,
@@ -396,16 +400,19 @@ export const Change = Type.Object({
   before: values,
   after: values,
   rule: outcomeRule,
-  rolled_back_change_id: { ...nullable(Type.Integer()), description: 'Set when this change undid another' },
+  rolled_back_change_id: {
+    ...nullable(Type.Integer()),
+    description: 'Set if this change rolled back another change',
+  },
 })
 
 export const listChanges = endpoint({
   name: 'list-changes',
   method: 'GET',
   path: '/api/lanes/{lane_ref}/changes',
-  summary: 'Every change of a lane',
+  summary: 'The history of a lane',
   description:
-    'The audit trail, newest first: before, after, source, person and time. A change that a rule made to the outcome names the rule.',
+    'All changes, newest first: values before and after, source, person and time. A change of the outcome by a rule names the rule.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
   params: laneRef,
@@ -435,7 +442,7 @@ export const rollback = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/rollback',
   summary: 'Undo a change of a lane',
-  description: 'Restores the values from before a change, as a new change. Nothing is ever rewritten.',
+  description: 'Restores the values from before a change, as a new change. The history is never rewritten.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'admin' },
   params: laneRef,

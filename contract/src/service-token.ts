@@ -35,10 +35,10 @@ export const createServiceToken = endpoint({
   path: '/api/integrations/tokens',
   summary: 'Create a service token',
   description:
-    'Makes a service token for another system. Its plaintext is in this answer and nowhere else, ever.',
+    'Creates a service token for another system. The plaintext is only in this response and cannot be retrieved later.',
   tag: 'Credentials',
   who: admin,
-  body: Type.Object({ name: label('What this token is for; kept for audit') }),
+  body: Type.Object({ name: label('The purpose of this token; kept for audit') }),
   status: 201,
   answer: Type.Object({
     id: Type.Integer(),

@@ -3,14 +3,15 @@ import { Compile } from 'typebox/compile'
 import type { FieldError } from './errors.ts'
 
 /**
- * Checks values against a schema and says what is wrong in words: which field, what was sent, what would be right.
+ * Validates values against a schema and describes each error in words: the field, the value sent and the expected
+ * form.
  *
- * Bodies are never coerced. Query and path parameters arrive as text and are read by the type the schema gives them.
+ * Bodies are never coerced. Query and path parameters arrive as text and are parsed by the type in the schema.
  */
 export interface Shape {
-  /** The names the schema knows at its top level. */
+  /** The property names at the top level of the schema. */
   readonly names: ReadonlySet<string>
-  /** Every field that is wrong, at most one error a field; empty when all is right. */
+  /** The invalid fields, with at most one error per field. Empty if the value is valid. */
   errors(value: unknown): FieldError[]
 }
 
@@ -21,7 +22,7 @@ interface AnySchema {
   readonly items?: AnySchema
   readonly required?: readonly string[]
   readonly 'x-expected'?: string
-  /** A secret: an error about it does not repeat it. */
+  /** True for secrets. Error messages do not contain the value of a secret. */
   readonly writeOnly?: boolean
 }
 
@@ -59,8 +60,8 @@ export function shape(schema: TSchema, where: Where): Shape {
 }
 
 /**
- * A copy of a JSON value with only the members that the schema knows, at every depth, so that nothing else can ride along.
- * Paths of the others are added to `unknown`. A member that is null is left out: in a body null is the same as absent.
+ * Copies a JSON value without the members that the schema does not define, at every depth. The paths of the removed
+ * members are added to `unknown`. Members that are null are omitted, because null means absent in a body.
  *
  * @example knownMembers(schema, { lanes: [{ origin: 'Reno, NV', colour: 'red' }] }, unknown) // unknown: [['lanes', 0, 'colour']]
  */
@@ -93,7 +94,7 @@ function steps(path: string): string[] {
   return path === '' ? [] : path.slice(1).split('/')
 }
 
-/** The way to a member of a body: names of members, and numbers of items in a list. */
+/** The path to a member of a body: member names and list indexes. */
 export type BodyPath = readonly (string | number)[]
 
 /** A path as a JSON pointer (RFC 6901). @example pointerTo(['lanes', 0, 'a/b']) // '/lanes/0/a~1b' */
@@ -101,7 +102,11 @@ export function pointerTo(path: BodyPath): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
 
-/** A path as people write it. @example spoken(['lanes', 0, 'quoted_rate']) // 'lanes[0].quoted_rate' */
+/**
+ * A path in JavaScript notation, for messages.
+ *
+ * @example spoken(['lanes', 0, 'quoted_rate']) // 'lanes[0].quoted_rate'
+ */
 export function spoken(path: BodyPath): string {
   const words = path.map((step) => (/^\d+$/.test(String(step)) ? `[${step}]` : `.${step}`))
   return words.length === 0 ? 'The body' : words.join('').replace(/^\./, '')
@@ -137,7 +142,7 @@ function valueAt(value: unknown, path: string): unknown {
 
 const shownMax = 60
 
-/** A value as an error text may repeat it: short, and never a password (texts of secrets are not shown). */
+/** A value as shown in an error message, shortened. Callers exclude secrets. */
 function shown(value: unknown): string {
   if (typeof value === 'string') {
     const text = JSON.stringify(value.toWellFormed())
@@ -150,12 +155,12 @@ function shown(value: unknown): string {
   return Object.keys(value ?? {}).length === 0 ? 'an empty object' : 'an object'
 }
 
-/** Plain decimal notation. Up to 15 digits before the point are exact as a number: ids have 11. */
+/** Plain decimal notation with up to 15 integer digits, which a number represents exactly. Ids have 11. */
 const decimal = /^(0|[1-9]\d{0,14})(\.\d{1,10})?$/
 
 /**
- * Reads the text parameters of a query or a path by the types of their schema. Texts that are no number stay texts, so
- * that the check names them.
+ * Parses the text parameters of a query or a path by the types in their schema. Invalid numbers stay text, so that
+ * validation reports them.
  */
 export function readParameters(
   schema: TObject,

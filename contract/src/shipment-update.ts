@@ -9,25 +9,25 @@ export const shipmentUpdate = endpoint({
   path: '/api/integrations/tms/shipment-update',
   summary: 'Push booked revenue and cost for a lane',
   description:
-    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value present replaces; absent or null leaves. Sending the same payload twice is safe. A value signed earlier than the one a field already holds is kept on record but not applied. cancelled: true reports that the booking fell through; a newer booking of the same lane books it again.',
+    'Records AR (customer_rate) and AP (truck_cost) of a booking. A value replaces the current value; an absent or null value does not change it. Sending the same payload twice is safe. A value signed earlier than the current value of a field is recorded but not applied. cancelled: true cancels the booking; a newer booking of the same lane books it again.',
   tag: 'Integration',
   who: { kind: 'service', signed: true },
   body: Type.Object({
     lane_ref: sentLaneRef('The lane, as assigned by the service: REQUESTID-LANENUM-COUNT'),
     customer_rate: Type.Optional(dollars('AR, the amount the customer pays; overrides the quoted rate')),
     truck_cost: Type.Optional(dollars('AP, the booked carrier pay; stored with source tms')),
-    customer_name: Type.Optional(text('Final billable customer; replaces the one of the quote')),
+    customer_name: Type.Optional(text('Final billable customer name; replaces the customer from the quote')),
     carrier_name: Type.Optional(text('Carrier of the booking, shown on the Shipments tab')),
     carrier_mc: Type.Optional(text("The carrier's MC number; stored in carrier_notes", nameLengthMax)),
     booked_at: Type.Optional(time('When the booking was confirmed, ISO 8601; informational')),
     cancelled: Type.Optional(
       Type.Boolean({
         description:
-          'true cancels the booking: customer rate, truck cost, carrier and booking time are cleared, and a win that the booking brought is taken back. Not together with those fields. false is the same as absent',
+          'true cancels the booking: customer rate, truck cost, carrier and booking time are cleared, and a win caused by the booking is reverted. It cannot be combined with those fields. false means absent',
         'x-expected': 'true or false',
       }),
     ),
-    cancel_reason: Type.Optional(text('Why the booking fell through; only with cancelled: true')),
+    cancel_reason: Type.Optional(text('Why the booking was cancelled; only with cancelled: true')),
   }),
   status: 200,
   answer: Type.Object({
@@ -35,7 +35,7 @@ export const shipmentUpdate = endpoint({
     lane_id: Type.Integer(),
     updated: Type.Boolean({
       description:
-        'true when the lane now holds the values of this update, also when an equal one had set them before. false when there was nothing to apply (the body held only lane_ref) or when newer signed values stand.',
+        'true if the lane now holds the values of this update, even if an earlier update set the same values. false if there was nothing to apply (the body contained only lane_ref) or if the lane has newer signed values.',
     }),
   }),
   problems: ['lane-not-found', 'request-in-progress'],

@@ -4,7 +4,7 @@ import { changeOf, dollars, email, label, nullable, oneOf, recordId } from './fi
 import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
 import { winProbabilityMethods } from './markup.ts'
 
-/** A password: length only, no composition rules (NIST SP 800-63B). The blocklist is checked by the server. */
+/** A new password: length limits but no composition rules (NIST SP 800-63B). The server checks the blocklist. */
 function newPassword(description: string) {
   return Type.Refine(
     Type.String({
@@ -19,8 +19,11 @@ function newPassword(description: string) {
   )
 }
 
-/** A password being tried: anything of sane length, so that a wrong one is a failed sign-in and not a hint. */
-const triedPassword = Type.String({
+/**
+ * A password to verify. Only its length is limited, so that a wrong password fails as a sign-in and not as
+ * validation.
+ */
+const givenPassword = Type.String({
   maxLength: 1024,
   writeOnly: true,
   'x-expected': 'text of at most 1,024 characters',
@@ -45,7 +48,7 @@ export const Tenant = Type.Object({
       margin: nullable(Type.Number()),
       rate_per_mile: nullable(Type.Number()),
     },
-    { description: 'Below these no rate is recommended; null is no floor' },
+    { description: 'No rate below these floors is recommended; null means no floor' },
   ),
   created_at: Type.String({ format: 'date-time' }),
 })
@@ -84,9 +87,9 @@ export const signUp = endpoint({
   name: 'sign-up',
   method: 'POST',
   path: '/api/auth/sign-up',
-  summary: 'Make a brokerage and its owner',
+  summary: 'Create a brokerage and its owner',
   description:
-    'Creates a tenant and signs its owner in. Operators can switch it off with ALLOW_SIGN_UP=false.',
+    'Creates a tenant and signs its owner in. Operators can disable sign-up with ALLOW_SIGN_UP=false.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
@@ -115,10 +118,10 @@ export const signIn = endpoint({
   method: 'POST',
   path: '/api/auth/sign-in',
   summary: 'Sign in',
-  description: 'Answers the dashboard JWT, and sets the same session as a cookie for the browser.',
+  description: 'Returns the dashboard JWT, and sets a cookie with the same session for the browser.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
-  body: Type.Object({ email: email('Your e-mail address'), password: triedPassword }),
+  body: Type.Object({ email: email('Your e-mail address'), password: givenPassword }),
   status: 200,
   answer: Session,
   setsSession: true,
@@ -135,14 +138,14 @@ export const acceptInvitation = endpoint({
   path: '/api/auth/accept-invitation',
   summary: 'Accept an invitation',
   description:
-    'Sets the password of an invited person and signs them in. An invitation works once, for 7 days.',
+    'Sets the password of an invited person and signs them in. An invitation can be used once, within 7 days.',
   tag: 'Sign-in',
   who: { kind: 'anyone' },
   body: Type.Object({
     invitation: Type.String({
       maxLength: 4096,
       writeOnly: true,
-      'x-expected': 'the invitation as it was handed over',
+      'x-expected': 'the invitation exactly as received',
     }),
     password: newPassword('Your password'),
   }),
@@ -165,7 +168,7 @@ export const signOut = endpoint({
   path: '/api/auth/sign-out',
   summary: 'Sign out',
   description:
-    'Ends this session, or with everywhere=true every session of the person. Service tokens are of machines and go on working, unless tokens=revoke goes with it.',
+    'Ends this session, or with everywhere=true all sessions of the person. Service tokens remain valid, unless tokens=revoke is also sent.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
   body: Type.Object({
@@ -184,9 +187,9 @@ export const sessionToken = endpoint({
   name: 'session-token',
   method: 'POST',
   path: '/api/auth/session-token',
-  summary: 'A short-lived token of this session',
+  summary: 'A short-lived token for this session',
   description:
-    'A dashboard JWT of the session that asks, for addresses that read no cookie. It is valid for 5 minutes, never longer than what it was asked with, and ends with the session.',
+    'A dashboard JWT of the current session, for addresses that do not accept the cookie. It is valid for 5 minutes, but not longer than the credential of this request, and ends with the session.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
   body: Type.Object({}),
@@ -202,8 +205,8 @@ export const me = endpoint({
   name: 'me',
   method: 'GET',
   path: '/api/me',
-  summary: 'Who is signed in',
-  description: 'The person of the token, their brokerage and when the session ends.',
+  summary: 'The signed-in person',
+  description: 'The person that the token belongs to, their brokerage, and the end of the session.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -218,7 +221,7 @@ export const me = endpoint({
         expires_at: Type.String({ format: 'date-time' }),
       }),
       {
-        description: `Service tokens that end within ${tokenExpiryNoticeDays} days, soonest first; for admins and owners, empty for others`,
+        description: `Service tokens that expire within ${tokenExpiryNoticeDays} days, soonest first. Only for admins and owners; empty for other roles`,
       },
     ),
   }),
@@ -237,10 +240,10 @@ export const changePassword = endpoint({
   method: 'POST',
   path: '/api/auth/password',
   summary: 'Change your password',
-  description: 'Needs the present password. Every other session of the person ends.',
+  description: 'Requires the current password. All other sessions of the person end.',
   tag: 'Sign-in',
   who: { kind: 'dashboard', role: 'viewer' },
-  body: Type.Object({ current_password: triedPassword, new_password: newPassword('The new password') }),
+  body: Type.Object({ current_password: givenPassword, new_password: newPassword('The new password') }),
   status: 200,
   answer: Type.Object({ status: Type.Literal('ok') }),
   problems: ['sign-in-failed', 'too-many-attempts'],
@@ -259,27 +262,27 @@ export const updateTenant = endpoint({
   path: '/api/tenant',
   summary: 'Change the settings of the brokerage',
   description:
-    'Its name, how win_probability is counted, and the floors that recommended rates keep: the members that are given, at least one. Answers the brokerage as it is then.',
+    'Changes the given members, at least one: the name, how win_probability is computed, and the floors for recommended rates. Returns the updated brokerage.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: changeOf({
     name: Type.Optional(label('Name of the brokerage')),
-    win_probability_method: Type.Optional(oneOf('How win_probability is counted', winProbabilityMethods)),
+    win_probability_method: Type.Optional(oneOf('How win_probability is computed', winProbabilityMethods)),
     floors: Type.Optional(
       Type.Object(
         {
           margin_pct: Type.Optional(
             Type.Number({
-              description: 'Least margin as a share of the rate, in percent; 0 is no floor',
+              description: 'Minimum margin as a percentage of the rate; 0 means no floor',
               minimum: 0,
               maximum: 90,
               'x-expected': 'a number of percent from 0 to 90',
             }),
           ),
-          margin: Type.Optional(dollars('Least margin of a load in dollars; 0 is no floor')),
-          rate_per_mile: Type.Optional(dollars('Least rate per loaded mile in dollars; 0 is no floor')),
+          margin: Type.Optional(dollars('Minimum margin per load in dollars; 0 means no floor')),
+          rate_per_mile: Type.Optional(dollars('Minimum rate per loaded mile in dollars; 0 means no floor')),
         },
-        { description: 'Floors that recommended rates keep; one left out stays as it is' },
+        { description: 'Floors for recommended rates. An absent floor does not change' },
       ),
     ),
   }),
@@ -296,7 +299,7 @@ export const listUsers = endpoint({
   method: 'GET',
   path: '/api/users',
   summary: 'List the people of the brokerage',
-  description: 'Everyone active or invited, oldest first.',
+  description: 'All active and invited people, oldest first.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'viewer' },
   status: 200,
@@ -310,19 +313,19 @@ export const inviteUser = endpoint({
   path: '/api/users',
   summary: 'Invite a person',
   description:
-    'Answers an invitation to hand over; it works once, for 7 days. Inviting an invited person again replaces the invitation. Only an owner can make an owner.',
+    'Returns an invitation to give to the person. It can be used once, within 7 days. Inviting an invited person again replaces the invitation. Only an owner can invite an owner.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({
     name: label('Their name'),
     email: email('Their e-mail address'),
-    role: oneOf('What they may do', roles),
+    role: oneOf('Their role', roles),
   }),
   status: 201,
   answer: Type.Object({
     user: User,
     invitation: Type.String({
-      description: 'Shown once. Hand it to the person; they set a password with it.',
+      description: 'Shown once. Give it to the person, who uses it to set a password.',
     }),
     expires_at: Type.String({ format: 'date-time' }),
   }),
@@ -343,13 +346,13 @@ export const updateUser = endpoint({
   path: '/api/users/{id}',
   summary: 'Change a person',
   description:
-    'Name or role, at least one; answers the person as they are then. The change is in force with their next request. The last owner keeps the role.',
+    'Changes the name or the role, at least one, and returns the updated person. The change takes effect with their next request. The role of the last owner cannot be changed.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   params: Type.Object({ id: recordId }),
   body: changeOf({
     name: Type.Optional(label('Their name')),
-    role: Type.Optional(oneOf('What they may do', roles)),
+    role: Type.Optional(oneOf('Their role', roles)),
   }),
   status: 200,
   answer: User,
@@ -363,12 +366,12 @@ export const removeUser = endpoint({
   path: '/api/users/{id}',
   summary: 'Remove a person',
   description:
-    'Ends their sessions at once. If they hold live service tokens, say what becomes of them: tokens=revoke or tokens=hand-over (to you). The last owner cannot be removed.',
+    'Ends their sessions at once. If they have live service tokens, choose what happens to the tokens: tokens=revoke, or tokens=hand-over to transfer them to you. The last owner cannot be removed.',
   tag: 'People',
   who: { kind: 'dashboard', role: 'admin' },
   params: Type.Object({ id: recordId }),
   query: Type.Object({
-    tokens: Type.Optional(oneOf('What becomes of their live service tokens', ['revoke', 'hand-over'])),
+    tokens: Type.Optional(oneOf('What happens to their live service tokens', ['revoke', 'hand-over'])),
   }),
   status: 200,
   answer: User,

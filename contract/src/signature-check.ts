@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { label, nullable } from './fields.ts'
 import { bodyBytesMax, signatureCheckBytesMax, signatureChecksPerMinuteMax } from './limits.ts'
 
-/** What a signed write is made of, in the order in which the parts are looked at. */
+/** The parts of a signed write, in the order of the check. */
 export const signedParts = ['timestamp', 'signature', 'body', 'secret'] as const
 
 const pasted = (description: string, max: number) =>
@@ -15,8 +15,8 @@ export const checkSignature = endpoint({
   name: 'check-signature',
   method: 'POST',
   path: '/api/signature-check',
-  summary: 'Find out what is wrong with a signature',
-  description: `Takes the two headers and the body of a signed write as they were sent, and says which part is wrong and what to do about it. It tries the usual mistakes with the secrets of the brokerage. It never shows a secret or the signature that would be right. At most ${signatureChecksPerMinuteMax} checks a minute for each brokerage.`,
+  summary: 'Diagnose a signature',
+  description: `Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong and how to fix it. It tries common mistakes with the secrets of the brokerage. It never returns a secret or a correct signature. At most ${signatureChecksPerMinuteMax} checks per minute and brokerage.`,
   tag: 'Credentials',
   who: { kind: 'dashboard', role: 'admin' },
   body: Type.Object({
@@ -31,30 +31,31 @@ export const checkSignature = endpoint({
       () => 'body',
     ),
     signature: pasted('The value of X-Service-Signature', 1000),
-    secret_name: Type.Optional(label('Only try the secrets of this name; all when absent')),
+    secret_name: Type.Optional(label('Only try the secrets with this name; default all')),
   }),
   bodyBytesMax: signatureCheckBytesMax,
   status: 200,
   answer: Type.Object({
-    ok: Type.Boolean({ description: 'True when this signature would be accepted now' }),
+    ok: Type.Boolean({ description: 'true if this signature would be accepted now' }),
     parts: Type.Array(
       Type.Object({
         part: Type.Enum([...signedParts]),
         ok: {
           ...nullable(Type.Boolean()),
-          description: 'null when it cannot be told, for the signature fits nothing that was tried',
+          description: 'null if unknown, because the signature matches nothing that was tried',
         },
-        detail: Type.String({ description: 'What was found, in a sentence' }),
+        detail: Type.String({ description: 'The finding, in one sentence' }),
         remedy: {
           ...nullable(Type.String()),
-          description: 'What to do about it, in a sentence; null when there is nothing to do',
+          description: 'The remedy, in one sentence; null if none is needed',
         },
       }),
-      { description: 'Always the same four, in this order: timestamp, signature, body, secret' },
+      { description: 'Always four parts, in this order: timestamp, signature, body, secret' },
     ),
     matched_secret: {
       ...nullable(Type.Object({ id: Type.Integer(), name: Type.String() })),
-      description: 'The secret it was signed with, also when it was revoked or used in a wrong way',
+      description:
+        'The secret that the request was signed with, even if it is revoked or was used incorrectly',
     },
   }),
   problems: ['too-many-attempts'],

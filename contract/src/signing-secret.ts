@@ -46,10 +46,10 @@ export const createSigningSecret = endpoint({
   path: '/api/integrations/secrets',
   summary: 'Create a signing secret',
   description:
-    'Makes the HMAC secret that signs writes. Its plaintext is in this answer and nowhere else. A second secret of a live name is allowed (the way out when the plaintext was lost); a third is 409.',
+    'Creates the HMAC secret that signs writes. The plaintext is only in this response. A second live secret with the same name is allowed, for example after the plaintext was lost; a third is rejected with 409.',
   tag: 'Credentials',
   who: admin,
-  body: Type.Object({ name: label('What this secret is for; the TMS integration uses tms') }),
+  body: Type.Object({ name: label('The purpose of this secret; the TMS integration uses tms') }),
   status: 201,
   answer: CreatedSecret,
   problems: ['too-many-live-secrets'],
@@ -74,14 +74,14 @@ export const rotateSigningSecret = endpoint({
   method: 'POST',
   path: '/api/integrations/secrets/{id}/rotate',
   summary: 'Rotate a signing secret',
-  description: 'Makes a successor of the same name. The old secret is accepted until the overlap ends.',
+  description: 'Creates a new secret with the same name. The old secret is accepted until the overlap ends.',
   tag: 'Credentials',
   who: admin,
   params: Type.Object({ id: recordId }),
   body: Type.Object({
     overlap_hours: Type.Optional(
       wholeNumber(
-        `Hours for which both secrets are accepted; ${secretOverlapHoursDefault} when absent`,
+        `Hours for which both secrets are accepted; default ${secretOverlapHoursDefault}`,
         0,
         secretOverlapHoursMax,
       ),

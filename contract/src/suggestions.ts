@@ -3,7 +3,7 @@ import { endpoint } from './endpoint.ts'
 import { isDisplayText, nullable, printable, wholeNumber } from './fields.ts'
 import { labelLengthMax, suggestionsDefault, suggestionsMax } from './limits.ts'
 
-/** What somebody has typed so far: it may be nothing yet. */
+/** The text typed so far. It may be empty. */
 function typed(description: string) {
   return Type.Refine(
     Type.String({
@@ -18,39 +18,41 @@ function typed(description: string) {
 }
 
 const limit = Type.Optional(
-  wholeNumber(`Suggestions at most; ${suggestionsDefault} when absent`, 1, suggestionsMax),
+  wholeNumber(`Maximum number of suggestions; default ${suggestionsDefault}`, 1, suggestionsMax),
 )
 
 export const suggestPlaces = endpoint({
   name: 'suggest-places',
   method: 'GET',
   path: '/api/places',
-  summary: 'Places offered while somebody types',
+  summary: 'Place suggestions for autocomplete',
   description:
-    'Known places that the text may mean, best first: the city and state as typed, with or without a comma; the city typed without a state; names that begin as typed; names with a typing error. Within each, the places the brokerage quotes most come first, then the most populous. Nothing typed: the places the brokerage quotes most.',
+    'Known places that match the text, best first: the city and state as typed, with or without a comma; the city typed without a state; names with the typed prefix; names that differ by a typing error. Within each group, the places that the brokerage quotes most come first, then the most populous. Without text, the places that the brokerage quotes most.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ q: Type.Optional(typed('What has been typed of "City, ST"')), limit }),
+  query: Type.Object({ q: Type.Optional(typed('The typed part of "City, ST"')), limit }),
   status: 200,
   answer: Type.Object({
     reads_as: nullable(
       Type.String({
         description:
-          'The one place that the text names as it stands: 75201, DFW and Dallas TX are Dallas, TX. Null when it names none, or none that we know',
+          'The known place that the text names unambiguously: 75201, DFW and Dallas TX are Dallas, TX. Null if there is none',
       }),
     ),
     places: Type.Array(
       Type.Object({
-        place: Type.String({ description: 'As an origin or destination is sent: Dallas, TX' }),
+        place: Type.String({
+          description: 'The value for an origin or destination parameter, such as Dallas, TX',
+        }),
         city: Type.String(),
         state: Type.String(),
-        population: Type.Integer({ description: '0 where it is not known' }),
+        population: Type.Integer({ description: '0 if unknown' }),
       }),
     ),
     as_typed: nullable(
       Type.String({
         description:
-          'The text itself as a place, such as "Smallville, TX", where it names a city and a state that are no known place. A program must not replace it with one of the places without asking. Null for any other text',
+          'The text itself as a place, such as "Smallville, TX", if it names a city and a state that are not a known place. A program must not replace it with a suggested place without confirmation. Null for any other text',
       }),
     ),
   }),
@@ -68,17 +70,19 @@ export const suggestCustomers = endpoint({
   name: 'suggest-customers',
   method: 'GET',
   path: '/api/customers',
-  summary: 'Customers offered while somebody types',
+  summary: 'Customer suggestions for autocomplete',
   description:
-    'Customers of the brokerage with the typed text anywhere in their name, in any case, most quoted first. A name written in several cases is one customer, shown as most often written.',
+    'Customers of the brokerage whose name contains the typed text, ignoring case, most quoted first. Names that differ only in case are one customer, shown in the most frequent spelling.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'viewer' },
-  query: Type.Object({ q: Type.Optional(typed("What has been typed of the customer's name")), limit }),
+  query: Type.Object({ q: Type.Optional(typed("The typed part of the customer's name")), limit }),
   status: 200,
   answer: Type.Object({
     customers: Type.Array(
       Type.Object({
-        name: Type.String({ description: 'The name on the booking where there is one, else on the quote' }),
+        name: Type.String({
+          description: 'The name on the booking if there is one, else the name on the quote',
+        }),
         quotes: Type.Integer(),
         last_quoted_at: Type.String({ format: 'date-time' }),
       }),

@@ -1,17 +1,17 @@
 import Type from 'typebox'
 import { unknownPlacesLookedUpMax } from './limits.ts'
 
-/** An end of the lane that may be a typing error: the answer then has nothing of the lane that was meant. */
+/** Origins and destinations that may be misspelled. If so, the response does not cover the intended lane. */
 export const UnknownPlaces = Type.Array(
   Type.Object({
     parameter: Type.Enum(['origin', 'destination']),
-    sent: Type.String({ description: 'As it was sent' }),
+    sent: Type.String({ description: 'The place as sent' }),
     closest: Type.Array(Type.String(), {
-      description: `Known places spelled much like it, closest first, at most 5; empty where there is none, and in a batch beyond the first ${unknownPlacesLookedUpMax} unknown places`,
+      description: `Known places with a similar spelling, closest first, at most 5. Empty if there are none, and in a batch after the first ${unknownPlacesLookedUpMax} unknown places`,
     }),
   }),
   {
     description:
-      'Ends of the lane that are no known place and that this brokerage has not quoted. Absent when there are none.',
+      'Origins and destinations that are not known places and that this brokerage has not quoted. Absent if there are none.',
   },
 )
