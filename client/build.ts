@@ -6,7 +6,10 @@ import { clientVersion } from '#client/lanewise.ts'
 import { operationsTable } from './operations-table.ts'
 import { wireTypes } from './wire-types.ts'
 
-/** Builds the package of the client into `client/dist`, or into the folder that is named, ready to be packed: `npm pack ./client/dist`. */
+/**
+ * Builds the client package into `client/dist`, or into the folder given as argument, ready for `npm pack
+ * ./client/dist`.
+ */
 
 const here = import.meta.dirname
 const root = join(here, '..')
@@ -21,7 +24,8 @@ await build({
     outDir: target,
     emptyOutDir: true,
     target: 'es2022',
-    // Readable in a stack trace; a page's own build makes it small. The comments are in the declarations, where editors look.
+    // Not minified, for readable stack traces; a web page's own build minifies it. Editors read comments from the
+    // declarations.
     minify: false,
     rolldownOptions: { output: { comments: false } },
     lib: { entry: join(here, 'src', 'index.ts'), formats: ['es'], fileName: () => 'index.js' },
@@ -37,8 +41,8 @@ writeFileSync(
 )
 
 /**
- * The declarations of each file, as the compiler gives them. Those of the wire are written out from the contract instead,
- * and of the contract itself only the errors go along: they need nothing else.
+ * Writes the type declarations that the compiler generates. The types of `wire.ts` are generated from the contract's
+ * schemas instead. From the contract, only the errors are included.
  */
 function declareTypes(): void {
   const folder = mkdtempSync(join(target, 'types-'))
@@ -57,7 +61,7 @@ function declareTypes(): void {
 
 function writeDeclaration(name: string, text: string): void {
   const resolved = text
-    // Older compilers know no kinds of Uint8Array.
+    // Older compilers do not support a type argument of Uint8Array.
     .replaceAll('Uint8Array<ArrayBuffer>', 'Uint8Array')
     .replaceAll(/'#contract\/errors\.ts'/g, "'./errors.js'")
     .replaceAll(/(from |import\()(['"]\.\/[\w-]+)\.ts(['"])/g, '$1$2.js$3')

@@ -5,9 +5,8 @@ import { operations } from '#client/operations.ts'
 const replaced = join(import.meta.dirname, 'src', 'operations.ts')
 
 /**
- * Puts the plain table of operations in the place of the file that makes it from the contract: method, path and what a
- * call must know. The contract's schemas, and the package they are made with, stay behind. The names of the facts are
- * written once, not in each of some sixty rows.
+ * A Vite plugin that replaces `operations.ts` by a plain table of operations, so that a bundle includes neither the
+ * contract's schemas nor the schema library. The table lists the property names once instead of in about sixty rows.
  */
 export function operationsTable(): Plugin {
   const names = Object.keys(Object.values(operations)[0] ?? {})

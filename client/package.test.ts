@@ -10,7 +10,7 @@ import { codeBlocks, run } from '../checks/page.ts'
 import { root } from '../checks/repository.ts'
 import { type ScriptedServer, scriptedServer } from './testing/scripted-server.ts'
 
-/** The package as a buyer gets it: packed, installed into an empty project, and used from there. */
+/** Tests the published package: packed, installed into an empty project, and imported there. */
 
 let project: string
 let server: ScriptedServer
@@ -44,7 +44,7 @@ await gone.markup({ origin: 'A, TX', destination: 'B, TX', proposed_rate: 1 }).c
 `
 
 describe('the packed package', () => {
-  test('asks for nothing, holds what it should, and stays small', () => {
+  test('has no dependencies, the expected files and a limited size', () => {
     const manifest = JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({
       name: 'lanewise-client',
@@ -90,8 +90,8 @@ describe('the packed package', () => {
   })
 })
 
-describe('without Node around it', () => {
-  test('it needs fetch, WebCrypto, AbortController, timers and the classes of the web, and nothing else', async () => {
+describe('without Node APIs', () => {
+  test('it needs only fetch, WebCrypto, AbortController, timers and web classes', async () => {
     const code = readFileSync(join(installed(), 'index.js'), 'utf8')
     const edge = {
       fetch,
@@ -136,7 +136,7 @@ if (advice.found) {
   const confidence: 'high' | 'medium' | 'low' | 'none' = advice.confidence
   console.log(probability, confidence, advice.rate_band.median)
 }
-// @ts-expect-error: an answer without data has no suggested rate
+// @ts-expect-error: a response without data has no suggested rate
 console.log(advice.suggested_rate)
 // @ts-expect-error: a rate is a number
 void lanewise.markup({ origin: 'Dallas, TX', destination: 'Atlanta, GA', proposed_rate: '2150' })
@@ -161,7 +161,7 @@ function told(error: unknown): string {
 export { margin, scope, told }
 `
 
-/** What a serializer makes of fields that are not set, and what a form hands on: null and undefined. */
+/** Serializers and forms may produce null and undefined for absent fields. */
 const withAbsent = `
 import { Lanewise, type AnswerMeta, type Body, type LanewiseOptions, type Query } from 'lanewise-client'
 declare const maybe: string | undefined
@@ -186,16 +186,16 @@ await lanewise.call('create-quote-request', {
   query: undefined,
 })
 await lanewise.call('list-lanes', { query: { outcome: undefined, origin: maybe, limit: null } })
-// @ts-expect-error: what is required is not null
+// @ts-expect-error: a required member cannot be null
 void lanewise.shipmentUpdate({ lane_ref: null })
-// @ts-expect-error: nor undefined
+// @ts-expect-error: a required member cannot be undefined
 void lanewise.markup({ ...query, origin: maybe })
-// @ts-expect-error: a name that the service does not know
+// @ts-expect-error: an unknown name
 void lanewise.shipmentUpdate({ lane_ref: '7-1-1', custommer_rate: 2150 })
 export { applied, left, state }
 `
 
-/** True when no part of an operation has another type in the package than in the contract; false where one was planted. */
+/** True if every operation has the same types in the package as in the contract; false if a difference was planted. */
 const compared = `
 import type { Operations } from '../../src/wire.ts'
 import type { Operations as Published } from './published.d.ts'
@@ -223,14 +223,14 @@ function compile(folder: string, files: readonly string[], options: Record<strin
   return status === 0 ? '' : stdout
 }
 
-describe('its types', () => {
+describe('the types', () => {
   const strict = { target: 'es2022', lib: ['es2022', 'dom'], types: [], skipLibCheck: false }
   beforeAll(() => {
     writeFileSync(join(project, 'typed.ts'), typed)
     writeFileSync(join(project, 'with-absent.ts'), withAbsent)
   })
 
-  test('hold in a strict project that is bundled', () => {
+  test('compile in a strict project with a bundler', () => {
     const options = { ...strict, module: 'esnext', moduleResolution: 'bundler' }
     expect(compile(project, ['typed.ts'], options)).toBe('')
   })
@@ -243,8 +243,8 @@ describe('its types', () => {
     },
   )
 
-  test('hold in a strict project that Node runs, and in what the README shows', () => {
-    // What stands for the reader's own program in the examples.
+  test('compile in a strict Node project, with the examples of the README', () => {
+    // Declarations for the parts of the examples that belong to the reader's program.
     const around = `
       declare const baseUrl: string, token: string, secret: string, lane_ref: string
       declare const vault: { read(name: string): Promise<string> }
@@ -265,7 +265,7 @@ describe('its types', () => {
         ? ''
         : `import { Lanewise as Client } from 'lanewise-client'\ndeclare const lanewise: Client, owner: Client\n`
       const imported = at > 0 && isWhole ? `import { Lanewise } from 'lanewise-client'\n` : ''
-      // A return stands for leaving the reader's own function.
+      // A `return` in an example leaves the reader's function.
       const name = `readme-${at}.ts`
       writeFileSync(
         join(project, name),
@@ -278,7 +278,7 @@ describe('its types', () => {
     expect(compile(project, ['typed.ts', ...files], options)).toBe('')
   })
 
-  test('are the contract’s, and the comparison would see one that is not', () => {
+  test('equal those of the contract, and the comparison detects a planted difference', () => {
     mkdirSync(join(root, 'client', 'dist'), { recursive: true })
     const tried = mkdtempSync(join(root, 'client', 'dist', 'compare-'))
     const options = {

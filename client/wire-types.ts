@@ -1,7 +1,7 @@
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
 
-/** A schema of the contract, which is JSON Schema: as much of it as the contract uses. */
+/** The subset of JSON Schema that the contract uses. */
 interface Schema {
   readonly type?: string
   readonly description?: string
@@ -15,8 +15,8 @@ interface Schema {
 }
 
 /**
- * The types of everything that travels, written out from the contract's schemas: what stands in the published package for
- * `client/src/wire.ts`, so that it needs neither the contract nor the package of its schemas.
+ * Generates the request and response types from the contract's schemas. In the published package they replace
+ * `client/src/wire.ts`, so that the package depends on neither the contract nor the schema library.
  */
 export function wireTypes(): string {
   const entries = (allEndpoints as readonly Endpoint[]).map(
@@ -28,7 +28,7 @@ export function wireTypes(): string {
     readonly answer: ${typeOf(endpoint.answer as Schema, '    ', 'answered')}
   }`,
   )
-  return `/** What each operation of Lanewise takes and answers, by its name. Written from the service's contract. */
+  return `/** The request and response types of each Lanewise operation, by name. Generated from the service's contract. */
 export interface Operations {
 ${entries.join('\n')}
 }
@@ -37,7 +37,7 @@ ${entries.join('\n')}
 
 const plainTypes: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'null'])
 
-/** Absent members of what is sent may also be null or undefined, which the service takes for absent. */
+/** Optional members of a request may also be null or undefined, which the service treats as absent. */
 type Direction = 'sent' | 'answered'
 
 function typeOf(schema: Schema, indent: string, direction: Direction): string {
@@ -56,7 +56,7 @@ function typeOf(schema: Schema, indent: string, direction: Direction): string {
       : recordType(schema, indent, direction)
   }
   if (schema.type !== undefined && plainTypes.has(schema.type)) return schema.type
-  throw new Error(`A schema of the contract has the type ${schema.type}, which has no type here yet.`)
+  throw new Error(`The contract has a schema of type ${schema.type}, which wire-types.ts does not support.`)
 }
 
 function recordType({ patternProperties = {} }: Schema, indent: string, direction: Direction): string {

@@ -1,4 +1,4 @@
-import { isLanewiseFailure, isPassing, type LanewiseFailure } from '#client/failures.ts'
+import { isLanewiseFailure, isTransient, type LanewiseFailure } from '#client/failures.ts'
 
 /** What each exit code means: the help and the documentation list them, and a test compares. */
 export const exits = {
@@ -43,7 +43,7 @@ export class CommandFailed extends Error {
 export function exitOf(failure: LanewiseFailure): Exit {
   if (failure.code === 'aborted') return 130
   if (failure.code === 'invalid-argument' || failure.code === 'invalid-configuration') return 2
-  if (isPassing(failure)) return 5
+  if (isTransient(failure)) return 5
   if (failure.status === 401 || failure.status === 403) return 3
   return failure.status === 404 ? 4 : 1
 }

@@ -1,6 +1,6 @@
 import { ClientError, isProblemBody, NoAnswer, ServiceProblem, UnreadableAnswer } from './failures.ts'
 
-/** An answer whose body has arrived. */
+/** A response with its complete body. */
 export interface Received {
   readonly status: number
   readonly headers: Headers
@@ -10,56 +10,57 @@ export interface Received {
 export interface Attempt {
   readonly url: string
   readonly init: RequestInit
-  /** How long the whole answer may take, its body included. */
+  /** Timeout for the whole response, including its body. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
-  /** Another fetch than the platform's, for tests and for proxies. */
+  /** Replaces the platform's `fetch`, for tests and proxies. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** The longest time that a timer takes: one that is set to more fires at once. */
+/** The longest delay of a timer. A timer with a longer delay fires immediately. */
 export const timerMsMax = 2 ** 31 - 1
 
 /**
- * Sends one request once and waits for the whole answer. The only fetch of the package, and of the dashboard.
+ * Sends one request once and waits for the whole response. This package and the dashboard call `fetch` only here.
  *
- * @throws NoAnswer when nothing came back, in time, or before the caller gave up
+ * @throws NoAnswer if the connection failed, the request timed out, or the caller aborted it
  */
 export async function receive({ url, init, timeoutMs, signal, fetch }: Attempt): Promise<Received> {
-  const giveUp = new AbortController()
-  const abort = () => giveUp.abort(signal?.reason)
+  const controller = new AbortController()
+  const abort = () => controller.abort(signal?.reason)
   if (signal?.aborted === true) throw aborted(signal)
   signal?.addEventListener('abort', abort, { once: true })
   let isLate = false
   const timer = setTimeout(
     () => {
       isLate = true
-      giveUp.abort()
+      controller.abort()
     },
     Math.min(timeoutMs, timerMsMax),
   )
   try {
-    // Called without an object before it: browsers refuse a fetch that is the member of something else.
+    // Called as a plain function: browsers reject a `fetch` that is called as a method of another object.
     const send = fetch ?? globalThis.fetch
-    const response = await send(url, { ...init, signal: giveUp.signal })
+    const response = await send(url, { ...init, signal: controller.signal })
     return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
-    if (signal !== undefined && giveUp.signal.aborted && !isLate) throw aborted(signal)
-    if (isLate) throw new NoAnswer('timeout', `There was no whole answer within ${timeoutMs} ms.`, error)
-    throw new NoAnswer('network', 'The service could not be reached, or the connection was cut.', error)
+    if (signal !== undefined && controller.signal.aborted && !isLate) throw aborted(signal)
+    if (isLate)
+      throw new NoAnswer('timeout', `The service did not respond completely within ${timeoutMs} ms.`, error)
+    throw new NoAnswer('network', 'The service could not be reached, or the connection was lost.', error)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
 }
 
-/** A call that its caller aborted; the cause is the reason of the signal. */
+/** The failure of a call that its caller aborted. The cause is the reason of the signal. */
 export function aborted(signal: AbortSignal): NoAnswer {
   return new NoAnswer('aborted', 'The caller aborted the call.', signal.reason)
 }
 
 /**
- * The text of a good answer.
+ * The text of a successful response.
  *
  * @throws ServiceProblem, UnreadableAnswer
  */
@@ -81,7 +82,7 @@ function jsonOrUndefined(text: string): unknown {
   }
 }
 
-/** Seconds of `Retry-After`, which is a number or a date; the answer's own Date says what the date is from. */
+/** Seconds of `Retry-After`, which is a number or a date. A date is compared with the response's Date header. */
 function readRetryAfter(headers: Headers): number | null {
   const value = headers.get('Retry-After')
   if (value === null) return null
@@ -91,9 +92,9 @@ function readRetryAfter(headers: Headers): number | null {
 }
 
 /**
- * An address with its parameters filled in; a query value that is absent, null or empty is left out.
+ * A URL path with its parameters filled in. Query values that are absent, null or empty are omitted.
  *
- * @throws ClientError for a value that an address cannot carry, or that would make it another address
+ * @throws ClientError for a value that a URL cannot contain, or that would change the path
  * @example addressOf('/api/lanes/{lane_ref}', { lane_ref: '7-1-1' }, {}) // '/api/lanes/7-1-1'
  */
 export function addressOf(path: string, params: object | undefined, query: object | undefined): string {
@@ -107,7 +108,9 @@ export function addressOf(path: string, params: object | undefined, query: objec
   return pairs.length === 0 ? address : `${address}?${new URLSearchParams(pairs)}`
 }
 
-/** `.` and `..` stay as they are when they are encoded, and lead to another address. */
+/**
+ * Encodes a path segment. Rejects `.` and `..`, because encoding does not change them and they lead to another path.
+ */
 function pathPart(name: string, value: unknown): string {
   const text = textual(name, value)
   if (text === '' || text === '.' || text === '..') {
@@ -116,7 +119,7 @@ function pathPart(name: string, value: unknown): string {
   try {
     return encodeURIComponent(text)
   } catch (error) {
-    throw new ClientError('invalid-argument', `${name} holds half of a Unicode character.`, error)
+    throw new ClientError('invalid-argument', `${name} contains an unpaired surrogate.`, error)
   }
 }
 

@@ -1,21 +1,21 @@
-/** The interface asks for 300 to 500 ms between what somebody types and what is asked for it. */
+/** The pause before a request while a person types. The interface recommends 300 to 500 ms. */
 export const typingPauseMs = 400
 
 export interface Debounced<Question, Answer> {
   /**
-   * Asks once the questions pause. Resolves to undefined for a question that a later one, or `cancel`, has overtaken:
-   * what it was answered, if it was sent at all, is dropped.
+   * Sends the query after a pause. Resolves to undefined if a later query or `cancel` replaced this one; its
+   * response, if any, is discarded.
    */
   (question: Question): Promise<Answer | undefined>
-  /** Drops the question that waits or is under way. */
+  /** Discards the query that is waiting or in progress. */
   cancel(): void
 }
 
 /**
- * For fields that ask while somebody types: waits for a pause, asks for the last question only, gives up the request
- * before it, and never lets an older answer take a newer one's place.
+ * Debounces queries while a person types: waits for a pause, sends only the last query, aborts the request before it,
+ * and never lets an older response replace a newer one.
  *
- * @param ask gets the question and a signal to hand on
+ * @param ask receives the query and a signal to pass to the request
  * @example const ask = debounce((offer: MarkupQuery, signal) => lanewise.markup(offer, { signal }))
  *   input.oninput = async () => { const advice = await ask(offerOf(form)); if (advice !== undefined) show(advice) }
  */
@@ -27,19 +27,19 @@ export function debounce<Question, Answer>(
   const debounced = (question: Question) => {
     drop()
     return new Promise<Answer | undefined>((resolve, reject) => {
-      const giveUp = new AbortController()
+      const controller = new AbortController()
       const timer = setTimeout(() => {
-        ask(question, giveUp.signal).then(
-          (answer) => resolve(giveUp.signal.aborted ? undefined : answer),
+        ask(question, controller.signal).then(
+          (answer) => resolve(controller.signal.aborted ? undefined : answer),
           (failure: unknown) => {
-            if (giveUp.signal.aborted) resolve(undefined)
+            if (controller.signal.aborted) resolve(undefined)
             else reject(failure)
           },
         )
       }, pauseMs)
       drop = () => {
         clearTimeout(timer)
-        giveUp.abort()
+        controller.abort()
         resolve(undefined)
       }
     })

@@ -13,7 +13,7 @@ import {
   type LanewiseOptions,
   signatureHeaders,
 } from './index.ts'
-import { usualPatience, waitMs } from './retry.ts'
+import { defaultPatience, waitMs } from './retry.ts'
 
 const offer = { origin: 'Dallas, TX', destination: 'Atlanta, GA', proposed_rate: 2150 } as const
 const lane = { origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' } as const
@@ -63,7 +63,7 @@ describe('a signed write', () => {
     },
   )
 
-  test('sends the very bytes that were signed, and an own text as it is', async () => {
+  test('sends exactly the signed bytes, and a given text unchanged', async () => {
     server.play(done)
     const text = '{ "lane_ref":"48211093754-1-1",  "truck_cost": 1820.50 }'
     await client().shipmentUpdate(text)
@@ -75,7 +75,7 @@ describe('a signed write', () => {
     expect(sent?.headers['x-service-signature']).toBe(`sha256=${digest}`)
   })
 
-  test('is repeated with the same time, bytes and signature, so that the service knows it for the same', async () => {
+  test('is repeated with the same time, bytes and signature, so that the service recognizes the repeat', async () => {
     server.play('cut', problemScene(503, 'unavailable'), { status: 502, body: '<h1>Bad gateway</h1>' }, done)
     expect(await client().shipmentUpdate({ lane_ref: '7-1-1', truck_cost: 1820.5 })).toEqual(done.body)
     expect(server.arrived).toHaveLength(4)
@@ -83,7 +83,7 @@ describe('a signed write', () => {
     expect(new Set(signatures).size).toBe(1)
   })
 
-  test('is signed anew once its time has become old', async () => {
+  test('gets a new signature when the old one expires', async () => {
     const clock = vi.spyOn(Date, 'now').mockReturnValue(1_772_373_600_000)
     try {
       server.play('cut', done)
@@ -99,7 +99,7 @@ describe('a signed write', () => {
     }
   })
 
-  test('takes the service’s clock from its refusal, once, and keeps it', async () => {
+  test('adopts the service’s clock from an error response, once, and keeps the offset', async () => {
     const serverTime = Math.floor(Date.now() / 1000) + 4_000
     const refusal = problemScene(401, 'timestamp-out-of-window', { members: { server_time: serverTime } })
     const lanewise = client()
@@ -117,15 +117,15 @@ describe('a signed write', () => {
   })
 })
 
-describe('tries', () => {
-  test('wait as long as Retry-After says', async () => {
+describe('retries', () => {
+  test('wait for Retry-After', async () => {
     server.play(problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '1' } }), ok)
     await client().markup(offer)
     const [first, second] = server.arrived
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(990)
   })
 
-  test('end at once where the wait would outlast the time there is', async () => {
+  test('stop immediately if the wait would exceed the deadline', async () => {
     server.play(problemScene(503, 'unavailable', { headers: { 'Retry-After': '30' } }))
     const failure = await failureOf(client({ patience: { timeoutMs: 5_000 } }).markup(offer))
     expect(failure).toMatchObject({
@@ -136,7 +136,7 @@ describe('tries', () => {
     })
   })
 
-  test('wait out the rate limit of the brokerage, however often it refuses, until the time ends', async () => {
+  test('continue after any number of rate limit refusals until the deadline', async () => {
     const refusal = problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '0' } })
     const impatient = { retries: 1, timeoutMs: 3_000 }
     server.play(refusal, refusal, refusal, refusal, refusal, ok)
@@ -150,7 +150,7 @@ describe('tries', () => {
     expect(await failureOf(client({ patience: { retries: 0 } }).markup(offer))).toMatchObject({ attempts: 1 })
   })
 
-  test('stop the other calls of the client, too, while the rate limit refuses', async () => {
+  test('pause the other calls of the client during a rate limit refusal', async () => {
     server.play(problemScene(429, 'quota-exceeded', { headers: { 'Retry-After': '1' } }), ok)
     let other: Promise<unknown> | undefined
     const lanewise = client({
@@ -165,14 +165,14 @@ describe('tries', () => {
     for (const atMs of later) expect(atMs - (first ?? 0)).toBeGreaterThanOrEqual(990)
   })
 
-  test('double a bound below which chance decides', () => {
-    const bounds = [1, 2, 3, 4, 5, 6, 7].map((attempt) => waitMs(attempt, null, usualPatience, () => 1))
+  test('use random waits below a bound that doubles', () => {
+    const bounds = [1, 2, 3, 4, 5, 6, 7].map((attempt) => waitMs(attempt, null, defaultPatience, () => 1))
     expect(bounds).toEqual([250, 500, 1000, 2000, 4000, 8000, 8000])
-    expect(waitMs(3, null, usualPatience, () => 0)).toBe(0)
-    expect(waitMs(1, 2, usualPatience, () => 0.5)).toBe(2125)
+    expect(waitMs(3, null, defaultPatience, () => 0)).toBe(0)
+    expect(waitMs(1, 2, defaultPatience, () => 0.5)).toBe(2125)
   })
 
-  test('are not made where they would not help', async () => {
+  test('are not made after permanent failures', async () => {
     for (const [status, code] of [
       [401, 'token-expired'],
       [404, 'lane-not-found'],
@@ -185,13 +185,13 @@ describe('tries', () => {
     }
   })
 
-  test('end after so many', async () => {
+  test('stop after the configured number', async () => {
     server.play('cut')
     const failure = await failureOf(client({ patience: { retries: 2 } }).laneInsight(lane))
     expect(failure).toMatchObject({ code: 'network', attempts: 3, status: null })
   })
 
-  test('of what must not happen twice are made only where nothing was done', async () => {
+  test('of a call that is not idempotent are made only if the request was not processed', async () => {
     server.play('cut', done)
     expect((await failureOf(client().createServiceToken({ name: 'tms' }))).code).toBe('network')
     server.play(problemScene(503, 'unavailable'), done)
@@ -203,7 +203,7 @@ describe('tries', () => {
 })
 
 describe('a failure', () => {
-  test('is one of a union of codes, with what the service said', async () => {
+  test('has a code from the union, with the details from the service', async () => {
     const errors = [{ parameter: 'origin', code: 'missing', detail: 'origin is missing.' }]
     server.play(problemScene(422, 'validation-failed', { members: { errors } }))
     const failure = await failureOf(client().markup(offer))
@@ -213,7 +213,7 @@ describe('a failure', () => {
     expect(failure.message).toBe('It is validation-failed.')
   })
 
-  test('that this package does not know yet is told by its type', async () => {
+  test('with an unknown code has the type of the problem', async () => {
     server.play(problemScene(418, 'teapot'))
     const failure = await failureOf(client().markup(offer))
     expect(failure.code).toBe('unknown-problem')
@@ -240,7 +240,7 @@ describe('a failure', () => {
     expect(server.arrived).toHaveLength(1)
   })
 
-  test('of a caller that aborts comes at once, and counts what was sent', async () => {
+  test('after an abort is immediate, and counts the requests sent', async () => {
     server.play('silence')
     const first = new AbortController()
     const sent = client().shipmentUpdate({ lane_ref: '7-1-1' }, { signal: first.signal })
@@ -277,13 +277,13 @@ describe('a failure', () => {
     expect(server.arrived).toEqual([])
   })
 
-  test('counts the request that was signed again by the clock of the service', async () => {
+  test('counts the request that was signed again with the service’s clock', async () => {
     const serverTime = Math.floor(Date.now() / 1000) + 4_000
     server.play(problemScene(401, 'timestamp-out-of-window', { members: { server_time: serverTime } }))
     expect((await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }))).attempts).toBe(2)
   })
 
-  test('in all takes no longer than the caller’s own time', async () => {
+  test('occurs within the caller’s timeout', async () => {
     server.play('silence')
     const began = performance.now()
     const failure = await failureOf(client().markup(offer, { timeoutMs: 60 }))
@@ -291,7 +291,7 @@ describe('a failure', () => {
     expect(performance.now() - began).toBeLessThan(2_000)
   })
 
-  test('does not come of endless patience', async () => {
+  test('does not result from infinite timeouts', async () => {
     server.play(ok)
     const endless = client({ patience: { attemptTimeoutMs: Number.POSITIVE_INFINITY } })
     expect(await endless.markup(offer, { timeoutMs: Number.POSITIVE_INFINITY })).toEqual(ok.body)
@@ -370,7 +370,7 @@ describe('a failure', () => {
     expect(server.arrived).toEqual([])
   })
 
-  test('names a wrong option or credential before anything is sent', async () => {
+  test('names an invalid option or credential before a request is sent', async () => {
     server.play(ok)
     const made = (options: Partial<LanewiseOptions>) =>
       failureOf(Promise.resolve().then(() => new Lanewise({ baseUrl: server.url, ...options })))
@@ -418,7 +418,7 @@ describe('a failure', () => {
     expect(server.arrived).toEqual([])
   })
 
-  test('that nobody foresaw is a failure of the client, too', async () => {
+  test('from an unexpected error is also a LanewiseFailure', async () => {
     const signal = anything({
       aborted: false,
       addEventListener: () => {
@@ -432,7 +432,7 @@ describe('a failure', () => {
     })
   })
 
-  test('is written whole as JSON, with its cause', async () => {
+  test('is serialized completely as JSON, with its cause', async () => {
     const gone = client({ baseUrl: 'http://127.0.0.1:1', patience: { retries: 0 } })
     const failure = await failureOf(gone.markup(offer))
     expect(JSON.parse(JSON.stringify(failure))).toMatchObject({
@@ -447,13 +447,13 @@ describe('a failure', () => {
     })
   })
 
-  test('says whether the same call may be sent again', async () => {
+  test('reports whether the same call can be sent again', async () => {
     server.play('cut')
     const once = { patience: { retries: 0 } }
     expect(await failureOf(client(once).shipmentUpdate({ lane_ref: '7-1-1' }))).toMatchObject({
       retryable: true,
     })
-    // A token may have been made although no answer came: a second call would make another.
+    // A token may have been created although no response arrived. A second call would create another one.
     expect(await failureOf(client(once).createServiceToken({ name: 'tms' }))).toMatchObject({
       retryable: false,
     })
@@ -462,8 +462,8 @@ describe('a failure', () => {
   })
 })
 
-describe('remembered answers', () => {
-  test('spare a second question, and each caller may change a copy of its own', async () => {
+describe('cached responses', () => {
+  test('avoid a second request, and each caller gets its own copy', async () => {
     server.play({ status: 200, body: { found: true, wins: [1, 2] } })
     const lanewise = client()
     const first = (await lanewise.laneInsight(lane)) as unknown as { wins: number[] }
@@ -475,7 +475,7 @@ describe('remembered answers', () => {
     expect(server.arrived).toHaveLength(3)
   })
 
-  test('are as old as the interface allows at most: 5 minutes a rate, 15 minutes a lane', async () => {
+  test('expire as the interface requires: after 5 minutes for a rate, 15 minutes for a lane', async () => {
     server.play(ok)
     const lanewise = client()
     const ask = async () => {
@@ -499,7 +499,7 @@ describe('remembered answers', () => {
     }
   })
 
-  test('are of one token, bounded, and can be switched off', async () => {
+  test('are per token, limited in number, and can be disabled', async () => {
     server.play(ok)
     let now = 'one'
     const two = client({ token: () => now, cache: { entriesMax: 2 } })
@@ -519,7 +519,7 @@ describe('remembered answers', () => {
     expect(server.arrived).toHaveLength(2)
   })
 
-  test('are forgotten with an own write, and so is a question that began before it', async () => {
+  test('are cleared by a write, as is a read that began before it', async () => {
     server.play(ok)
     const lanewise = client()
     await lanewise.laneInsight(lane)
@@ -538,7 +538,7 @@ describe('remembered answers', () => {
     expect(server.arrived).toHaveLength(2)
   })
 
-  test('are not made of failures', async () => {
+  test('do not include failures', async () => {
     server.play(problemScene(404, 'not-found'), ok)
     const lanewise = client()
     await failureOf(lanewise.laneInsight(lane))
@@ -546,7 +546,7 @@ describe('remembered answers', () => {
   })
 })
 
-describe('the metadata of an answer', () => {
+describe('the metadata of a response', () => {
   const headers = {
     'Request-Id': 'r-9',
     'Idempotent-Replayed': 'true',
@@ -575,7 +575,7 @@ describe('the metadata of an answer', () => {
     expect(file).toMatchObject({ data: 'a,b\n', meta: { replayed: false, ignored: [], rateLimit: null } })
   })
 
-  test('says that an answer was cached, and is a copy for each caller', async () => {
+  test('reports a cached response, and is a copy for each caller', async () => {
     server.play({ ...ok, headers })
     const lanewise = client()
     const first = await lanewise.markup(offer).withMeta()
@@ -583,19 +583,19 @@ describe('the metadata of an answer', () => {
     const { data, meta } = await lanewise.markup(offer).withMeta()
     expect(data).toEqual(first.data)
     expect([first.meta.fromCache, meta.fromCache]).toEqual([false, true])
-    // What the limit had left minutes ago is not what it has now.
+    // The remaining limit of minutes ago is outdated.
     expect(meta).toMatchObject({ requestId: 'r-9', rateLimit: null })
     expect(meta.headers.get('Request-Id')).toBe('r-9')
     expect(server.arrived).toHaveLength(1)
   })
 
-  test('of a call that fails is in the failure, of which there is one', async () => {
+  test('of a failed call is in the single failure', async () => {
     server.play(problemScene(404, 'lane-not-found'))
     const failure = await failureOf(client().shipmentUpdate({ lane_ref: '7-1-1' }).withMeta())
     expect(failure).toMatchObject({ code: 'lane-not-found', requestId: 'r-1' })
   })
 
-  test('a strict client asks for an error instead of an ignored field, and its answers are kept apart', async () => {
+  test('a strict client gets an error for an unknown field, and has separate cache entries', async () => {
     server.play(ok)
     const lanewise = client({ strict: true })
     await lanewise.laneInsight(lane)
@@ -604,8 +604,8 @@ describe('the metadata of an answer', () => {
   })
 })
 
-describe('equal questions at once', () => {
-  test('are one request, given up when nobody waits for it any more', async () => {
+describe('equal concurrent calls', () => {
+  test('share one request, which is aborted when no caller waits for it', async () => {
     server.play(ok)
     const lanewise = client()
     const giveUp = new AbortController()
@@ -627,8 +627,8 @@ describe('equal questions at once', () => {
   })
 })
 
-describe('a debounced question', () => {
-  test('asks for the last only, and drops what is overtaken', async () => {
+describe('a debounced query', () => {
+  test('sends only the last query, and discards replaced ones', async () => {
     const asked: string[] = []
     const givenUp: string[] = []
     const ask = debounce(
@@ -657,7 +657,7 @@ describe('a debounced question', () => {
   })
 })
 
-test('hooks see what happens, and never a token or a secret; a hook that throws harms nothing', async () => {
+test('hooks receive events without tokens or secrets, and a throwing hook has no effect', async () => {
   server.play(problemScene(503, 'unavailable'), done)
   const events: LanewiseEvent[] = []
   const lanewise = client({

@@ -1,4 +1,5 @@
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
+import { AnswerCache, type Progress } from './answer-cache.ts'
 import { aborted, addressOf, goodText, type Received, receive } from './call.ts'
 import { asFailure, ClientError, ServiceProblem } from './failures.ts'
 import { RequestLimiter } from './limiter.ts'
@@ -12,18 +13,18 @@ import {
   type LanewiseOptions,
   patienceOf,
 } from './options.ts'
-import { type Progress, RememberedAnswers } from './remembered.ts'
 import { type Patience, withRetries } from './retry.ts'
 import type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 import { bodyBytes, signatureHeaders } from './sign.ts'
 
 export const clientVersion = '0.1.0'
 
-/** All tries of an update carry one signature until it is this old: a service that saw the first recognizes the others. */
+/** All attempts of an update use the same signature up to this age, so that the service recognizes them as repeats. */
 const signatureLifetimeMs = 240_000
 
 /**
- * A client of one brokerage at one service. Make one and keep it: it caches answers, keeps to the rate limit, and knows the service's clock.
+ * A client for one brokerage at one service. Create one instance and reuse it: it caches responses, respects the rate
+ * limit, and tracks the offset of the service's clock.
  *
  * @example
  * const lanewise = new Lanewise({ baseUrl: 'https://lanewise.example.com', token, secret })
@@ -33,18 +34,16 @@ export class Lanewise {
   readonly #options: LanewiseOptions
   readonly #base: string
   readonly #patience: Patience
-  readonly #remembered: RememberedAnswers
+  readonly #cache: AnswerCache
   readonly #limiter: RequestLimiter | null
-  /** How far the service's clock is ahead of this machine's, as far as it told. */
+  /** How far the service's clock is ahead of this machine's clock, as last reported by the service. */
   #clockOffsetMs = 0
 
   constructor(options: LanewiseOptions) {
     this.#options = { ...options }
     this.#base = baseOf(options?.baseUrl)
     this.#patience = patienceOf(options.patience)
-    this.#remembered = new RememberedAnswers(
-      options.cache === false ? 0 : (options.cache?.entriesMax ?? 1_000),
-    )
+    this.#cache = new AnswerCache(options.cache === false ? 0 : (options.cache?.entriesMax ?? 1_000))
     this.#limiter = limiterOf(options.rateLimit)
   }
 
@@ -53,20 +52,20 @@ export class Lanewise {
     return this.call('markup', { query }, options)
   }
 
-  /** What the brokerage's own quotes say about a lane. Cached for 15 minutes. */
+  /** History, scores, signals and a summary of a lane. Cached for 15 minutes. */
   laneInsight(query: Query<'lane-insight'>, options?: CallOptions): PendingAnswer<Answer<'lane-insight'>> {
     return this.call('lane-insight', { query }, options)
   }
 
   /**
-   * Markup and insight for up to 1,000 lanes in one call, each with a result of its own, in order. It counts as one request of
-   * the brokerage's limit for each hundred lanes, and is not cached.
+   * Markup and insight for up to 1,000 lanes in one call, with one result per lane, in order. Every hundred lanes
+   * count as one request against the brokerage's rate limit. Not cached.
    */
   insightBatch(body: Body<'insight-batch'>, options?: CallOptions): PendingAnswer<Answer<'insight-batch'>> {
     return this.call('insight-batch', { body }, options)
   }
 
-  /** Shipments, newest first or as asked, with the totals of the whole selection. */
+  /** Shipments, by default newest first, with totals over all matching shipments. */
   shipments(
     query: Query<'integration-shipments'> = {},
     options?: CallOptions,
@@ -75,8 +74,8 @@ export class Lanewise {
   }
 
   /**
-   * Pushes booked revenue and cost for a lane. An object is serialized once, and those bytes are signed and sent; a string
-   * or bytes of your own are sent as they are. It is safe to repeat, and repeated for you after failures that may pass.
+   * Pushes booked revenue and cost for a lane. An object is serialized once, and these bytes are signed and sent. A
+   * string or a byte array is sent unchanged. The call is idempotent and is retried after transient failures.
    */
   shipmentUpdate(
     update: Body<'shipment-update'> | string | Uint8Array,
@@ -86,7 +85,7 @@ export class Lanewise {
   }
 
   /**
-   * Reports that the booking of a lane fell through: a signed shipment update with `cancelled: true`. Safe to repeat. A newer
+   * Cancels the booking of a lane with a signed shipment update with `cancelled: true`. Idempotent. A newer
    * `shipmentUpdate` of the lane books it again.
    */
   cancelBooking(
@@ -99,7 +98,9 @@ export class Lanewise {
     )
   }
 
-  /** Makes a service token. Needs the token of an admin's or owner's sign-in; the plaintext is in this answer only. */
+  /**
+   * Creates a service token. Requires the dashboard token of an admin or owner. Only this response has the plaintext.
+   */
   createServiceToken(
     body: Body<'create-service-token'>,
     options?: CallOptions,
@@ -115,7 +116,10 @@ export class Lanewise {
     return this.call('revoke-service-token', { params: { id } }, options)
   }
 
-  /** Makes a signing secret. Needs the token of an admin's or owner's sign-in; the plaintext is in this answer only. */
+  /**
+   * Creates a signing secret. Requires the dashboard token of an admin or owner. Only this response has the
+   * plaintext.
+   */
   createSigningSecret(
     body: Body<'create-signing-secret'>,
     options?: CallOptions,
@@ -127,7 +131,7 @@ export class Lanewise {
     return this.call('list-signing-secrets', {}, options)
   }
 
-  /** Makes the successor of a secret; the old one is accepted until the overlap ends. */
+  /** Creates a successor of a secret. The old secret is accepted until the overlap ends. */
   rotateSigningSecret(
     id: number,
     body: Body<'rotate-signing-secret'> = {},
@@ -140,13 +144,13 @@ export class Lanewise {
     return this.call('revoke-signing-secret', { params: { id } }, options)
   }
 
-  /** Forgets every cached answer, such as when the token becomes another brokerage's. */
+  /** Clears the cache, for example when the token changes to another brokerage. */
   forget(): void {
-    this.#remembered.forget()
+    this.#cache.forget()
   }
 
   /**
-   * Calls any operation of the service by the name it has in the OpenAPI document, with its types.
+   * Calls any operation of the service by its operation id in the OpenAPI document, with its types.
    *
    * @throws LanewiseFailure: switch on its `code`
    * @example const { lanes } = await lanewise.call('list-lanes', { query: { outcome: 'pending' } })
@@ -164,54 +168,58 @@ export class Lanewise {
     sent: Sent<Name>,
     options: CallOptions,
   ): Promise<AnswerWithMeta<Answer<Name>>> {
-    let call: Asked | undefined
+    let call: PreparedCall | undefined
     try {
-      call = askedOf(name, sent, options)
+      call = prepareCall(name, sent, options)
       const token = await credentialOf(this.#options.token, 'token')
-      const { received, fromCache } = await this.#received(call, token)
+      const { received, fromCache } = await this.#cachedOrSent(call, token)
       const data = call.facts.answerKind === 'csv' ? received.text : JSON.parse(received.text)
       return { data, meta: metaOf(received, fromCache) }
     } catch (thrown) {
       const failure = asFailure(thrown)
-      if (call !== undefined) this.#tell(call, { kind: 'failed', failure })
+      if (call !== undefined) this.#emit(call, { kind: 'failed', failure })
       throw failure
     } finally {
-      // Also after a failure: a write without an answer may have been done.
+      // Also after a failure, because a write without a response may have succeeded.
       if (call?.facts.isRead === false && this.#options.forgetAfterWrite !== false) this.forget()
     }
   }
 
-  async #received(
-    call: Asked,
+  async #cachedOrSent(
+    call: PreparedCall,
     token: string | undefined,
   ): Promise<{ received: Received; fromCache: boolean }> {
     const { options, address, facts } = call
     if (facts.cacheSeconds === 0 || this.#options.cache === false) {
-      return { received: await this.#ask(call, token, options.signal, { sends: 0 }), fromCache: false }
+      return {
+        received: await this.#sendWithRetries(call, token, options.signal, { sends: 0 }),
+        fromCache: false,
+      }
     }
-    // Another token may be another brokerage's: an answer to one is not for the other. A strict call may be refused.
+    // The key includes the token, which may belong to another brokerage, and strictness, because a strict call may
+    // fail.
     const key = `${token}\n${this.#isStrict(call)}\n${address}`
-    const found = options.cache === false ? undefined : this.#remembered.get(key)
+    const found = options.cache === false ? undefined : this.#cache.get(key)
     if (found !== undefined) {
-      this.#tell(call, { kind: 'remembered' })
+      this.#emit(call, { kind: 'remembered' })
       return { received: found, fromCache: true }
     }
-    const received = await this.#remembered.share(
+    const received = await this.#cache.share(
       key,
       facts.cacheSeconds * 1000,
       options.signal,
-      (signal, progress) => this.#ask(call, token, signal, progress),
+      (signal, progress) => this.#sendWithRetries(call, token, signal, progress),
     )
     return { received, fromCache: false }
   }
 
-  #isStrict({ options }: Asked): boolean {
+  #isStrict({ options }: PreparedCall): boolean {
     return options.strict ?? this.#options.strict ?? false
   }
 
-  /** A good answer, after as many tries as patience allows. */
-  async #ask(
-    call: Asked,
+  /** A successful response, after at most the configured number of attempts. */
+  async #sendWithRetries(
+    call: PreparedCall,
     token: string | undefined,
     signal: AbortSignal | undefined,
     progress: Progress,
@@ -229,11 +237,11 @@ export class Lanewise {
           isRepeatable: options.isRepeatable ?? facts.isRepeatable,
           signal,
           onRetry: (failure, waitMs) =>
-            this.#tell(call, { kind: 'retrying', attempt: progress.sends, waitMs, failure }),
+            this.#emit(call, { kind: 'retrying', attempt: progress.sends, waitMs, failure }),
         },
         () =>
           send().catch((failure: unknown) => {
-            if (signed === null || !this.#correctsClock(call, failure, signed)) throw failure
+            if (signed === null || !this.#correctClock(call, failure, signed)) throw failure
             return send()
           }),
       )
@@ -244,8 +252,11 @@ export class Lanewise {
     }
   }
 
-  /** Sends the request once, when the rate limit has room for it. */
-  async #send(call: Asked, { token, signed, patience, endAt, signal, progress }: Sending): Promise<Received> {
+  /** Sends the request once, as soon as the rate limit allows it. */
+  async #send(
+    call: PreparedCall,
+    { token, signed, patience, endAt, signal, progress }: Sending,
+  ): Promise<Received> {
     const { facts, bytes } = call
     const limiter = facts.isLimited ? this.#limiter : null
     const answered = await limiter?.take(endAt, progress.sends > 0, signal)
@@ -257,7 +268,7 @@ export class Lanewise {
       }
       if (signal?.aborted === true) throw aborted(signal)
       const attempt = ++progress.sends
-      this.#tell(call, { kind: 'sent', attempt })
+      this.#emit(call, { kind: 'sent', attempt })
       const began = performance.now()
       const received = await receive({
         url: this.#base + call.address,
@@ -265,16 +276,16 @@ export class Lanewise {
           method: facts.method,
           headers,
           ...(bytes === undefined ? {} : { body: bytes }),
-          // A token is for this service: no redirect carries it elsewhere, and no cookie travels beside it.
+          // The token must not follow a redirect to another host, and cookies must not be sent with it.
           redirect: 'manual',
-          ...(isKeptByBrowser ? { credentials: 'omit', cache: 'no-store' } : {}),
+          ...(isBrowser ? { credentials: 'omit', cache: 'no-store' } : {}),
         },
         timeoutMs: Math.max(1, Math.ceil(Math.min(patience.attemptTimeoutMs, endAt - began))),
         signal,
         fetch: this.#options.fetch,
       })
       const { requestId, replayed, ignored } = metaOf(received, false)
-      this.#tell(call, {
+      this.#emit(call, {
         kind: 'answered',
         attempt,
         status: received.status,
@@ -295,16 +306,19 @@ export class Lanewise {
   }
 
   /**
-   * Makes the headers of a signed write. The signature stays the same for all tries, so that the service recognizes a
-   * repeat; it is made anew when it has become old, or when the clock was wrong.
+   * Creates the headers of a signed write. All attempts use the same signature, so that the service recognizes a
+   * repeat. A new signature is created if the old one has expired or the clock was wrong.
    */
-  async #signer({ bytes, name }: Asked): Promise<Signer> {
+  async #signer({ bytes, name }: PreparedCall): Promise<Signer> {
     const secret = await credentialOf(this.#options.secret, 'secret')
     if (secret === undefined) {
-      throw new ClientError('invalid-configuration', `${name} is signed: give the client a secret.`)
+      throw new ClientError(
+        'invalid-configuration',
+        `${name} is a signed operation: configure the client with a secret.`,
+      )
     }
     if (!ArrayBuffer.isView(bytes)) {
-      throw new ClientError('invalid-argument', `${name} is signed: give the call a body.`)
+      throw new ClientError('invalid-argument', `${name} is a signed operation: pass a body.`)
     }
     let madeAt = 0
     let made: Record<string, string> | null = null
@@ -327,16 +341,16 @@ export class Lanewise {
     }
   }
 
-  /** The service reports its time when a signature's time is out of its window: the client accepts it once per call. */
-  #correctsClock(call: Asked, failure: unknown, signed: Signer): boolean {
+  /** The service reports its time if a signature's time is out of the window. The client adopts it once per call. */
+  #correctClock(call: PreparedCall, failure: unknown, signed: Signer): boolean {
     if (!(failure instanceof ServiceProblem) || failure.code !== 'timestamp-out-of-window') return false
     const { server_time: serverTime } = failure.problem
     if (typeof serverTime !== 'number' || !signed.correct(serverTime)) return false
-    this.#tell(call, { kind: 'clock-corrected', offByMs: this.#clockOffsetMs })
+    this.#emit(call, { kind: 'clock-corrected', offByMs: this.#clockOffsetMs })
     return true
   }
 
-  #tell({ name, facts, address }: Asked, event: EventOfItsOwn): void {
+  #emit({ name, facts, address }: PreparedCall, event: EventDetails): void {
     try {
       this.#options.onEvent?.({
         operation: name,
@@ -345,12 +359,12 @@ export class Lanewise {
         ...event,
       } as LanewiseEvent)
     } catch {
-      // A log that fails is no reason for a call to fail.
+      // A failing log hook must not fail the call.
     }
   }
 }
 
-interface Asked {
+interface PreparedCall {
   readonly name: string
   readonly facts: OperationFacts
   readonly address: string
@@ -369,29 +383,29 @@ interface Sending {
 
 interface Signer {
   headers(): Promise<Record<string, string>>
-  /** Signs by the service's clock from now on; false when that was done before. */
+  /** Signs with the service's clock from now on. Returns false if the clock was already corrected in this call. */
   correct(serverTimeSeconds: number): boolean
 }
 
 type WithoutCall<E> = E extends unknown ? Omit<E, 'operation' | 'method' | 'path'> : never
-type EventOfItsOwn = WithoutCall<LanewiseEvent>
+type EventDetails = WithoutCall<LanewiseEvent>
 
-/** Browsers keep answers and send cookies by themselves; what this package remembers, it forgets when it must. */
-const isKeptByBrowser = 'document' in globalThis
+/** In a browser, the HTTP cache and cookies must be switched off, because this package has its own cache. */
+const isBrowser = 'document' in globalThis
 
-function headersOf({ bytes, facts }: Asked, token: string | undefined): Record<string, string> {
+function headersOf({ bytes, facts }: PreparedCall, token: string | undefined): Record<string, string> {
   return {
     Accept: facts.answerKind === 'csv' ? 'text/csv' : 'application/json',
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     ...(bytes === undefined
       ? {}
       : { 'Content-Type': bytes instanceof Blob ? 'text/csv' : 'application/json' }),
-    ...(isKeptByBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
+    ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
   }
 }
 
-/** @throws ClientError for an operation that does not exist, or a value that no request can carry */
-function askedOf(name: string, sent: unknown, options: CallOptions): Asked {
+/** @throws ClientError for an operation that does not exist, or a value that a request cannot contain */
+function prepareCall(name: string, sent: unknown, options: CallOptions): PreparedCall {
   const facts = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (facts === undefined) throw new ClientError('invalid-argument', `There is no operation ${String(name)}.`)
   const { params, query, body } = (sent ?? {}) as { params?: object; query?: object; body?: unknown }

@@ -3,7 +3,7 @@ import { slidingWindow } from '#server/security/index.ts'
 import type { NoAnswer } from './failures.ts'
 import { RequestLimiter } from './limiter.ts'
 
-/** The limiter against the service's own window, by a clock that the tests move. */
+/** Tests the limiter against the service's own window, with a simulated clock. */
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
@@ -11,20 +11,22 @@ beforeEach(() => {
 })
 
 /**
- * Runs the timers of the next ten seconds, which is longer than any test here takes. Running all timers could never end:
- * test files share a process, and a poll that another file left behind would go on under this clock.
+ * Runs the timers of the next ten seconds, which is enough for every test here. `runAllTimers` might never end,
+ * because test files share a process and another file may have left a polling timer.
  */
 const runTimers = () => vi.advanceTimersByTimeAsync(10_000)
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-/** How long requests and answers travel, in milliseconds: neighbors in time may arrive closer together than they left. */
+/**
+ * Network delays of requests and responses, in milliseconds. Requests may arrive closer together than they were sent.
+ */
 const travelTimes = [3, 40, 1, 25, 0.2, 18, 7]
 
 interface Sender {
   take(endAt: number, isRepeat: boolean, signal: AbortSignal | undefined): Promise<() => void>
 }
 
-/** Sends requests all at once through a limiter, and gives when each arrived and how many the service would refuse. */
+/** Sends concurrent requests through a limiter. Returns their arrival times and how many the service would refuse. */
 async function sendAll(limiter: Sender, count: number) {
   const service = slidingWindow(10, 1_000)
   const arrivals: number[] = []
@@ -43,14 +45,14 @@ async function sendAll(limiter: Sender, count: number) {
 }
 
 describe('the limiter', () => {
-  test('sends 60 requests in about five seconds, none of which the service refuses', async () => {
+  test('sends 60 requests in about five seconds without a refusal', async () => {
     const { refused, lastMs } = await sendAll(new RequestLimiter(10, 1_000), 60)
     expect(refused).toBe(0)
     expect(lastMs).toBeGreaterThan(5_000)
     expect(lastMs).toBeLessThan(5_600)
   })
 
-  test('is needed: a window over the times of sending lets the service refuse some', async () => {
+  test('is necessary: a window over send times would cause refusals', async () => {
     const window = slidingWindow(10, 1_000)
     const bySending: Sender = {
       async take() {
@@ -64,7 +66,7 @@ describe('the limiter', () => {
     expect((await sendAll(bySending, 60)).refused).toBeGreaterThan(0)
   })
 
-  test('sends in the order in which requests came, repeats first', async () => {
+  test('sends requests in order, repeats first', async () => {
     const limiter = new RequestLimiter(1, 1_000)
     const sent: string[] = []
     const send = async (name: string, isRepeat = false) => {
@@ -78,7 +80,7 @@ describe('the limiter', () => {
     expect(sent).toEqual(['a', 'again 1', 'again 2', 'b', 'c'])
   })
 
-  test('does not wait for ever for an answer that does not come', async () => {
+  test('does not wait indefinitely for a missing response', async () => {
     const limiter = new RequestLimiter(1, 1_000)
     await limiter.take(Number.POSITIVE_INFINITY, false, undefined)
     const sentAt: number[] = []
@@ -91,7 +93,7 @@ describe('the limiter', () => {
     expect(sentAt).toEqual([began + 4_000])
   })
 
-  test('refuses at once what cannot be sent before its time ends, and at that time what it hoped to send', async () => {
+  test('rejects a request immediately if it cannot be sent before its deadline, else at the deadline', async () => {
     const limiter = new RequestLimiter(2, 1_000)
     const endAt = performance.now() + 1_500
     await limiter.take(endAt, false, undefined)
@@ -101,20 +103,20 @@ describe('the limiter', () => {
       limiter.take(endAt, false, undefined).catch((failure: NoAnswer) => {
         ends.push([`${name} ${failure.code}`, performance.now() - (endAt - 1_500)])
       })
-    // Both places may become free after a second; whoever is third in the queue has to wait for two.
+    // Both slots may become free after one second. The third request in the queue must wait for two seconds.
     const waiting = [take('first'), take('second'), take('third')]
     await vi.advanceTimersByTimeAsync(0)
     expect(ends).toEqual([['third timeout', 0]])
     await runTimers()
     await Promise.all(waiting)
-    // No answer came, so the places were held for longer.
+    // No response arrived, so the slots were held longer.
     expect(ends.slice(1)).toEqual([
       ['first timeout', 1_500],
       ['second timeout', 1_500],
     ])
   })
 
-  test('pauses every request after a refusal, and an abort leaves the queue', async () => {
+  test('pauses all requests after a refusal, and removes aborted requests from the queue', async () => {
     const limiter = new RequestLimiter(10, 1_000)
     limiter.pause(3_000)
     const sentAt: number[] = []

@@ -2,8 +2,8 @@ import { aborted, timerMsMax } from './call.ts'
 import { NoAnswer } from './failures.ts'
 
 /**
- * While no answer has arrived, the service may count a request this long after it was sent: a slow handshake comes first.
- * Longer would let a service that hangs hold up the whole client.
+ * Without a response, a request is assumed to reach the service within this time, which includes a slow handshake.
+ * With a longer time, a service that hangs would block the whole client.
  */
 const transitMsMax = 3_000
 
@@ -12,15 +12,15 @@ interface Waiting {
   readonly send: () => void
 }
 
-/** A request that counts against the limit until this time. */
+/** A request that counts against the limit until the time `until`. */
 interface Counted {
   until: number
 }
 
 /**
- * Sends at most `max` requests in any window, as the service counts them: by when they reach it. The client cannot see
- * that moment, but it lies before the answer. So a request counts until one window after its answer, and the service
- * never counts more than `max` requests of this client in a window. Requests wait in the order in which they came.
+ * Limits requests to `max` in any window, as counted by the service at their arrival. The client does not know the
+ * arrival time, but it is before the response. A request therefore counts until one window after its response, so the
+ * service never counts more than `max` requests of this client in a window. Requests wait in a FIFO queue.
  */
 export class RequestLimiter {
   readonly #max: number
@@ -36,31 +36,34 @@ export class RequestLimiter {
   }
 
   /**
-   * Resolves when a request may be sent, with the function to call when its answer has arrived.
+   * Resolves when a request may be sent, with a function to call when its response has arrived.
    *
-   * @param endAt when the call's time ends, by `performance.now()`
-   * @param isRepeat the request was sent before: it goes ahead of requests that were not
-   * @throws NoAnswer when the caller aborts, or when the request cannot be sent before the time ends
+   * @param endAt the deadline of the call, by `performance.now()`
+   * @param isRepeat whether the request was sent before. Repeats go ahead of first attempts
+   * @throws NoAnswer if the caller aborts, or if the request cannot be sent before the deadline
    */
   async take(endAt: number, isRepeat: boolean, signal: AbortSignal | undefined): Promise<() => void> {
     if (signal?.aborted === true) throw aborted(signal)
     const request =
-      this.#waiting.length === 0 && this.#hasRoom()
+      this.#waiting.length === 0 && this.#hasCapacity()
         ? this.#count()
-        : await this.#turn(endAt, isRepeat, signal)
+        : await this.#enqueue(endAt, isRepeat, signal)
     return () => {
       request.until = Math.min(request.until, performance.now() + this.#windowMs)
       this.#schedule()
     }
   }
 
-  /** Sends nothing for a while: the service refused a request, for it also counts those of other processes. */
+  /**
+   * Stops sending for a while, after the service refused a request. The service also counts requests of other
+   * processes.
+   */
   pause(forMs: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + forMs)
     this.#schedule()
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     const now = performance.now()
     for (const request of this.#counted) if (request.until <= now) this.#counted.delete(request)
     return this.#counted.size < this.#max && this.#pausedUntil <= now
@@ -72,9 +75,9 @@ export class RequestLimiter {
     return request
   }
 
-  #turn(endAt: number, isRepeat: boolean, signal: AbortSignal | undefined): Promise<Counted> {
+  #enqueue(endAt: number, isRepeat: boolean, signal: AbortSignal | undefined): Promise<Counted> {
     const ahead = isRepeat ? this.#waiting.filter((one) => one.isRepeat).length : this.#waiting.length
-    if (this.#earliestTurn(ahead) > endAt) return Promise.reject(this.#late())
+    if (this.#earliestStart(ahead) > endAt) return Promise.reject(this.#late())
     return new Promise((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer)
@@ -103,34 +106,34 @@ export class RequestLimiter {
     })
   }
 
-  /** A time before which a request with this many ahead of it cannot be sent. */
-  #earliestTurn(ahead: number): number {
+  /** A lower bound of the time at which a request with this many requests ahead of it can be sent. */
+  #earliestStart(ahead: number): number {
     const now = performance.now()
     const free = Array.from({ length: this.#max - this.#counted.size }, () => now)
     const counted = Array.from(this.#counted, ({ until }) => Math.min(until, now + this.#windowMs))
-    const turns = [...free, ...counted].map((at) => Math.max(at, this.#pausedUntil)).sort((a, b) => a - b)
-    return (turns[ahead % this.#max] ?? now) + Math.floor(ahead / this.#max) * this.#windowMs
+    const starts = [...free, ...counted].map((at) => Math.max(at, this.#pausedUntil)).sort((a, b) => a - b)
+    return (starts[ahead % this.#max] ?? now) + Math.floor(ahead / this.#max) * this.#windowMs
   }
 
   #late(): NoAnswer {
     return new NoAnswer(
       'timeout',
-      `The request was not sent: the time for the call ends before its turn (${this.#max} requests in ${this.#windowMs} ms).`,
+      `The request was not sent: the call times out before the rate limit allows it (${this.#max} requests in ${this.#windowMs} ms).`,
     )
   }
 
-  /** Sends what may be sent now, and looks again when the next request may be. */
+  /** Sends the requests that may be sent now, and sets a timer for the next one. */
   #schedule(): void {
     clearTimeout(this.#timer)
-    while (this.#hasRoom()) {
+    while (this.#hasCapacity()) {
       const [next] = this.#waiting
       if (next === undefined) return
       next.send()
     }
     if (this.#waiting.length === 0) return
-    const roomAt =
+    const capacityAt =
       this.#counted.size < this.#max ? 0 : Math.min(...Array.from(this.#counted, ({ until }) => until))
-    const forMs = Math.max(roomAt, this.#pausedUntil) - performance.now()
+    const forMs = Math.max(capacityAt, this.#pausedUntil) - performance.now()
     this.#timer = setTimeout(() => this.#schedule(), Math.min(Math.max(1, Math.ceil(forMs)), timerMsMax))
   }
 }

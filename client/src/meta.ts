@@ -1,27 +1,27 @@
 import type { Received } from './call.ts'
 
-/** What an answer says beside its body. */
+/** The metadata of a response. */
 export interface AnswerMeta {
   readonly status: number
-  /** The id of the answer in the service's log, for a question to its operator. */
+  /** The id of the request in the service's log, for support requests. */
   readonly requestId: string | null
-  /** The service had received this very request before: it gave the stored answer again and did nothing twice. */
+  /** True if the service had already received this request. It returned the stored response and changed nothing. */
   readonly replayed: boolean
-  /** Names that were sent and that the service does not know, such as a misspelled field. It ignored them. */
+  /** Unknown names in the request, such as a misspelled field. The service ignored them. */
   readonly ignored: readonly string[]
-  /** The brokerage's rate limit when the service answered; null where it does not apply, or in a cached answer. */
+  /** The state of the rate limit at the time of the response. Null if no limit applies, and in a cached response. */
   readonly rateLimit: RateLimitState | null
-  /** The client gave an answer that it had kept; the other members are those of the request that fetched it. */
+  /** True for a response from the cache. The other members are those of the original response. */
   readonly fromCache: boolean
-  /** All headers of the answer: a copy, which the caller may change. */
+  /** A copy of all response headers, which the caller may modify. */
   readonly headers: Headers
 }
 
 export interface RateLimitState {
-  /** Requests that the brokerage may make in each second. */
+  /** Maximum requests per second for the brokerage. */
   readonly limit: number
   readonly remaining: number
-  /** Whole seconds until the limit has room again for certain. */
+  /** Whole seconds until a request is certain to be admitted. */
   readonly resetSeconds: number
 }
 
@@ -30,7 +30,10 @@ export interface AnswerWithMeta<Data> {
   readonly meta: AnswerMeta
 }
 
-/** A call under way: `await` gives the body of the answer, `await` of `withMeta()` the body and its metadata. */
+/**
+ * A call in progress: `await` returns the response body, and `await` of `withMeta()` returns the body and its
+ * metadata.
+ */
 export interface PendingAnswer<Data> extends Promise<Data> {
   /** @example const { data, meta } = await lanewise.shipmentUpdate(update).withMeta() */
   withMeta(): Promise<AnswerWithMeta<Data>>
@@ -40,7 +43,7 @@ export function pendingAnswer<Data>(both: Promise<AnswerWithMeta<Data>>): Pendin
   const data = both.then((answer) => answer.data)
   return Object.assign(data, {
     withMeta: () => {
-      // The caller waits for another promise now: that nobody handles this one must not end the process.
+      // The caller handles the other promise, so a rejection of this one must not be reported as unhandled.
       data.catch(() => {})
       return both.then((answer) => answer)
     },
@@ -65,7 +68,7 @@ export function metaOf({ status, headers }: Received, fromCache: boolean): Answe
   }
 }
 
-/** The names in `Ignored-Fields`, which the service writes percent-encoded. */
+/** The names in `Ignored-Fields`, which are percent-encoded. */
 function ignoredFields(headers: Headers): string[] {
   const names = headers.get('Ignored-Fields')?.split(/\s*,\s*/) ?? []
   return names.map((name) => {

@@ -1,26 +1,28 @@
 import { allEndpoints } from '#contract/all-endpoints.ts'
 import { type Endpoint, underTenantLimit } from '#contract/endpoint.ts'
 
-/** What a call needs to know of the contract. The schemas stay behind: the service checks what it is sent. */
+/**
+ * The properties of an operation that a call needs. Schemas are not included, because the service validates requests.
+ */
 export interface OperationFacts {
   readonly method: Endpoint['method']
   readonly path: string
-  /** A write that is signed over its bytes. */
+  /** Whether the request is signed over its body bytes. */
   readonly isSigned: boolean
-  /** Nothing is changed by it. */
+  /** Whether the operation changes nothing. */
   readonly isRead: boolean
-  /** The same request twice has the effect of one. */
+  /** Whether the operation is idempotent. */
   readonly isRepeatable: boolean
-  /** It counts against the brokerage's limit of requests. */
+  /** Whether the operation counts against the brokerage's rate limit. */
   readonly isLimited: boolean
   readonly answerKind: 'json' | 'csv'
-  /** How long the interface allows a client to keep the answer; 0 where it says nothing. */
+  /** Seconds for which the interface allows a client to cache the response; 0 if it does not. */
   readonly cacheSeconds: number
 }
 
 /**
- * Every operation by its name. The builds of the package and of the dashboard put a plain table in the place of this
- * file, so that neither carries the contract's schemas: see client/operations-table.ts.
+ * All operations by name. The builds of the package and of the dashboard replace this file by a plain table, so that
+ * they do not include the contract's schemas: see client/operations-table.ts.
  */
 export const operations: Readonly<Record<string, OperationFacts>> = Object.fromEntries(
   (allEndpoints as readonly Endpoint[]).map((endpoint) => [endpoint.name, factsOf(endpoint)]),

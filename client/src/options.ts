@@ -1,12 +1,12 @@
 import { ClientError, type LanewiseFailure } from './failures.ts'
-import { type Patience, usualPatience } from './retry.ts'
+import { defaultPatience, type Patience } from './retry.ts'
 
-/** What a hook receives. Never a token, a secret, a header or a body. */
+/** The events that a hook receives. They never contain a token, a secret, a header or a body. */
 export type LanewiseEvent = {
   /** The operation's name, such as `markup`. */
   readonly operation: string
   readonly method: string
-  /** The address without its query. */
+  /** The path without its query. */
   readonly path: string
 } & (
   | { readonly kind: 'sent'; readonly attempt: number }
@@ -15,9 +15,9 @@ export type LanewiseEvent = {
       readonly attempt: number
       readonly status: number
       readonly requestId: string | null
-      /** The service had received this very request before, and gave the stored answer again. */
+      /** True if the service had already received this request and returned the stored response. */
       readonly replayed: boolean
-      /** Names that were sent and that the service does not know. */
+      /** Unknown names in the request, which the service ignored. */
       readonly ignored: readonly string[]
       readonly ms: number
     }
@@ -32,53 +32,54 @@ export type LanewiseEvent = {
   | { readonly kind: 'failed'; readonly failure: LanewiseFailure }
 )
 
-/** A string, or a function that returns one when it is needed: a token that is renewed, a secret from a vault. */
+/** A string, or a function that returns one on demand, for a renewed token or a secret in a vault. */
 export type Credential = string | (() => string | Promise<string>)
 
 export interface LanewiseOptions {
-  /** Where the service is, such as `https://lanewise.example.com`. */
+  /** The URL of the service, such as `https://lanewise.example.com`. */
   readonly baseUrl: string
-  /** A service token; for `createServiceToken` and everything else that people do, the token of a dashboard sign-in. */
+  /** A service token. Dashboard operations, such as `createServiceToken`, require the token of a dashboard sign-in. */
   readonly token?: Credential | undefined
-  /** The signing secret, whole, with its prefix. Only signed writes such as `shipmentUpdate` need it. */
+  /** The complete signing secret, including its prefix. Only signed writes such as `shipmentUpdate` need it. */
   readonly secret?: Credential | undefined
-  /** How patient calls are. Defaults: 4 retries, 15 s for an answer, 60 s in all. */
+  /** Retries and timeouts. Defaults: 4 retries, 15 s per attempt, 60 s per call. */
   readonly patience?: { readonly [Name in keyof Patience]?: Patience[Name] | undefined } | undefined
-  /** How many answers of reads are cached; 1,000 by default, and none with `false`. */
+  /** Maximum number of cached responses; default 1,000. `false` disables the cache. */
   readonly cache?: { readonly entriesMax: number } | false | undefined
   /**
-   * A write of this client makes it forget every cached answer, because the booking of one lane also changes the wider scopes
-   * that other lanes are answered from; `false` keeps the answers until they expire.
+   * Whether a write by this client clears the cache (the default). The booking of one lane also changes the wider
+   * scopes that the insight of other lanes may use. With `false`, cached responses are used until they expire.
    */
   readonly forgetAfterWrite?: boolean | undefined
   /**
-   * How many requests this client sends in any second; 10 by default, which is the limit of a brokerage. Where several
-   * processes share a brokerage, give each its part. `false` sends at once, and leaves it to the service to refuse.
+   * Maximum requests per second; default 10, which is the limit of a brokerage. If several processes share a
+   * brokerage, divide the limit between them. `false` disables the client-side limit, and the service may refuse
+   * requests.
    */
   readonly rateLimit?: { readonly perSecond: number } | false | undefined
-  /** `true` makes an unknown or misspelled field an error (`unknown-field`); otherwise the service ignores it. */
+  /** `true` makes unknown or misspelled fields an error (`unknown-field`). Otherwise the service ignores them. */
   readonly strict?: boolean | undefined
-  /** Receives everything that happens, for a log or a metric. What it throws is ignored. */
+  /** Receives all events, for logs or metrics. Errors that it throws are ignored. */
   readonly onEvent?: ((event: LanewiseEvent) => void) | undefined
-  /** Another fetch than the platform's. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** How long the call may take in all, instead of the client's. */
+  /** Timeout of the whole call. Overrides the client's timeout. */
   readonly timeoutMs?: number | undefined
-  /** `false` asks the service in any case. The answer is cached all the same. */
+  /** `false` always sends a request. Its response is still cached. */
   readonly cache?: boolean | undefined
-  /** The same request twice has the effect of one, so it may be sent again after a lost connection. */
+  /** Whether the call is idempotent, so that it can be sent again after a lost connection. */
   readonly isRepeatable?: boolean | undefined
-  /** Overrides the client's. */
+  /** Overrides the client's option. */
   readonly strict?: boolean | undefined
 }
 
 const wrong = (message: string) => new ClientError('invalid-configuration', message)
 
-/** The address of the service without a slash at its end. @throws ClientError */
+/** The URL of the service without a trailing slash. @throws ClientError */
 export function baseOf(baseUrl: unknown): string {
   const url = typeof baseUrl === 'string' && URL.canParse(baseUrl) ? new URL(baseUrl) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -92,17 +93,23 @@ export function baseOf(baseUrl: unknown): string {
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-/** The patience of a client or of one call: what is absent is as usual. @throws ClientError */
-export function patienceOf(asked: LanewiseOptions['patience'], usual: Patience = usualPatience): Patience {
-  const named = Object.entries(asked ?? {}).filter(([, value]) => value !== undefined)
+/** Validates retries and timeouts, and adds the defaults for absent values. @throws ClientError */
+export function patienceOf(
+  given: LanewiseOptions['patience'],
+  defaults: Patience = defaultPatience,
+): Patience {
+  const named = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
   for (const [name, value] of named) {
     if (typeof value !== 'number' || !(value >= 0))
       throw wrong(`${name} must be 0 or more; it is ${String(value)}.`)
   }
-  return { ...usual, ...Object.fromEntries(named) }
+  return { ...defaults, ...Object.fromEntries(named) }
 }
 
-/** @throws ClientError when there is none to be had, or its form is impossible, such as with the line end of its file */
+/**
+ * @throws ClientError if the credential is unavailable or has an invalid form, such as a trailing line end from its
+ * file
+ */
 export async function credentialOf(
   credential: Credential | undefined,
   name: 'token' | 'secret',
@@ -114,5 +121,7 @@ export async function credentialOf(
     throw new ClientError('credential-unavailable', `The function that provides the ${name} failed.`, error)
   }
   if (value === undefined || (typeof value === 'string' && /^[\x21-\x7e]+$/.test(value))) return value
-  throw wrong(`The ${name} is empty, or has a space, a line end or another character that no ${name} has.`)
+  throw wrong(
+    `The ${name} is empty, or contains a space, a line end or another character that is invalid in a ${name}.`,
+  )
 }

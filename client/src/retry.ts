@@ -1,23 +1,23 @@
 import { aborted } from './call.ts'
-import { isLanewiseFailure, isPassing, type LanewiseFailure, wasCertainlyNotDone } from './failures.ts'
+import { isLanewiseFailure, isTransient, type LanewiseFailure, wasRejectedUnprocessed } from './failures.ts'
 
-/** How patient a call is. */
+/** The retries and timeouts of a call. */
 export interface Patience {
   /**
-   * How often a call is sent again after a failure that may pass; 0 sends it once. Refusals for the brokerage's rate limit
-   * do not count: they are waited out until the time for the call ends.
+   * Maximum retries after transient failures; 0 sends the request once. Refusals by the brokerage's rate limit do not
+   * count: the call waits and repeats the request until its timeout.
    */
   readonly retries: number
-  /** The upper end of the first wait; each one after it is twice as long. */
+  /** Upper bound of the first wait. The bound doubles with each retry. */
   readonly firstWaitMs: number
   readonly longestWaitMs: number
-  /** How long one answer may take. */
+  /** Timeout of one attempt. */
   readonly attemptTimeoutMs: number
-  /** How long the call may take in all, waits included. */
+  /** Timeout of the whole call, including waits. */
   readonly timeoutMs: number
 }
 
-export const usualPatience: Patience = {
+export const defaultPatience: Patience = {
   retries: 4,
   firstWaitMs: 250,
   longestWaitMs: 8_000,
@@ -26,11 +26,11 @@ export const usualPatience: Patience = {
 }
 
 /**
- * How long to wait before the next try, in milliseconds. Full jitter: anything up to a bound that doubles, so that callers
- * that failed together do not come back together. A `Retry-After` is kept, and some of the jitter comes on top of it.
+ * The wait before the next attempt, in milliseconds. Full jitter: a random wait up to a bound that doubles, so that
+ * callers that failed together do not retry together. A `Retry-After` is respected, and jitter is added to it.
  *
- * @param attempt the try that failed, from 1
- * @example waitMs(3, null, usualPatience, () => 1) // 1000
+ * @param attempt the number of the failed attempt, from 1
+ * @example waitMs(3, null, defaultPatience, () => 1) // 1000
  */
 export function waitMs(
   attempt: number,
@@ -42,22 +42,22 @@ export function waitMs(
   return random() * Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1))
 }
 
-export interface Trying {
+export interface RetryOptions {
   readonly patience: Patience
-  /** When the call's time ends, by `performance.now()`. */
+  /** The deadline of the call, by `performance.now()`. */
   readonly endAt: number
-  /** The same request twice has the effect of one, so that it may be sent again after a lost connection. */
+  /** Whether the request is idempotent, so that it can be sent again after a lost connection. */
   readonly isRepeatable: boolean
   readonly signal?: AbortSignal | undefined
   readonly onRetry: (failure: LanewiseFailure, waitsMs: number) => void
 }
 
 /**
- * Tries until there is an answer, the failure is one that would stay, or patience ends. A wait that would outlast the
- * time for the call is not begun: the call fails at once.
+ * Repeats an attempt until it succeeds, a failure is permanent, or the retries are used up. If the next wait would
+ * exceed the deadline, the call fails immediately.
  */
 export async function withRetries<T>(
-  { patience, endAt, isRepeatable, signal, onRetry }: Trying,
+  { patience, endAt, isRepeatable, signal, onRetry }: RetryOptions,
   attempt: () => Promise<T>,
 ): Promise<T> {
   let counted = 0
@@ -66,7 +66,7 @@ export async function withRetries<T>(
       return await attempt()
     } catch (failure) {
       if (!isLanewiseFailure(failure)) throw failure
-      failure.retryable = isRepeatable ? isPassing(failure) : wasCertainlyNotDone(failure)
+      failure.retryable = isRepeatable ? isTransient(failure) : wasRejectedUnprocessed(failure)
       if (failure.code !== 'quota-exceeded') counted++
       if (!failure.retryable || patience.retries === 0 || counted > patience.retries) throw failure
       const waitsMs = waitMs(tries, failure.retryAfterSeconds, patience, Math.random)

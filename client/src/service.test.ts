@@ -3,7 +3,7 @@ import { type Integration, makeIntegration, makeLane, makeTenant } from '#testin
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { isLanewiseFailure, Lanewise, type LanewiseEvent } from './index.ts'
 
-/** The client against the service itself. */
+/** Tests the client against a running service. */
 
 let app: TestApp
 let integration: Integration
@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-test('from credentials to a booked margin, with the methods an integration needs', async () => {
+test('an integration creates credentials, reads insights and books a margin', async () => {
   const tenant = await makeTenant(app)
   const owner = new Lanewise({ baseUrl: app.url, token: tenant.owner })
   const token = await owner.createServiceToken({ name: 'TMS' })
@@ -37,7 +37,7 @@ test('from credentials to a booked margin, with the methods an integration needs
   }
   expect(await tms.shipmentUpdate(update)).toEqual({ status: 'ok', lane_id: lane.lane_id, updated: true })
 
-  // The booking is in the next answer: the client forgot what it had been told before.
+  // The next response includes the booking, because the write cleared the cache.
   expect(await tms.markup({ ...query, proposed_rate: 2100 })).toMatchObject({ confidence: 'low' })
   expect(await tms.laneInsight(query)).toMatchObject({
     found: true,
@@ -57,7 +57,7 @@ test('from credentials to a booked margin, with the methods an integration needs
   expect(isLanewiseFailure(refused) && refused.code).toBe('token-revoked')
 })
 
-test('a clock that is off by an hour is set right by the service', async () => {
+test('a clock skew of one hour is corrected by the service’s time', async () => {
   const lane = await makeLane(app, integration.tenant)
   app.now = Date.now() + 3_600_000
   try {
@@ -69,7 +69,7 @@ test('a clock that is off by an hour is set right by the service', async () => {
   }
 })
 
-test('a booking is cancelled, with its reason', async () => {
+test('a booking is cancelled with a reason', async () => {
   const { lane_ref: laneRef } = await makeLane(app, integration.tenant)
   await lanewise.shipmentUpdate({ lane_ref: laneRef, truck_cost: 1500 })
   expect(await lanewise.cancelBooking({ laneRef, reason: 'No truck' })).toMatchObject({ updated: true })
@@ -83,7 +83,7 @@ test('a booking is cancelled, with its reason', async () => {
   expect(await lanewise.cancelBooking({ laneRef })).toMatchObject({ updated: true })
 })
 
-test('a file goes up and comes down as it is', async () => {
+test('a file is uploaded and downloaded unchanged', async () => {
   const owner = new Lanewise({ baseUrl: app.url, token: integration.tenant.owner })
   const body = new Blob(['origin,destination,equipment,quoted_rate,quoted_at\nReno\n'])
   const made = await owner.call('create-import', { query: { file_name: 'q.csv', dry_run: 'true' }, body })
@@ -91,7 +91,7 @@ test('a file goes up and comes down as it is', async () => {
   expect(await owner.call('export-lanes', { query: { origin: 'Dallas, TX' } })).toContain('Dallas')
 })
 
-test('a misspelled field is named in the answer, or refused by a strict client', async () => {
+test('a misspelled field is reported in the metadata, or is an error for a strict client', async () => {
   const { lane_ref } = await makeLane(app, integration.tenant)
   const update = { lane_ref, truck_cost: 1500, custommer_rate: 2150 }
   const { data, meta } = await lanewise.shipmentUpdate(update).withMeta()
@@ -104,7 +104,7 @@ test('a misspelled field is named in the answer, or refused by a strict client',
   expect(refused).toMatchObject({ code: 'unknown-field', status: 422 })
 })
 
-test('the same signed request twice is answered once more, and says so', async () => {
+test('a repeated signed request returns the stored response, marked as replayed', async () => {
   const { lane_ref } = await makeLane(app, integration.tenant)
   const clock = vi.spyOn(Date, 'now').mockReturnValue(app.now)
   try {
@@ -117,7 +117,7 @@ test('the same signed request twice is answered once more, and says so', async (
   }
 })
 
-test('null is the same as absent, and a lane_ref that is no string is the service’s to refuse', async () => {
+test('null means absent, and the service rejects a lane_ref that is not a string', async () => {
   const { lane_ref } = await makeLane(app, integration.tenant)
   const update = { lane_ref, truck_cost: 1300, customer_rate: null, carrier_name: undefined, booked_at: null }
   expect(await lanewise.shipmentUpdate(update)).toMatchObject({ updated: true })
@@ -148,7 +148,7 @@ describe('the rate limit of the service', () => {
   })
   afterAll(() => limited.close())
 
-  test('25 calls at once all succeed, within the limit of the service, without one refusal', async () => {
+  test('25 concurrent calls succeed within the rate limit, without a refusal', async () => {
     const { token, tenant } = await makeIntegration(limited)
     const at = { baseUrl: limited.url, token }
     const unlimited = new Lanewise({ ...at, rateLimit: false, patience: { retries: 0 } })
@@ -168,11 +168,11 @@ describe('the rate limit of the service', () => {
     expect(answers.map(({ query }) => query.proposed_rate)).toEqual(rates(25).map((one) => one.proposed_rate))
     const statuses = events.flatMap((event) => (event.kind === 'answered' ? [event.status] : []))
     expect(statuses).toEqual(Array.from({ length: 25 }, () => 200))
-    // Ten at once, ten after a second, five after two.
+    // Ten immediately, ten after one second, five after two seconds.
     expect(performance.now() - began).toBeGreaterThan(2_000)
   })
 
-  test('two processes that share a brokerage both get through, by what the refusals say', async () => {
+  test('the calls of two processes that share a brokerage all succeed, with Retry-After', async () => {
     const { token } = await makeIntegration(limited)
     const processes = [1, 2].map(
       () => new Lanewise({ baseUrl: limited.url, token, patience: { retries: 1 } }),

@@ -2,8 +2,8 @@ import { signatureHeader, signaturePrefix, timestampHeader } from '#contract/sig
 import { ClientError } from './failures.ts'
 
 /**
- * The two headers of a signed write: HMAC-SHA256 of `<timestamp>.<body>` over exactly these bytes, with the whole secret
- * (its prefix included) as UTF-8 text for key.
+ * The two headers of a signed write: HMAC-SHA256 of `<timestamp>.<body>` over exactly these bytes. The key is the
+ * complete secret, including its prefix, as UTF-8 text.
  *
  * @example await signatureHeaders('lwsec_...', 1772373600, bytes) // { 'x-service-timestamp': '1772373600', 'x-service-signature': 'sha256=a2...' }
  */
@@ -26,12 +26,12 @@ export async function signatureHeaders(
   return { [timestampHeader]: timestamp, [signatureHeader]: `${signaturePrefix}${hex}` }
 }
 
-/** The digest of some bytes under a key, by the WebCrypto that every runtime has. */
+/** HMAC-SHA256 of a message, by WebCrypto, which is available in all supported runtimes. */
 export async function hmacSha256(
   keyBytes: Uint8Array<ArrayBuffer>,
   message: Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  // Browsers leave out `subtle` on a page that did not come over HTTPS or from this machine.
+  // Browsers provide `subtle` only on pages served over HTTPS or from localhost.
   if (globalThis.crypto?.subtle === undefined) {
     throw new ClientError('invalid-configuration', 'WebCrypto is missing: serve the page over HTTPS.')
   }
@@ -41,12 +41,13 @@ export async function hmacSha256(
 }
 
 /**
- * A body as the bytes that are signed and sent: text and bytes as they are, anything else serialized here, once.
+ * The bytes of a body that are signed and sent. Text and bytes are used unchanged; anything else is serialized once,
+ * here.
  *
- * @throws ClientError for a value that JSON cannot hold, such as NaN: it would become null, which the service takes for absent
+ * @throws ClientError for a value that JSON cannot represent, such as NaN, which would become null (absent for the service)
  */
 export function bodyBytes(body: unknown): Uint8Array<ArrayBuffer> {
-  // By what it is, not by its class: a test's or a worker's realm has classes of its own.
+  // No `instanceof`, because a test's or a worker's realm has its own classes.
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice()
   return new TextEncoder().encode(typeof body === 'string' ? body : jsonOf(body))
 }
@@ -58,14 +59,17 @@ function jsonOf(body: unknown): string {
     text = JSON.stringify(body, (name, value: unknown) => {
       if (typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value))) {
         throw refused(
-          `${name || 'The body'} is ${typeof value === 'bigint' ? 'a bigint' : value}, which JSON cannot hold.`,
+          `${name || 'The body'} is ${typeof value === 'bigint' ? 'a bigint' : value}, which JSON cannot represent.`,
         )
       }
       return value
     })
   } catch (error) {
     if (error instanceof ClientError) throw error
-    throw refused('The body cannot be written as JSON: it refers to itself, or its toJSON failed.', error)
+    throw refused(
+      'The body cannot be serialized as JSON: it contains a circular reference, or its toJSON failed.',
+      error,
+    )
   }
   if (text === undefined)
     throw refused(`The body must be an object, a string or bytes; it is ${typeof body}.`)

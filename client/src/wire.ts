@@ -1,7 +1,7 @@
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import type { AnswerOf, BodyOf, Endpoint, ParamsOf, QueryOf } from '#contract/endpoint.ts'
 
-/** What may be sent for a value of the contract: an absent member may also be null or undefined, which the service takes for absent. */
+/** A value in a request: optional members may also be null or undefined, which the service treats as absent. */
 type Sendable<T> = T extends readonly (infer Item)[]
   ? readonly Sendable<Item>[]
   : T extends object
@@ -16,8 +16,8 @@ type BodySent<E extends Endpoint> = E['bodyKind'] extends 'csv' ? Blob : Sendabl
 type Operation = (typeof allEndpoints)[number]
 
 /**
- * What each operation takes and answers, by its name, from the contract. The published package says the same in plain
- * types, written from the contract's schemas: see client/wire-types.ts.
+ * The request and response types of each operation, by name, derived from the contract. The published package has the
+ * same types in plain form, generated from the contract's schemas: see client/wire-types.ts.
  */
 export type Operations = {
   readonly [E in Operation as E['name']]: {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as it arrived. */
+/** A received request. */
 export interface Arrived {
   readonly method: string
   readonly url: string
@@ -10,7 +10,7 @@ export interface Arrived {
   readonly atMs: number
 }
 
-/** What one request is answered with; `cut` ends the connection without an answer, `silence` never answers. */
+/** A scripted response. `cut` closes the connection, `silence` never responds, `half` closes it within the body. */
 export type Scene =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
   | 'cut'
@@ -20,12 +20,12 @@ export type Scene =
 export interface ScriptedServer {
   readonly url: string
   readonly arrived: readonly Arrived[]
-  /** What the next requests are answered with, in this order; the last one stays. */
+  /** Sets the responses to the next requests, in order. The last one repeats. */
   play(...scenes: Scene[]): void
   close(): Promise<void>
 }
 
-/** A service that fails as it is told: what a client meets on a bad day, without waiting for one. */
+/** A server that fails as scripted, to test how a client handles failures. */
 export async function scriptedServer(): Promise<ScriptedServer> {
   const arrived: Arrived[] = []
   let scenes: Scene[] = []
@@ -72,7 +72,7 @@ function perform(scene: Scene, request: IncomingMessage, response: ServerRespons
   response.end(isText ? body : JSON.stringify(body ?? {}))
 }
 
-/** The body of a problem as the service words it. */
+/** A scripted problem response in the format of the service. */
 export function problemScene(
   status: number,
   code: string,
