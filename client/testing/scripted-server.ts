@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A received request. */
+/** A request as the server received it. */
 export interface Arrived {
   readonly method: string
   readonly url: string
@@ -10,7 +10,10 @@ export interface Arrived {
   readonly atMs: number
 }
 
-/** A scripted response. `cut` closes the connection, `silence` never responds, `half` closes it within the body. */
+/**
+ * The response to one request. `cut` closes the connection without a response, `silence` never responds, and `half` closes
+ * the connection in the middle of the body.
+ */
 export type Scene =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
   | 'cut'
@@ -25,7 +28,7 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** A server that fails as scripted, to test how a client handles failures. */
+/** A server with scripted responses, so that tests of the client can provoke each kind of failure. */
 export async function scriptedServer(): Promise<ScriptedServer> {
   const arrived: Arrived[] = []
   let scenes: Scene[] = []
@@ -72,7 +75,7 @@ function perform(scene: Scene, request: IncomingMessage, response: ServerRespons
   response.end(isText ? body : JSON.stringify(body ?? {}))
 }
 
-/** A scripted problem response in the format of the service. */
+/** A problem response (RFC 9457) in the format that the service uses. */
 export function problemScene(
   status: number,
   code: string,

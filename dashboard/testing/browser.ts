@@ -9,8 +9,9 @@ interface Look {
 }
 
 /**
- * The looks in which tests walk through each page: the ordinary one. `accessibilityProblems` turns the page dark and narrow
- * at each stop by itself. `EVERY_LOOK=1 npm test` walks through the pages in each pair of theme and width as well.
+ * The themes and widths in which tests visit each page. By default this is the light theme on a desktop, because
+ * `accessibilityProblems` also checks the dark theme and a phone's width. `EVERY_LOOK=1 npm test` visits each page in every
+ * combination of theme and width.
  */
 export const looks: readonly Look[] = [
   { colorScheme: 'light', width: 1280 },
@@ -26,14 +27,14 @@ export const looks: readonly Look[] = [
 /** The width of a phone, in CSS pixels. */
 const narrowWidth = 390
 
-/** The browser that was found for this run of tests (or, for a script, the one that is handed in), started. */
+/** Starts the browser that the global setup found. A script passes its own. */
 export async function openBrowser(found: TestBrowser = inject('testBrowser')): Promise<Browser> {
   const { executablePath, libraryPath } = found
   return chromium.launch({
     executablePath,
     headless: true,
-    // The bundled browser's own defaults switch the safety of the web off; the first three are all that a container
-    // needs. With the others no graphics card is imitated, which took a tenth of the browser's processor time.
+    // The bundled browser's default arguments disable web security, so they are not used. A container needs the first
+    // three of these arguments. The other two turn off software rendering of 3D graphics, which took 10 % of the CPU time.
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -45,7 +46,7 @@ export async function openBrowser(found: TestBrowser = inject('testBrowser')): P
   })
 }
 
-/** A window of the dashboard that remembers what went wrong in it: errors of scripts and breaches of the page's policy. */
+/** A window of the dashboard. It collects script errors, console errors and violations of the Content-Security-Policy. */
 export interface Window {
   readonly page: Page
   readonly context: BrowserContext
@@ -57,15 +58,15 @@ interface WindowOptions {
   width?: number
   height?: number
   colorScheme?: 'light' | 'dark'
-  /** The window outlives the test that opens it. One that is opened in `beforeAll` always does. */
+  /** Keeps the window open after the test that opens it. A window opened in `beforeAll` always stays open. */
   kept?: boolean
-  /** No other test gets the window: for what a browser does not take back, such as scripts that run in every page. */
+  /** Never reuses the window for another test: for changes that cannot be undone, such as init scripts. */
   alone?: boolean
-  /** Refusals of calls are written to the console by the browser itself; a test of refusals lets them be. */
+  /** Ignores the console errors that the browser writes for responses of 400 and above. */
   refusalsExpected?: boolean
 }
 
-/** A window on the service as if it were a fresh one, with nobody signed in, or with a person who is. */
+/** Opens a window with no stored state. Signs `person` in if given. */
 export async function openWindow(
   browser: Browser,
   url: string,
@@ -101,8 +102,8 @@ async function newWindow(browser: Browser, url: string): Promise<Page> {
 }
 
 /**
- * Windows whose tests are over, for each service. To load the dashboard into one of them takes half of what it takes in a
- * new one, whose process starts first and has all programs to read.
+ * Windows to reuse, by service, after their tests have finished. Loading the dashboard into a reused window takes half the
+ * time of a new one, which must start a process and compile all scripts.
  */
 const idleWindows = new WeakMap<Browser, Map<string, Page[]>>()
 
@@ -110,7 +111,7 @@ function idleWindow(browser: Browser, url: string): Page | null {
   return idleWindows.get(browser)?.get(url)?.pop() ?? null
 }
 
-/** A page that nobody looks at still draws and polls: when the test that opened it is over, it is blank. */
+/** Navigates to a blank page when the test ends, because a page in the background still renders and polls. */
 function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean): void {
   try {
     onTestFinished(async () => {
@@ -120,11 +121,11 @@ function endWithTest(browser: Browser, url: string, page: Page, isAlone: boolean
       idleWindows.set(browser, ofBrowser.set(url, [...(ofBrowser.get(url) ?? []), page]))
     })
   } catch {
-    // Outside a test there is nothing to finish with: the browser closes it.
+    // Not inside a test: closing the browser closes the window.
   }
 }
 
-const heardEvents = [
+const listenedEvents = [
   'console',
   'pageerror',
   'request',
@@ -134,22 +135,22 @@ const heardEvents = [
   'dialog',
 ]
 
-/** Takes back what a test did to its window, and leaves nothing that the page remembered. */
+/** Removes listeners, routes, cookies and storage, so that the next test gets a clean window. */
 async function makeBlank(page: Page): Promise<void> {
   const context = page.context()
-  for (const event of heardEvents) page.removeAllListeners(event)
+  for (const event of listenedEvents) page.removeAllListeners(event)
   await Promise.all(context.pages().map((other) => (other === page ? null : other.close())))
   await Promise.all([page, context].map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
   await context.setOffline(false)
-  // A page of the same origin, and next to nothing: the process of the next page is there already.
+  // A tiny page of the same origin keeps the renderer process alive for the next page.
   await page.goto('/healthz')
   await page.evaluate('sessionStorage.clear(); localStorage.clear()')
   await context.clearCookies()
 }
 
 /**
- * Signs in over HTTP and hands the browser the cookie: to load a page for it would load the whole dashboard twice.
- * `doorstep.test.ts` signs in through the page.
+ * Signs in over HTTP and sets the cookie in the browser. Signing in through the page would load the dashboard twice;
+ * `doorstep.test.ts` covers that page.
  */
 async function signIn(
   context: BrowserContext,
@@ -161,8 +162,10 @@ async function signIn(
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ email: person.email, password: person.password }),
   })
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`The sign-in of ${person.email} answered ${answer.status}.`)
+  const body = await answer.text()
+  if (answer.status !== 200) {
+    throw new Error(`sign-in of ${person.email} returned ${answer.status}, expected 200: ${body}`)
+  }
   for (const cookie of answer.headers.getSetCookie()) {
     const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
     await context.addCookies([
@@ -179,20 +182,20 @@ async function signIn(
   }
 }
 
-/** Waits until the page has a heading, and nothing on it is still loading (and grayed out for that). */
+/** Waits until the page has a heading or a dialog, and no part of the page is loading (`aria-busy`). */
 export async function loaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).or(page.getByRole('dialog')).first().waitFor()
   await expect.poll(() => page.locator('[aria-busy="true"]').count(), { timeout: 15_000 }).toBe(0)
 }
 
 /**
- * What is wrong with the page as it stands: breaches of WCAG 2.2 AA, colors without contrast in the other theme, and a page
- * that scrolls sideways, also on a phone. Empty when all is well. The page keeps its width and stays in the other theme: to
- * draw it in the first one again would cost as much as to try it.
+ * Returns the accessibility problems of the current page: violations of WCAG 2.2 AA, insufficient contrast in the other
+ * theme, and horizontal scrolling at the current width and at a phone's width. Empty if there are none. The page keeps its
+ * width but stays in the other theme, because switching back would take as long as the check itself.
  */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   await loaded(page)
-  // It is read once by each page: to read half a megabyte of rules takes longer than to try some of them.
+  // Loads axe once per page: parsing half a megabyte of rules takes longer than running some of them.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source)
   const found = await lastingProblems(page, ruleTags)
   const other = (await schemeOf(page)) === 'light' ? 'dark' : 'light'
@@ -218,7 +221,7 @@ const ruleTags: RunOnly = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 }
-/** The themes differ in colors only. */
+/** The themes differ only in colors. */
 const colorRules: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
 
 type Scheme = Look['colorScheme']
@@ -228,13 +231,13 @@ const schemeOf = (page: Page) => page.evaluate<Scheme>('document.documentElement
 async function showIn(page: Page, scheme: Scheme): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme })
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor()
-  // The colors are in force once a frame was drawn with them.
+  // The colors apply after the next frame is rendered.
   await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
 }
 
 /**
- * The width that the page needs once it has fitted for so long. Charts are drawn again some frames after a change of width;
- * a page that is still too wide after 5 s stays so.
+ * Returns the width that the content needs, in CSS pixels, once the page has fitted into `width` for `forMs` milliseconds.
+ * Charts render again some frames after a change of width, so the check repeats for up to 5 s.
  */
 async function settledWidth(page: Page, width: number, forMs: number): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => {
@@ -251,7 +254,7 @@ async function settledWidth(page: Page, width: number, forMs: number): Promise<n
   })`)
 }
 
-/** Problems that stay for three seconds: a color may have been caught in a transition, and what is wrong stays wrong. */
+/** Returns the problems that persist for three seconds, which excludes colors in the middle of a transition. */
 async function lastingProblems(page: Page, rules: RunOnly): Promise<string[]> {
   const until = performance.now() + 3_000
   for (;;) {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import bundled, { inflate } from '@sparticuz/chromium'
 import type { TestProject } from 'vitest/node'
 
-/** The browser of a run of tests: where it is, and where the libraries are that the machine lacks. */
+/** The browser for a test run, and the folder of shared libraries that the machine lacks (null if none are missing). */
 export interface TestBrowser {
   readonly executablePath: string
   readonly libraryPath: string | null
@@ -17,15 +17,15 @@ declare module 'vitest' {
   }
 }
 
-/** Where Debian, Ubuntu and macOS put a Chromium or Chrome of the machine's own. */
-const ownBrowsers = [
+/** Where Debian, Ubuntu and macOS install Chromium or Chrome. */
+const installedBrowsers = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-function isThere(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return true
@@ -43,28 +43,29 @@ function starts({ executablePath, libraryPath }: TestBrowser): boolean {
 }
 
 /**
- * Finds the browser once for the whole run, before any test: the Chromium that came with the packages, pinned like every
- * other, else the machine's own. It is unpacked by one process, for two at a time would run each other's half of it.
+ * Finds the browser once per test run: the Chromium from the pinned npm package, or else an installed browser. Only one
+ * process unpacks the package, because two processes could each start the other's half-written file.
  */
 export async function findBrowser(): Promise<TestBrowser> {
-  const own = ownBrowsers.find(isThere)
+  const installed = installedBrowsers.find(isExecutable)
   const found =
-    (await bundledBrowser()) ?? (own === undefined ? null : { executablePath: own, libraryPath: null })
+    (await bundledBrowser()) ??
+    (installed === undefined ? null : { executablePath: installed, libraryPath: null })
   if (found !== null) return found
-  throw new Error('No browser starts on this machine: install Chromium or Chrome.')
+  throw new Error('No browser starts on this machine. Install Chromium or Chrome.')
 }
 
-/** Null where the packages bring none that starts: they have one for Linux on x64. */
+/** Returns null if the npm package has no browser that starts here. The package supports only Linux on x64. */
 async function bundledBrowser(): Promise<TestBrowser | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return null
   const unpacked = { executablePath: await bundled.executablePath(), libraryPath: null }
   if (starts(unpacked)) return unpacked
-  // A small machine has not all libraries that Chromium needs; its package has them.
+  // A minimal machine lacks some libraries that Chromium needs; the package includes them.
   const folder = dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium'))
   const libraries = await inflate(join(folder, '../bin/al2023.tar.br'))
   const withLibraries = { ...unpacked, libraryPath: `${libraries}/lib` }
   if (starts(withLibraries)) return withLibraries
-  // What an unpacking that was cut off left behind.
+  // Remove the incomplete file of an interrupted unpacking, and try once more.
   rmSync(unpacked.executablePath, { force: true })
   const again = { ...withLibraries, executablePath: await bundled.executablePath() }
   return starts(again) ? again : null

@@ -31,60 +31,60 @@ import { noMetrics, noTraces, readiness, serviceLog, type Watching } from '#serv
 import type { TestDatabase } from './cloned-database.ts'
 import { manySignUps } from './running-service.ts'
 
-/** The whole service on a database of its own, behind a real socket, with a clock that the test holds. */
+/** The complete service on its own database, listening on a real socket, with a clock that the test controls. */
 export interface TestApp {
   readonly url: string
   readonly database: Database
   readonly testDatabase: TestDatabase
   readonly tokens: Tokens
   readonly secretKey: SecretKey
-  /** Refusals are written into the audit log behind the requests: `settle()` waits for what is due. */
+  /** Refusals are written to the audit log after the response. `refusals.settle()` waits for pending writes. */
   readonly refusals: Refusals
-  /** The server's clock, epoch milliseconds. Set it to move it. */
+  /** The server's clock in epoch milliseconds. Assign to it to move the clock. */
   now: number
   /** Every line the service logged. */
   readonly logLines: string[]
-  /** Hands the service a request without a socket: several times as fast. */
+  /** Sends a request without a socket, which is several times as fast. */
   readonly inject: FastifyInstance['inject']
-  /** Waits until what the service does behind its answers is done. */
+  /** Waits for work that the service does after it responds: the call log and the audit log. */
   settle(): Promise<void>
   close(): Promise<void>
 }
 
-/** What a test may want otherwise than usual. */
+/** Overrides for a test. */
 export interface TestAppOptions {
   rateLimit?: 'real'
-  /** The clock of the limits, in milliseconds, where a test holds that, too. */
+  /** The clock of the rate limits, in milliseconds, for a test that controls it. */
   monotonic?: () => number
   config?: Partial<Config>
   now?: number
-  /** The key of the installation, and others behind it that still open and verify. */
+  /** The installation's key, followed by older keys that still decrypt and verify. */
   secretKeys?: SecretKeys
-  /** Connections in the service's pool. */
+  /** The size of the service's connection pool. */
   connectionsMax?: number
-  /** A replica of the database, made for the one that the service works on. */
+  /** Makes a replica for the database that the service uses. */
   replica?: (database: Database) => Replica
-  /** Stands between the service and its database, to make it fail. */
+  /** Wraps the database, for example to inject failures. */
   wrapDatabase?: (database: Database) => Database
-  /** The log of calls works behind the requests, so it has a way to the database of its own. */
+  /** Wraps the database for the call log only, which writes after the response. */
   wrapCallLogDatabase?: (database: Database) => Database
-  /** Changes the server before it listens: plants the faults that a test must find. */
+  /** Changes the server before it listens, to plant a fault that the test must find. */
   plant?: (server: FastifyInstance) => void
-  /** Counts and traces, where a test looks at them. */
+  /** Metrics and traces, for a test that reads them. */
   watching?: (log: Log) => Promise<Watching>
-  /** The migrations that the service takes for its own. */
+  /** The migrations that the service expects the database to have. */
   migrations?: readonly string[]
-  /** Sends events, by this where it is given: otherwise they are written down and wait. */
+  /** Options of the event sender. If absent, events are stored but not sent. */
   sendEvents?: Parameters<typeof eventSender>[1]
-  /** How often undos whose process was lost are looked for; absent: never. */
+  /** How often to look for interrupted undos of imports, in milliseconds. If absent, never. */
   resumeUndosEveryMs?: number
-  /** Walks backtests in the place of the service's own thread, to make it fail. */
+  /** Replaces the service's backtest thread, for example by one that fails. */
   backtestThread?: URL
 }
 
 /**
- * Starts a service on a database. By default the tenant limit never bites: its clock moves on by a second with every
- * look. `rateLimit: 'real'` gives it the real one. Sign-ups have a limit that only their own test comes near. Closing it leaves the database there.
+ * Starts the service on a database. By default the tenant rate limit never refuses a request, because its clock advances by
+ * one second per reading; `rateLimit: 'real'` uses real time. The limit of sign-ups is very high. `close()` keeps the database.
  */
 export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions = {}): Promise<TestApp> {
   const key = options.secretKeys?.[0] ?? secretKey(randomBytes(32).toString('base64'))

@@ -5,12 +5,12 @@ import { makeDatabase, makeRoles, roleNames } from '#server/embedded-postgres/in
 import type { TestDatabase } from './cloned-database.ts'
 
 /**
- * Where there is a Citus cluster for tests: the address of its coordinator, as a superuser, in a database that knows the
- * workers. Every node must let that superuser, and the two roles of the service, in from the others without a password.
+ * The URL of the coordinator of a Citus cluster for tests, as a superuser, in a database where the workers are registered.
+ * Every node must accept connections from the other nodes without a password, for that superuser and the two service roles.
  */
 export const citusUrl = process.env.LANEWISE_TEST_CITUS_URL
 
-/** A migrated database of a test's own on the Citus cluster, with the extension and its workers, and nothing spread yet. */
+/** Creates a migrated database on the Citus cluster for one test. The workers are registered; no table is distributed yet. */
 export async function citusDatabase(url: string): Promise<TestDatabase> {
   const name = `lanewise_test_${randomBytes(6).toString('hex')}`
   const nodes = await on(url, async (client) => {
@@ -22,7 +22,7 @@ export async function citusDatabase(url: string): Promise<TestDatabase> {
   })
   const [coordinator, ...workers] = nodes
   if (coordinator === undefined || workers.length === 0) {
-    throw new Error('LANEWISE_TEST_CITUS_URL names a database that knows of no coordinator and workers.')
+    throw new Error('LANEWISE_TEST_CITUS_URL names a database without a registered coordinator and workers.')
   }
   const at = ({ host, port }: { host: string; port: number }, database: string) => {
     const changed = new URL(url)
@@ -31,14 +31,14 @@ export async function citusDatabase(url: string): Promise<TestDatabase> {
     changed.pathname = `/${database}`
     return changed.href
   }
-  // One at a time: databases that are made at once change the same roles on the workers.
-  const turn = new pg.Client({ connectionString: url })
-  await turn.connect()
-  await turn.query('select pg_advisory_lock(7205914)')
+  // One at a time, because concurrent creation would change the same roles on the workers.
+  const lock = new pg.Client({ connectionString: url })
+  await lock.connect()
+  await lock.query('select pg_advisory_lock(7205914)')
   const passwords = { owner: 'tests of lanewise', service: 'tests of lanewise' }
   for (const node of nodes) {
     await on(at(node, new URL(url).pathname.slice(1)), async (client) => {
-      // Each node is told by itself: roles that are made while others make them would wait for each other.
+      // Create the roles on each node directly: propagated statements would deadlock with those of other tests.
       await client.query('set citus.enable_ddl_propagation = off')
       await makeRoles(client, passwords)
       await makeDatabase(client, name)
@@ -71,7 +71,7 @@ export async function citusDatabase(url: string): Promise<TestDatabase> {
     },
   }
   await migrate(database.owner)
-  await turn.end()
+  await lock.end()
   return database
 }
 

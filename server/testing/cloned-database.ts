@@ -3,16 +3,16 @@ import type pg from 'pg'
 import { makeDatabase } from '#server/embedded-postgres/index.ts'
 import { asMaker, type DatabaseCluster, databaseUrl } from './database-cluster.ts'
 
-/** A database of a test's own: migrated, without rows. */
+/** A migrated database without rows, for one test file. */
 export type TestDatabase = {
   readonly name: string
-  /** Connects as the owner of the tables: for what migrations may do. */
+  /** Connects as the owner of the tables, with the rights of a migration. */
   readonly ownerUrl: string
   readonly owner: pg.ClientConfig
-  /** Connects as the service does, with row-level security. */
+  /** Connects as the service does, subject to row-level security. */
   readonly serviceUrl: string
   readonly service: pg.ClientConfig
-  /** Removes the database, also while connections to it are open. */
+  /** Drops the database, even while connections are open. */
   readonly drop: () => Promise<void>
 }
 

@@ -4,7 +4,7 @@ import { problems } from '#contract/errors.ts'
 import { problemsOf } from '#contract/openapi.ts'
 import { shape } from '#contract/shape.ts'
 
-/** An address without parameters goes before one that would take its last part for a parameter, as in the service. */
+/** Paths without parameters come first, as in the service's router. */
 const known = (allEndpoints as readonly Endpoint[])
   .toSorted((one, other) => Number(one.path.includes('{')) - Number(other.path.includes('{')))
   .map((endpoint) => ({
@@ -18,8 +18,8 @@ const known = (allEndpoints as readonly Endpoint[])
   }))
 
 /**
- * Every answer that any test gets through `call` is held against the contract: a status the document names, and a body
- * of the shape it gives (of a CSV file, its text). Throws with what does not fit.
+ * Checks a response against the contract: the endpoint must document the status, and the body (for CSV, the text) must match
+ * its schema. Throws otherwise. `call` applies this check to every response.
  */
 export function holdAgainstContract(method: string, path: string, status: number, body: unknown): void {
   const route = path.split('?')[0] ?? path
@@ -28,11 +28,13 @@ export function holdAgainstContract(method: string, path: string, status: number
   const { endpoint, answer, statuses } = found
   if (!statuses.has(status)) {
     throw new Error(
-      `${endpoint.name} answered ${status}, which its contract does not name: ${JSON.stringify(body)}`,
+      `${endpoint.name} returned ${status}, which its contract does not document: ${JSON.stringify(body)}`,
     )
   }
   const errors = status === endpoint.status ? answer.errors(body) : []
   if (errors.length > 0) {
-    throw new Error(`${endpoint.name} answered what its contract does not allow: ${JSON.stringify(errors)}`)
+    throw new Error(
+      `${endpoint.name} returned a body that its contract does not allow: ${JSON.stringify(errors)}`,
+    )
   }
 }

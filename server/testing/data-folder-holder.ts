@@ -3,19 +3,19 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** A process of its own that took a data folder, or was refused it. */
+/** A separate process that locked a data folder, or was refused the lock. */
 export type Holder = {
   readonly pid: number
   readonly refusal: string | null
   readonly postgresPid: number | null
   readonly host: string | null
-  /** As the kernel would: no warning, no tidying. */
+  /** Kills the process with SIGKILL, so that it cannot clean up. */
   readonly kill: () => Promise<void>
-  /** Lets it stop what it started, and waits for its end. */
+  /** Lets the process shut down in order, and waits for its exit. */
   readonly end: () => Promise<void>
 }
 
-/** Starts a process that takes the folder, and with `postgres` a PostgreSQL in it; `account` is whom it runs as. */
+/** Starts a process that locks the folder and, with `postgres`, starts PostgreSQL there. `account` is the user it runs as. */
 export async function holdDataFolder(
   directory: string,
   what: 'lock' | 'postgres',
@@ -27,12 +27,12 @@ export async function holdDataFolder(
     ...(account ?? {}),
   })
   const ended = once(child, 'exit')
-  const said = await firstLine(child)
+  const report = await firstLine(child)
   return {
-    pid: said.pid,
-    refusal: said.refusal ?? null,
-    postgresPid: said.postgresPid ?? null,
-    host: said.host ?? null,
+    pid: report.pid,
+    refusal: report.refusal ?? null,
+    postgresPid: report.postgresPid ?? null,
+    host: report.host ?? null,
     kill: async () => {
       child.kill('SIGKILL')
       await ended
@@ -44,10 +44,10 @@ export async function holdDataFolder(
   }
 }
 
-type Said = { pid: number; refusal?: string; postgresPid?: number; host?: string }
+type Report = { pid: number; refusal?: string; postgresPid?: number; host?: string }
 
-async function firstLine(child: ChildProcess): Promise<Said> {
-  if (child.stdout === null) throw new Error('The holder has no output.')
+async function firstLine(child: ChildProcess): Promise<Report> {
+  if (child.stdout === null) throw new Error('The process has no stdout.')
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line)
-  throw new Error('The holder ended without a word.')
+  throw new Error('The process exited without output.')
 }

@@ -15,13 +15,13 @@ import {
   stopAbandonedPostgres,
 } from '#server/embedded-postgres/index.ts'
 
-/** The PostgreSQL of a test run. The addresses name no database that tests may use: they clone the template. */
+/** The PostgreSQL server of a test run. Tests clone the template database and do not use the databases in these URLs. */
 export type DatabaseCluster = {
-  /** Connects as a role that may make databases. */
+  /** Connects as a role that may create databases. */
   readonly makerUrl: string
   readonly ownerUrl: string
   readonly serviceUrl: string
-  /** A migrated database without rows, to be cloned. */
+  /** The name of a migrated database without rows, to be cloned. */
   readonly template: string
 }
 
@@ -31,7 +31,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: one PostgreSQL for the whole run. Gives the function that takes everything away again. */
+/** Vitest's global setup: one PostgreSQL server for the whole run. Returns the teardown function. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started = performance.now()
   const { cluster, name, stop } = await startCluster()
@@ -42,9 +42,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * One PostgreSQL with a migrated template database. It is the embedded one, in a temporary folder, or that of
- * `LANEWISE_TEST_DATABASE_URL`: a superuser's address, or that of a role that may make roles and databases, on
- * PostgreSQL 14 or newer. `stop` takes everything away again.
+ * Starts a PostgreSQL server with a migrated template database. It is the embedded PostgreSQL in a temporary folder, or the
+ * server in `LANEWISE_TEST_DATABASE_URL` (PostgreSQL 14 or newer; a superuser, or a role that may create roles and
+ * databases). `stop` removes everything that was created.
  */
 export async function startCluster(): Promise<{
   readonly cluster: DatabaseCluster
@@ -55,7 +55,7 @@ export async function startCluster(): Promise<{
   const server = url === undefined ? await startOwnServer() : await preparedServer(url)
   const template = `lanewise_template_${randomBytes(4).toString('hex')}`
   const cluster: DatabaseCluster = { ...server.urls, template }
-  const takeAway = async () => {
+  const stop = async () => {
     await asMaker(cluster.makerUrl, (maker) =>
       maker.query(`drop database if exists ${template} with (force)`),
     )
@@ -65,20 +65,20 @@ export async function startCluster(): Promise<{
     await asMaker(cluster.makerUrl, (maker) => makeDatabase(maker, template))
     await migrate({ connectionString: databaseUrl(cluster.ownerUrl, template) })
   } catch (error) {
-    await takeAway()
+    await stop()
     throw error
   }
-  return { cluster, name: server.name, stop: takeAway }
+  return { cluster, name: server.name, stop }
 }
 
-/** The same address with another database. */
+/** Returns the URL with another database name. */
 export function databaseUrl(url: string, database: string): string {
   const changed = new URL(url)
   changed.pathname = `/${database}`
   return changed.href
 }
 
-/** Connects to the maker's own database for the length of a task. */
+/** Runs `task` on a connection of the role that may create databases. */
 export async function asMaker<Answer>(
   makerUrl: string,
   task: (maker: pg.Client) => Promise<Answer>,
@@ -103,7 +103,7 @@ const folderPrefix = 'lanewise-test-'
 async function startOwnServer(): Promise<Server> {
   await removeAbandonedFolders()
   const directory = mkdtempSync(join(tmpdir(), folderPrefix))
-  // As root, PostgreSQL's own account must pass through it.
+  // If the tests run as root, PostgreSQL runs as another user, which must be able to enter the folder.
   if (process.getuid?.() === 0) chmodSync(directory, 0o711)
   const folder = await lockDataFolder(directory)
   const remove = async () => {
@@ -135,27 +135,26 @@ async function startOwnServer(): Promise<Server> {
   }
 }
 
-/** A run that was killed leaves its folder and its PostgreSQL. Its lock is free then; a living run's is not. */
+/** Removes the folders and PostgreSQL servers of killed test runs. The lock of a live run is held, so its folder stays. */
 async function removeAbandonedFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
     const directory = join(tmpdir(), name)
     try {
-      // A folder this young may belong to a run that has not locked it yet.
+      // A folder this new may belong to a run that has not locked it yet.
       if (Date.now() - statSync(directory).ctimeMs < 10_000) continue
       const folder = await lockDataFolder(directory)
       const others = await stopAbandonedPostgres(directory)
       folder.release()
       for (const path of [directory, ...others]) rmSync(path, { recursive: true, force: true })
     } catch {
-      // In use, or another user's: not ours to remove.
+      // The folder is in use or belongs to another user.
     }
   }
 }
 
 /**
- * Prepares a server that is not ours. The roles have the names they have in production, so a server that holds a
- * database of the service's name is refused: tests would change its passwords. Passwords follow from the address, so
- * that several runs at once agree on them.
+ * Prepares an external server. The roles have the same names as in production, and tests set their passwords. A server with
+ * a database named `lanewise` is therefore refused. Passwords are derived from the URL, so that concurrent runs agree.
  */
 async function preparedServer(makerUrl: string): Promise<Server> {
   const password = (role: string) => createHash('sha256').update(`${role} ${makerUrl}`).digest('base64url')
@@ -164,12 +163,12 @@ async function preparedServer(makerUrl: string): Promise<Server> {
     const { rowCount } = await maker.query("select from pg_database where datname = 'lanewise'")
     if (rowCount !== 0) {
       throw new Error(
-        'LANEWISE_TEST_DATABASE_URL names a server with a database "lanewise": refusing to test there.',
+        'LANEWISE_TEST_DATABASE_URL names a server with a database "lanewise". Tests would change its passwords.',
       )
     }
     await maker.query('select pg_advisory_lock(7205914)')
     await makeRoles(maker, passwords)
-    // To make databases of the owner's, and to end what still uses a database that goes.
+    // Needed to create databases for the owner, and to drop databases that still have connections.
     await maker.query(`grant ${roleNames.owner}, ${roleNames.service} to current_user`)
   })
   const url = (role: 'owner' | 'service') => {

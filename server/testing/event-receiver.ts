@@ -3,17 +3,17 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Static } from 'typebox'
 import type { EndpointTest, EventBody, LaneBooked, OutcomeChanged } from '#contract/events.ts'
-import { call, type MadeTenant } from './make.ts'
+import { call, type MadeTenant, requireStatus } from './make.ts'
 import type { TestApp } from './test-app.ts'
 
-/** An event of any type: a test looks at whatever came. */
+/** An event of any type, with the fields of all types. */
 interface ReceivedEvent {
   readonly type: EventBody['type']
   readonly timestamp: string
   readonly data: Static<typeof LaneBooked> & Static<typeof OutcomeChanged> & Static<typeof EndpointTest>
 }
 
-/** A request that a receiver of events got, byte for byte. */
+/** A webhook request as received. `body` is the exact text. */
 export interface Received {
   readonly path: string
   readonly headers: Record<string, string>
@@ -21,13 +21,13 @@ export interface Received {
   readonly event: ReceivedEvent
 }
 
-/** Somebody whom events are sent to: keeps what comes, and answers as he is told to. */
+/** A webhook receiver that records requests and gives configurable responses. */
 export interface EventReceiver {
   readonly url: string
   readonly received: Received[]
-  /** What is answered from now on; by default 204. Told to do nothing, nobody gets an answer. */
+  /** Responds to a request. The default responds 204. A function that does nothing leaves the request unanswered. */
   answer: (response: ServerResponse, received: Received) => void
-  /** Waits until what came is enough; fails with what came when it does not get there. */
+  /** Waits until `isEnough` returns true. Throws with the received event types after `patienceMs` milliseconds. */
   until(isEnough: (received: readonly Received[]) => boolean, patienceMs?: number): Promise<void>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export const answerWith =
     void response.writeHead(status, headers).end(body)
 
 export async function eventReceiver(port = 0): Promise<EventReceiver> {
-  let told: () => void = () => {}
+  let onReceived: () => void = () => {}
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -47,7 +47,7 @@ export async function eventReceiver(port = 0): Promise<EventReceiver> {
       const headers = request.headers as Record<string, string>
       const one = { path: request.url ?? '', headers, body, event: JSON.parse(body) as ReceivedEvent }
       receiver.received.push(one)
-      told()
+      onReceived()
       receiver.answer(response, one)
     })
   })
@@ -60,9 +60,11 @@ export async function eventReceiver(port = 0): Promise<EventReceiver> {
       while (!isEnough(receiver.received)) {
         const left = deadline - performance.now()
         if (left <= 0)
-          throw new Error(`Not enough came: ${receiver.received.map(({ event }) => event.type).join(', ')}`)
+          throw new Error(
+            `Too few events arrived: ${receiver.received.map(({ event }) => event.type).join(', ')}`,
+          )
         const { promise, resolve } = Promise.withResolvers<void>()
-        told = resolve
+        onReceived = resolve
         const timer = setTimeout(resolve, left)
         await promise
         clearTimeout(timer)
@@ -79,7 +81,7 @@ export async function eventReceiver(port = 0): Promise<EventReceiver> {
   return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` })
 }
 
-/** Has the events of a brokerage sent to an address. */
+/** Registers a URL as an event endpoint of a tenant. */
 export async function sendEventsTo(
   app: TestApp,
   tenant: Pick<MadeTenant, 'owner'>,
@@ -90,6 +92,6 @@ export async function sendEventsTo(
     token: tenant.owner,
     body: { url, ...more },
   })
-  if (answer.status !== 201) throw new Error(`The address answered ${JSON.stringify(answer.body)}`)
-  return { id: answer.body.endpoint.id, secret: answer.body.secret }
+  const { endpoint, secret } = requireStatus('adding an event endpoint', answer, 201)
+  return { id: endpoint.id, secret }
 }

@@ -2,14 +2,14 @@ import type { KyselyPlugin } from 'kysely'
 import type { TenantTransaction } from '#server/database/schema/index.ts'
 import type { Database } from '#server/database/session/index.ts'
 
-/** Real transactions on the real database, but for the one use that is told to fail. */
+/** A wrapper around a real database that makes one chosen use fail. */
 export interface FailingDatabase {
   readonly wrapDatabase: (database: Database) => Database
-  /** The database behind it, where nothing fails. */
+  /** The wrapped database, where nothing fails. */
   real(): Database
-  /** The nth use from now on fails; a use is a transaction that opens, a statement in one, or a function that is called. */
+  /** Makes the nth use from now on fail. A use is the start of a transaction, a statement, or a function call. */
   failAt(nth: number, error: () => Error): void
-  /** Whether it came to that. From here on nothing fails. */
+  /** Whether the failure occurred. Also disarms it. */
   hasFired(): boolean
 }
 
@@ -43,7 +43,7 @@ export function failingDatabase(): FailingDatabase {
         ...database,
         inTenant: (tenant, work) => database.inTenant(tenant, watched(work)),
         async callInTenant(tenant, name, values) {
-          // The error comes from within, so that it is told as any other of the database.
+          // Throw inside a transaction, so that the error is translated like any other database error.
           await database.inTenant(tenant, async () => use())
           return database.callInTenant(tenant, name, values)
         },
@@ -62,16 +62,16 @@ export function failingDatabase(): FailingDatabase {
   }
 }
 
-/** The database goes away under a statement. */
+/** The error of a statement whose database connection is terminated. */
 export const outage = () =>
   Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })
 
-/** A statement of ours that is wrong. */
+/** The error of an invalid statement, which is a bug in the service. */
 export const bug = () =>
   Object.assign(new Error('column "x" of relation "lanes" does not exist: select * from lanes'), {
     code: '42703',
   })
 
-/** What no answer may show of the inside. */
+/** Internal details that no response may contain. */
 export const inside =
   /\bpg\b|postgres|kysely|select |relation|column|node_modules|\bat \/|\.ts:|terminating|stack/i

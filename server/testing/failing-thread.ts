@@ -1,2 +1,2 @@
-/** Stands in for a thread that cannot do its work. */
+/** A worker thread that fails at once. */
 throw new Error('A thread that fails.')

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
 
-/** Stands in for a thread that is half done for ever. */
+/** A worker thread that reports half its progress and never finishes. */
 parentPort?.postMessage({ progress: 0.5 })
 setInterval(() => {}, 1000)

@@ -1,5 +1,5 @@
-// A process for tests to kill: takes the data folder of its first argument, with PostgreSQL or without, says so in
-// one line of JSON, and stays until it is killed or its input ends.
+// A process for tests to kill. It locks the data folder in its first argument and, with `postgres` as the second argument,
+// starts PostgreSQL there. It prints one line of JSON, and runs until it is killed or its stdin closes.
 import { once } from 'node:events'
 import { lockDataFolder, startEmbeddedPostgres } from '#server/embedded-postgres/index.ts'
 
@@ -8,14 +8,14 @@ const [directory = '', what = 'lock'] = process.argv.slice(2)
 try {
   const folder = await lockDataFolder(directory)
   const postgres = what === 'postgres' ? await startEmbeddedPostgres({ directory }) : null
-  say({ won: true, postgresPid: postgres?.pid ?? null, host: postgres?.host ?? null })
+  report({ won: true, postgresPid: postgres?.pid ?? null, host: postgres?.host ?? null })
   await once(process.stdin.resume(), 'end')
   await postgres?.stop()
   folder.release()
 } catch (error) {
-  say({ won: false, refusal: error instanceof Error ? error.message : String(error) })
+  report({ won: false, refusal: error instanceof Error ? error.message : String(error) })
 }
 
-function say(what: Record<string, unknown>): void {
-  process.stdout.write(`${JSON.stringify({ pid: process.pid, ...what })}\n`)
+function report(result: Record<string, unknown>): void {
+  process.stdout.write(`${JSON.stringify({ pid: process.pid, ...result })}\n`)
 }

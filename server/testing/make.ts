@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { holdAgainstContract } from './conforms.ts'
 import type { TestApp } from './test-app.ts'
 
-/** An answer as a client sees it: its JSON read, a CSV file as text. */
+/** A response with its parsed JSON body, or the text of a CSV file. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -10,7 +10,7 @@ export interface Answer {
   readonly body: any
 }
 
-/** One JSON call, as any client makes it. */
+/** Sends one JSON request and checks the response against the contract. */
 export async function call(
   app: TestApp,
   method: string,
@@ -33,7 +33,16 @@ export async function call(
   return { status: response.status, headers: response.headers, body }
 }
 
-/** A brokerage with its owner signed in. */
+/**
+ * Returns the body of a response, or throws with its status and body if the status is another one. Helpers that create test
+ * data use it, so that a failed call (503 on an overloaded machine) is reported where it happened.
+ */
+export function requireStatus(what: string, { status, body }: Answer, expected: number): Answer['body'] {
+  if (status === expected) return body
+  throw new Error(`${what} returned ${status}, expected ${expected}: ${JSON.stringify(body)}`)
+}
+
+/** A tenant. `owner` is the dashboard token of its owner. */
 export interface MadeTenant {
   readonly id: number
   readonly email: string
@@ -48,12 +57,11 @@ export async function makeTenant(app: TestApp): Promise<MadeTenant> {
   const answer = await call(app, 'POST', '/api/auth/sign-up', {
     body: { company: 'Test Brokers', name: 'Olive Quay', email, password },
   })
-  if (answer.status !== 201)
-    throw new Error(`sign-up answered ${answer.status}: ${JSON.stringify(answer.body)}`)
-  return { id: answer.body.tenant.id, email, password, owner: answer.body.token }
+  const { tenant, token } = requireStatus('sign-up', answer, 201)
+  return { id: tenant.id, email, password, owner: token }
 }
 
-/** A person of a role in a brokerage, signed in: their dashboard token and id, and what they sign in with. */
+/** Invites a person to a tenant and accepts the invitation. Returns the person's dashboard token and credentials. */
 export async function makePerson(
   app: TestApp,
   tenant: MadeTenant,
@@ -64,11 +72,10 @@ export async function makePerson(
     token: tenant.owner,
     body: { name: `A ${role}`, email, role },
   })
-  const accepted = await call(app, 'POST', '/api/auth/accept-invitation', {
-    body: { invitation: invited.body.invitation, password },
-  })
-  if (accepted.status !== 200) throw new Error(`invitation answered ${accepted.status}`)
-  return { id: invited.body.user.id, token: accepted.body.token, email, password }
+  const { invitation, user } = requireStatus('invitation', invited, 201)
+  const accepted = await call(app, 'POST', '/api/auth/accept-invitation', { body: { invitation, password } })
+  const { token } = requireStatus('acceptance of an invitation', accepted, 200)
+  return { id: user.id, token, email, password }
 }
 
 export async function makeServiceToken(app: TestApp, dashboardToken: string): Promise<string> {
@@ -76,7 +83,7 @@ export async function makeServiceToken(app: TestApp, dashboardToken: string): Pr
     token: dashboardToken,
     body: { name: 'test' },
   })
-  return answer.body.token
+  return requireStatus('creation of a service token', answer, 201).token
 }
 
 export async function makeSecret(app: TestApp, dashboardToken: string): Promise<string> {
@@ -84,10 +91,10 @@ export async function makeSecret(app: TestApp, dashboardToken: string): Promise<
     token: dashboardToken,
     body: { name: 'tms' },
   })
-  return answer.body.secret
+  return requireStatus('creation of a signing secret', answer, 201).secret
 }
 
-/** What an integration holds: a service token and a signing secret. */
+/** The credentials of an integration: a service token and a signing secret. */
 export interface Integration {
   readonly tenant: MadeTenant
   readonly token: string
@@ -111,7 +118,7 @@ export interface LaneToMake {
   readonly outcome?: 'won' | 'lost' | 'pending'
 }
 
-/** Quotes a lane, sets its outcome, and answers it as the API shows it. */
+/** Quotes a lane and sets its outcome. Returns the lane as the API shows it. */
 export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMake = {}) {
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
@@ -127,17 +134,16 @@ export async function makeLane(app: TestApp, tenant: MadeTenant, lane: LaneToMak
       ],
     },
   })
-  if (made.status !== 201) throw new Error(`quote answered ${made.status}: ${JSON.stringify(made.body)}`)
-  const [quoted] = made.body.lanes
+  const [quoted] = requireStatus('quote request', made, 201).lanes
   if (lane.outcome === undefined || lane.outcome === 'pending') return quoted
   const decided = await call(app, 'POST', `/api/lanes/${quoted.lane_ref}/outcome`, {
     token: tenant.owner,
     body: { outcome: lane.outcome },
   })
-  return decided.body
+  return requireStatus('setting an outcome', decided, 200)
 }
 
-/** The headers of a signed write over exactly these bytes, at the second of the server's clock unless said otherwise. */
+/** Returns the headers of a signed write of exactly these bytes. `timestampSeconds` is the signed time. */
 export function signedHeaders(
   integration: Pick<Integration, 'token' | 'secret'>,
   bytes: string | Buffer,
@@ -155,7 +161,7 @@ export function signedHeaders(
   }
 }
 
-/** A signed shipment update, serialised once and sent as those bytes. */
+/** Sends a signed shipment update. The timestamp defaults to the server's clock. */
 export async function pushUpdate(
   app: TestApp,
   integration: Pick<Integration, 'token' | 'secret'>,

@@ -2,12 +2,12 @@ import type { LanePlaces } from '#engine/book/quote-book.ts'
 import type { Book } from '#server/book/index.ts'
 
 export interface MapBook extends Book {
-  /** The quotes as text, one a line, by their ids: equal for equal books. */
+  /** Each quote as text, by lane id. Equal books have equal rows. */
   readonly rows: ReadonlyMap<number, string>
   readonly lanes: readonly LanePlaces[]
 }
 
-/** The simplest book there is: tests read from it what the database gave. Each quote takes a hundred bytes. */
+/** A minimal book whose contents tests can read. It counts 100 bytes per quote. */
 export function mapBook(): MapBook {
   const rows = new Map<number, string>()
   const lanes: LanePlaces[] = []

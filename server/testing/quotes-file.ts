@@ -11,15 +11,16 @@ const lanes = [
 ] as const
 
 /**
- * A CSV file of a brokerage's past quotes for import: six lanes quoted 12 % around their going rate by a seed, won the more
- * often the cheaper, trucks at 85 % of the going rate, one quote every `hours` up to a day before `until`.
+ * Returns a CSV file of past quotes for import, generated from a seed. Six lanes are quoted within 12 % of their market rate,
+ * and a lower rate wins more often. A truck costs about 85 % of the market rate. There is one quote every `hours` hours, up to
+ * one day before `until` (epoch milliseconds).
  */
 export function quotesFile(options: {
   seed: number
   quotes: number
   until: number
   hours: number
-  /** Wins hardly ever happen at any rate: another brokerage's luck. */
+  /** Wins are rare at any rate (3 %). */
   unlucky?: boolean
 }): string {
   const random = seededNumbers(options.seed)

@@ -1,17 +1,17 @@
 import { connect } from 'node:net'
 import type { TestApp } from './test-app.ts'
 
-/** An answer as it came over the wire. */
+/** A response parsed from raw bytes. */
 export interface RawAnswer {
   readonly status: number
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came back
   readonly body: any
 }
 
-/** Reads as many answers as stand in the bytes of a closed connection. */
+/** Parses all complete responses in the bytes received on a connection. */
 function readAnswers(bytes: string): RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = bytes
@@ -27,7 +27,7 @@ function readAnswers(bytes: string): RawAnswer[] {
     )
     const length = Number(headers['content-length'] ?? 0)
     const text = rest.slice(end + 4, end + 4 + length)
-    // Cut off on its way, as an answer may be to whoever sends on and does not read.
+    // Truncated, as a response can be if the client keeps sending without reading.
     if (text !== '' && text.length < length) break
     const isJson = headers['content-type']?.includes('json') === true && text !== ''
     answers.push({
@@ -42,8 +42,8 @@ function readAnswers(bytes: string): RawAnswer[] {
 }
 
 /**
- * Sends exactly these bytes and answers everything that came back until the connection closed or fell silent. What a
- * client library would never send, or would tidy up, can only be sent this way.
+ * Sends exactly these bytes, and returns the responses received until the connection closes or is silent for `silenceMs`
+ * milliseconds. For malformed requests, which an HTTP library would refuse or correct.
  */
 export function sendRaw(
   app: Pick<TestApp, 'url'>,
@@ -73,7 +73,7 @@ export function sendRaw(
   })
 }
 
-/** A request's head as text: its first line and its headers, each as given. */
+/** Returns a request's start line and headers as text, unchanged. */
 export function head(firstLine: string, headers: readonly (readonly [string, string])[]): string {
   return `${firstLine}\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`
 }

@@ -1,4 +1,4 @@
-/** An OpenAPI document with each reference replaced by what it refers to, as a reader of one schema needs it. */
+/** Returns an OpenAPI document with each `$ref` replaced by its target. */
 export function resolvedDocument<Document>(document: Document): Document {
   const resolved = (part: unknown): unknown => {
     if (Array.isArray(part)) return part.map(resolved)
@@ -11,7 +11,7 @@ export function resolvedDocument<Document>(document: Document): Document {
       .slice('#/'.length)
       .split('/')
       .reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], document)
-    if (target === undefined) throw new Error(`${$ref} refers to nothing.`)
+    if (target === undefined) throw new Error(`${$ref} has no target.`)
     return { ...(resolved(target) as object), ...beside }
   }
   return resolved(document) as Document

@@ -6,29 +6,29 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../../package.json' with { type: 'json' }
 
-/** The service as an operator runs it: its own process, its own embedded database, its own folder. */
+/** The service in its own process, as an operator runs it. */
 export interface RunningService {
   readonly url: string
   readonly child: ChildProcess
-  /** All it has printed so far. */
+  /** The output so far (stdout and stderr). */
   printed(): string
-  /** Sends a signal and waits until the process has ended. */
+  /** Sends a signal and waits for the process to exit. */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 const patienceMs = 45_000
-/** A test makes more brokerages in an hour than one network may. */
+/** Tests create more tenants per hour than the limit of sign-ups per network allows. */
 export const manySignUps = '9999'
-/** What `npm start` tells Node. */
+/** The options that `npm start` passes to Node. */
 export const startOptions: readonly string[] = Array.from(
   packageJson.scripts.start.matchAll(/(?<=node (?:\S+ )*)--\S+(?= (?:\S+ )*server\/src\/main\.ts)/g),
   ([option]) => option,
 )
-/** Where Node keeps what it compiled, so that the next start takes less of the machine. */
+/** Node's compile cache, which makes the next start faster. */
 const compiledFolder = join(tmpdir(), 'node-compile-cache')
 
-/** A port that was free a moment ago. */
+/** Returns a port that is free at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -39,7 +39,7 @@ export async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Starts the service in a process and waits for its greeting. Fails with what it printed when it ends before that. */
+/** Starts the service and waits until it is ready. Throws with its output if it exits first or takes longer than 45 s. */
 export async function runService(
   dataDirectory: string,
   env: Record<string, string> = {},

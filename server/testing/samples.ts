@@ -1,4 +1,4 @@
-/** One number of a scrape. */
+/** One sample of a Prometheus scrape. */
 export interface Sample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
@@ -7,16 +7,16 @@ export interface Sample {
 
 export interface Scrape {
   readonly samples: readonly Sample[]
-  /** Every metric by its name, also those that have no number yet. */
+  /** The type of every metric by name, including metrics without samples. */
   readonly types: ReadonlyMap<string, string>
-  /** The sum of all numbers of a name that have these labels. */
+  /** The sum of all samples with this name and these labels. */
   sum(name: string, labels?: Readonly<Record<string, string>>): number
 }
 
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const labelForm = /(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)/g
 
-/** Reads what Prometheus would read. Throws on a line that is none of its. */
+/** Parses the Prometheus text format. Throws on an invalid line. */
 export function readScrape(text: string): Scrape {
   const samples: Sample[] = []
   const types = new Map<string, string>()

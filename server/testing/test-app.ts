@@ -3,7 +3,7 @@ import { testDatabase } from './test-database.ts'
 
 export type { TestApp } from './app-on-database.ts'
 
-/** Starts the whole service for a test file, on a database of its own that goes with it: see appOn. */
+/** Starts the service for a test file on its own database, which `close()` drops. See `appOn`. */
 export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = await testDatabase()
   const app = await appOn(database, options)

@@ -4,7 +4,7 @@ import { cloneDatabase, type TestDatabase } from './cloned-database.ts'
 export type { TestDatabase } from './cloned-database.ts'
 
 /**
- * Clones the run's migrated template into a database for one test file or one test.
+ * Clones the migrated template database of the test run, for one test file or one test.
  *
  * Example: `const database = await testDatabase()` ... `await database.drop()`
  */

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A span as a collector of traces gets it. */
+/** A span as a trace collector receives it. */
 export interface CollectedSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
   readonly name: string
-  /** 2 is an error, 0 is nothing said. */
+  /** OTLP status code: 0 is unset, 2 is an error. */
   readonly status: number
   readonly attributes: Readonly<Record<string, string | number | boolean>>
   readonly resource: Readonly<Record<string, string | number | boolean>>
@@ -17,9 +17,9 @@ export interface CollectedSpan {
 export interface TraceCollector {
   readonly url: string
   readonly spans: CollectedSpan[]
-  /** Everything that arrived, as it arrived. */
+  /** The raw bodies of all requests. */
   readonly bodies: string[]
-  /** The headers of what arrived last. */
+  /** The headers of the last request. */
   readonly headers: () => NodeJS.Dict<string | string[]>
   close(): Promise<void>
 }
@@ -54,7 +54,7 @@ const read = (attributes: readonly Attribute[]) =>
     ]),
   )
 
-/** A collector that takes traces by OTLP over HTTP, in JSON, as a real one does. */
+/** A trace collector that accepts OTLP over HTTP in JSON. */
 export async function traceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = []
   const bodies: string[] = []
