@@ -39,19 +39,23 @@ for (let k = 0; k < KNOT_COUNT; k++) {
  * How well each curve of the bank explains a lane's decided quotes: the log likelihood
  * `sum_k W_k ln sigmoid(e) + L_k ln sigmoid(-e)`, one number a curve.
  *
+ * @param out where to write the result, for callers that look at one lane after another
  * @example bankLogLikelihood(emptyKnots()) // 615 zeros
  */
-export function bankLogLikelihood(knots: Knots): Float64Array {
-  const out = new Float64Array(BANK_SIZE)
+export function bankLogLikelihood(
+  knots: Knots,
+  out: Float64Array = new Float64Array(BANK_SIZE),
+): Float64Array {
+  out.fill(0)
   for (let k = 0; k < KNOT_COUNT; k++) {
     const wins = knots.wins[k] as number
     const losses = knots.losses[k] as number
-    if (wins === 0 && losses === 0) continue
-    const from = k * BANK_SIZE
-    for (let c = 0; c < BANK_SIZE; c++) {
-      out[c] =
-        (out[c] as number) + wins * (winTable[from + c] as number) + losses * (lossTable[from + c] as number)
-    }
+    if (wins !== 0) addScaled(out, wins, winTable, k * BANK_SIZE)
+    if (losses !== 0) addScaled(out, losses, lossTable, k * BANK_SIZE)
   }
   return out
+}
+
+function addScaled(out: Float64Array, factor: number, table: Float64Array, from: number): void {
+  for (let c = 0; c < BANK_SIZE; c++) out[c] = (out[c] as number) + factor * (table[from + c] as number)
 }

@@ -20,6 +20,7 @@ import { type HaulLog, haulQuotesInSteps, rateByMilesInSteps } from './rate-by-m
 import { referenceOf } from './reference-rate.ts'
 import {
   addMessageUp,
+  emptyLikelihood,
   LANE_SPREADS,
   laneKinship,
   logEvidence,
@@ -224,12 +225,15 @@ const EVIDENCE_MIN = 3
  */
 function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<number> {
   const tree: Tree = { scopes: model.scopes as Map<string, ScopeModel>, tenant: model.tenant }
+  const logLikelihood = new Float64Array(BANK_SIZE)
+  const likelihood = emptyLikelihood()
   for (const lane of laneOrder) {
     const scope = scopePath(tree.scopes, tree.tenant, model.quoted.identity(lane))
     const fold = yield* foldLaneInSteps(model, lane)
     model.sent[lane] = 1
     if (fold.decided > 0) {
-      const likelihood = scaledLikelihood(bankLogLikelihood(fold.knots))
+      // The buffers are reused for every lane: ten kilobytes of garbage a lane would be collected again and again.
+      scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood), likelihood)
       for (const [spread, total] of scope.totals.entries()) {
         addMessageUp(total, likelihood, laneKinship(fold.decided, spread))
       }
@@ -252,10 +256,12 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
 
 /** Sums the messages of the scopes up the tree, in the order of making, and says how likely it makes the outcomes. */
 function* evidenceOf({ scopes, tenant }: Tree, spread: number): Steps<number> {
+  const likelihood = emptyLikelihood()
   // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
   for (const scope of [...scopes.values()].reverse()) {
     if (!scope.parent || scope.decided === 0) continue
-    addInto(totalOf(scope.parent, spread), messageUp(totalOf(scope, spread), SCOPE_KINSHIP))
+    scaledLikelihood(totalOf(scope, spread), likelihood)
+    addMessageUp(totalOf(scope.parent, spread), likelihood, SCOPE_KINSHIP)
     yield
   }
   const root = rootBelief()

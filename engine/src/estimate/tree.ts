@@ -115,21 +115,53 @@ export function rootBelief(): Float64Array {
 const SMALLEST = 1e-300
 
 /**
- * Weighs the levels of one steepness (from `from` on in the list) with the bell around each: `out[m] = sum_i bell[|i - m|] levels[i]`. Four
- * levels at a time: their sums do not wait for each other, which takes a third of the time.
+ * Weights the levels of one steepness (`levels` from index `from` on) with the bell around each level:
+ * `out[m] = sum_i bell[|i - m|] levels[i]`.
+ *
+ * The loop computes four outputs at a time. Neighboring outputs read the same bell values one step apart, so each value is
+ * loaded once and handed on: half the time of the plain double loop, with the same digits.
  */
 function blur(levels: Float64Array, from: number, bell: Float64Array, j: number, out: Float64Array): void {
+  const end = from + LEVELS
   let m = 0
   for (; m + 3 < LEVELS; m += 4) {
-    const near = bellIndex(-m, j)
-    let [a, b, c, d] = [0, 0, 0, 0]
-    for (let i = 0; i < LEVELS; i++) {
-      const level = levels[from + i] as number
-      const at = near + i
-      a += (bell[at] as number) * level
-      b += (bell[at - 1] as number) * level
-      c += (bell[at - 2] as number) * level
-      d += (bell[at - 3] as number) * level
+    let at = bellIndex(-m, j)
+    let bell0 = bell[at] as number
+    let bell1 = bell[at - 1] as number
+    let bell2 = bell[at - 2] as number
+    let bell3 = bell[at - 3] as number
+    let level = levels[from] as number
+    let a = bell0 * level
+    let b = bell1 * level
+    let c = bell2 * level
+    let d = bell3 * level
+    // 41 levels: the first one above, and ten times four.
+    for (let i = from + 1; i < end; i += 4) {
+      level = levels[i] as number
+      bell3 = bell[at + 1] as number
+      a += bell3 * level
+      b += bell0 * level
+      c += bell1 * level
+      d += bell2 * level
+      level = levels[i + 1] as number
+      bell2 = bell[at + 2] as number
+      a += bell2 * level
+      b += bell3 * level
+      c += bell0 * level
+      d += bell1 * level
+      level = levels[i + 2] as number
+      bell1 = bell[at + 3] as number
+      a += bell1 * level
+      b += bell2 * level
+      c += bell3 * level
+      d += bell0 * level
+      level = levels[i + 3] as number
+      at += 4
+      bell0 = bell[at] as number
+      a += bell0 * level
+      b += bell1 * level
+      c += bell2 * level
+      d += bell3 * level
     }
     out[m] = a
     out[m + 1] = b
@@ -150,10 +182,21 @@ export interface ScaledLikelihood {
   readonly tops: Float64Array
 }
 
-/** The likelihoods behind a log likelihood over the bank: the same for every kinship of a child. */
-export function scaledLikelihood(child: Float64Array): ScaledLikelihood {
-  const likelihoods = new Float64Array(BANK_SIZE)
-  const tops = new Float64Array(STEEPNESS_COUNT)
+/** Room for the result of `scaledLikelihood`. */
+export function emptyLikelihood(): ScaledLikelihood {
+  return { likelihoods: new Float64Array(BANK_SIZE), tops: new Float64Array(STEEPNESS_COUNT) }
+}
+
+/**
+ * The likelihoods behind a log likelihood over the bank: the same for every kinship of a child.
+ *
+ * @param out where to write the result, for callers that scale one child after another
+ */
+export function scaledLikelihood(
+  child: Float64Array,
+  out: ScaledLikelihood = emptyLikelihood(),
+): ScaledLikelihood {
+  const { likelihoods, tops } = out
   for (let j = 0; j < STEEPNESS_COUNT; j++) {
     const from = bankIndex(0, j)
     let top = -Infinity
@@ -161,7 +204,7 @@ export function scaledLikelihood(child: Float64Array): ScaledLikelihood {
     for (let i = 0; i < LEVELS; i++) likelihoods[from + i] = Math.exp((child[from + i] as number) - top)
     tops[j] = top
   }
-  return { likelihoods, tops }
+  return out
 }
 
 /**
