@@ -7,6 +7,7 @@ import {
   foldLaneInSteps,
   type LaneFold,
   type LaneOutcomes,
+  laneOutcomesInSteps,
   logRateOf,
   whyUndated,
 } from './lane-fold.ts'
@@ -229,7 +230,7 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
   const likelihood = emptyLikelihood()
   for (const lane of laneOrder) {
     const scope = scopePath(tree.scopes, tree.tenant, model.quoted.identity(lane))
-    const fold = yield* foldLaneInSteps(model, lane)
+    const fold = yield* laneOutcomesInSteps(model, lane)
     model.sent[lane] = 1
     if (fold.decided > 0) {
       // The buffers are reused for every lane: ten kilobytes of garbage a lane would be collected again and again.

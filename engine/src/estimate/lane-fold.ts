@@ -59,98 +59,117 @@ export function logRateOf(rateCents: number, miles: number, haulLog: HaulLog): n
 /** Quotes that are folded in one step. */
 const QUOTES_PER_STEP = 3_000
 
-/** A quote that may count: its row, and ln of its rate for its miles. */
-interface Dated {
-  readonly row: number
-  readonly logRate: number
-}
-
 /** As foldLaneInSteps, without a pause. */
 export function foldLane(against: FoldedAgainst, lane: number): LaneFold {
   return finished(foldLaneInSteps(against, lane))
 }
 
 /**
- * Folds a lane's quotes in the order of time: which count, where each stood against the reference rate of its morning,
- * and what was won and lost there. The same quotes and the same market give the same digits.
+ * Folds a lane's quotes in the order of time: which quotes count, where each stood against the reference rate of its
+ * morning, and what was won and lost there. The same quotes and the same market give the same digits.
  */
 export function* foldLaneInSteps(against: FoldedAgainst, lane: number): Steps<LaneFold> {
-  const { columns } = against.quoted
+  const quotes: QuoteUsed[] = []
   const leftOut: { laneId: number; reason: LeftOutReason }[] = []
-  const dated: Dated[] = []
-  for (const [at, row] of columns.rowsOf(lane).entries()) {
+  const { knots, decided, won, level } = yield* foldInSteps(against, lane, { quotes, leftOut })
+  return { knots, decided, won, level, quotes, leftOut }
+}
+
+/** The outcomes of `foldLaneInSteps` alone: half the time, for a preparation that folds every lane. */
+export function* laneOutcomesInSteps(against: FoldedAgainst, lane: number): Steps<LaneOutcomes> {
+  return yield* foldInSteps(against, lane, null)
+}
+
+/** A lane's quotes while they are folded. */
+interface Folding extends LaneOutcomes {
+  level: LaneLevel | undefined
+  decided: number
+  won: number
+  /** The rows that count, in the order of time, and ln of each rate for its miles. */
+  readonly rows: Int32Array
+  readonly logRates: Float64Array
+}
+
+/** Where a fold lists each quote that it used or left out. */
+interface FoldedQuotes {
+  readonly quotes: QuoteUsed[]
+  readonly leftOut: { laneId: number; reason: LeftOutReason }[]
+}
+
+function* foldInSteps(against: FoldedAgainst, lane: number, list: FoldedQuotes | null): Steps<Folding> {
+  const { columns } = against.quoted
+  const rows = columns.rowsOf(lane)
+  const logRates = new Float64Array(rows.length)
+  // Rows and log rates that count move to the front of their arrays.
+  let dated = 0
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] as number
     const rateCents = columns.rateCents[row] as number
     const reason = whyUndated(rateCents, columns.quotedAt[row] as number, against.day)
     if (reason === null) {
-      dated.push({ row, logRate: logRateOf(rateCents, columns.miles[row] as number, against.haulLog) })
-    } else leftOut.push({ laneId: columns.laneId[row] as number, reason })
+      rows[dated] = row
+      logRates[dated++] = logRateOf(rateCents, columns.miles[row] as number, against.haulLog)
+    } else list?.leftOut.push({ laneId: columns.laneId[row] as number, reason })
     if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
-  const isOutlier = outlierTest(
-    dated.map(({ logRate }) => logRate),
-    against.tenantMiddle,
-  )
-  const counted = dated.filter(({ row, logRate }) => {
-    if (!isOutlier(logRate)) return true
-    leftOut.push({ laneId: columns.laneId[row] as number, reason: 'outlier' })
-    return false
-  })
-  if (counted.length > QUOTES_PER_STEP) yield
-  return { ...(yield* foldCounted(against, counted)), leftOut }
-}
-
-function* foldCounted(against: FoldedAgainst, counted: readonly Dated[]): Steps<Omit<LaneFold, 'leftOut'>> {
-  const { columns } = against.quoted
-  const fold = {
-    knots: emptyKnots(),
-    quotes: [] as QuoteUsed[],
-    level: undefined as LaneLevel | undefined,
-    decided: 0,
-    won: 0,
-  }
-  let ofDay: Dated[] = []
-  let day = Number.NaN
-  for (const [at, quote] of counted.entries()) {
-    const quoteDay = dayOf(columns.quotedAt[quote.row] as number)
-    if (quoteDay !== day) {
-      foldDay(against, fold, day, ofDay)
-      ofDay = []
-      day = quoteDay
+  const isOutlier = outlierTest(logRates.subarray(0, dated), against.tenantMiddle)
+  let counted = 0
+  for (let at = 0; at < dated; at++) {
+    const row = rows[at] as number
+    const logRate = logRates[at] as number
+    if (isOutlier(logRate)) {
+      list?.leftOut.push({ laneId: columns.laneId[row] as number, reason: 'outlier' })
+    } else {
+      rows[counted] = row
+      logRates[counted++] = logRate
     }
-    ofDay.push(quote)
-    if (at % QUOTES_PER_STEP === QUOTES_PER_STEP - 1) yield
   }
-  foldDay(against, fold, day, ofDay)
-  return fold
+  if (counted > QUOTES_PER_STEP) yield
+  const folding: Folding = { knots: emptyKnots(), level: undefined, decided: 0, won: 0, rows, logRates }
+  let sinceYield = 0
+  for (let from = 0; from < counted; ) {
+    const day = dayOf(columns.quotedAt[rows[from] as number] as number)
+    let to = from + 1
+    while (to < counted && dayOf(columns.quotedAt[rows[to] as number] as number) === day) to++
+    foldDay(against, folding, { day, from, to }, list)
+    sinceYield += to - from
+    from = to
+    if (sinceYield < QUOTES_PER_STEP) continue
+    sinceYield = 0
+    yield
+  }
+  return folding
 }
 
-/** Adds a lane's quotes of one day to its fold. */
+/** Adds a lane's quotes of one day to its fold: those from `from` up to `to`. */
 function foldDay(
-  { quoted: { columns }, day, market }: FoldedAgainst,
-  fold: { knots: Knots; quotes: QuoteUsed[]; level: LaneLevel | undefined; decided: number; won: number },
-  quoteDay: number,
-  ofDay: readonly Dated[],
+  { quoted: { columns }, day: today, market }: FoldedAgainst,
+  folding: Folding,
+  { day, from, to }: { readonly day: number; readonly from: number; readonly to: number },
+  list: FoldedQuotes | null,
 ): void {
-  if (ofDay.length === 0) return
-  const { morning, indexAfter } = marketDay(market, quoteDay)
+  const { rows, logRates, knots } = folding
+  const { morning, indexAfter } = marketDay(market, day)
   const known =
-    fold.level === undefined || morning === null ? null : referenceOf(fold.level, morning, quoteDay)
-  for (const { logRate } of ofDay) fold.level = movedLevel(fold.level, logRate - indexAfter, quoteDay)
+    folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
+  for (let at = from; at < to; at++)
+    folding.level = movedLevel(folding.level, (logRates[at] as number) - indexAfter, day)
   // A lane first quoted on this day is measured against its own rates: see addDay.
-  const reference = known ?? indexAfter + (fold.level?.mean ?? 0)
-  const weight = 2 ** (-(day - quoteDay) / HALF_LIFE_DAYS)
-  for (const { row, logRate } of ofDay) {
-    const x = relativeRate(Math.exp(logRate - reference), 1)
+  const reference = known ?? indexAfter + (folding.level?.mean ?? 0)
+  const weight = 2 ** (-(today - day) / HALF_LIFE_DAYS)
+  for (let at = from; at < to; at++) {
+    const row = rows[at] as number
+    const x = relativeRate(Math.exp((logRates[at] as number) - reference), 1)
     const outcome = columns.outcome[row] as number
-    fold.quotes.push({
+    list?.quotes.push({
       laneId: columns.laneId[row] as number,
       rateCents: columns.rateCents[row] as number,
       x,
       outcome: OUTCOMES[outcome] ?? 'pending',
     })
     if (outcome === PENDING) continue
-    addQuote(fold.knots, { x, won: outcome === WON, weight })
-    fold.decided++
-    if (outcome === WON) fold.won++
+    addQuote(knots, { x, won: outcome === WON, weight })
+    folding.decided++
+    if (outcome === WON) folding.won++
   }
 }

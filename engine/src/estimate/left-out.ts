@@ -23,12 +23,25 @@ export function tenantMiddle(count: number, middle: number | null): number | nul
  * @example [7.6, 7.7, 12.2].filter(outlierTest([7.6, 7.7, 12.2], null)) // [12.2]
  */
 export function outlierTest(
-  logRates: readonly number[],
+  logRates: ArrayLike<number>,
   middle: number | null,
 ): (logRate: number) => boolean {
   if (logRates.length >= LANE_RATES_MIN) {
+    // Rates within one factor of each other are within that factor of their median: no sort for nearly every lane.
+    if (spreadOf(logRates) <= Math.log(LANE_FACTOR)) return () => false
     const laneMiddle = median(logRates) ?? Number.NaN
     return (logRate) => Math.abs(logRate - laneMiddle) > Math.log(LANE_FACTOR)
   }
   return (logRate) => middle !== null && Math.abs(logRate - middle) > Math.log(TENANT_FACTOR)
+}
+
+/** The distance of the largest value from the smallest. */
+function spreadOf(values: ArrayLike<number>): number {
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < values.length; at++) {
+    least = Math.min(least, values[at] as number)
+    most = Math.max(most, values[at] as number)
+  }
+  return most - least
 }

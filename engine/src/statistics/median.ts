@@ -3,7 +3,7 @@
  *
  * @example median([2200, 1800]) // 2000
  */
-export function median(values: readonly number[]): number | null {
+export function median(values: ArrayLike<number>): number | null {
   const sorted = Float64Array.from(values).sort()
   const upper = sorted[Math.floor(sorted.length / 2)]
   const lower = sorted[Math.ceil(sorted.length / 2) - 1]
