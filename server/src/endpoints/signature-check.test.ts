@@ -26,7 +26,7 @@ afterAll(() => app.close())
 
 const nowSeconds = () => Math.floor(app.now / 1000)
 
-/** The headers of a write as they were sent, as somebody pastes them. */
+/** The headers and the body of a signed write, as a person would paste them. */
 function pasted(integration: Pick<Integration, 'secret' | 'token'> = acme, text = body) {
   const headers = signedHeaders(integration, text, nowSeconds())
   return {
@@ -42,26 +42,26 @@ const verdicts = (answer: { body: { parts: { part: string; ok: boolean | null }[
   Object.fromEntries(answer.body.parts.map(({ part, ok }) => [part, ok]))
 
 describe('200', () => {
-  test('what the write accepts is ok, and the secret is named', async () => {
+  test('a signature that the write accepts is ok, and the secret is named', async () => {
     const answer = await check(pasted())
     expect([answer.status, answer.body.ok]).toEqual([200, true])
     expect(answer.body.matched_secret).toEqual({ id: 1, name: 'tms' })
     expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: true, secret: true })
   })
 
-  test('a usual mistake is found, with what to do', async () => {
+  test('a common mistake is found, with a remedy', async () => {
     const answer = await check({ ...pasted(), body: `${body}\n` })
     expect(verdicts(answer)).toEqual({ timestamp: true, signature: true, body: false, secret: true })
-    expect(answer.body.parts[2].detail).toContain('line end behind it')
+    expect(answer.body.parts[2].detail).toContain('line break at the end')
     expect(answer.body.parts[2].remedy).toMatch(/\.$/)
   })
 
-  test('empty texts are answered as missing', async () => {
+  test('empty values are reported as missing', async () => {
     const answer = await check({ timestamp: '', body: '', signature: '' })
     expect(verdicts(answer)).toEqual({ timestamp: false, signature: false, body: false, secret: null })
   })
 
-  test('a revoked secret is named with since when; one whose overlap has ended, too', async () => {
+  test('a revoked secret is named with the time it ended, and so is one whose overlap has ended', async () => {
     const mine = await makeIntegration(app)
     const sent = pasted(mine)
     const token = mine.tenant.owner
@@ -78,14 +78,14 @@ describe('200', () => {
     expect(expired.body.matched_secret).toEqual({ id: made.body.id, name: 'b' })
   })
 
-  test('secret_name narrows the secrets that are tried', async () => {
+  test('secret_name limits the secrets that are tried', async () => {
     expect((await check({ ...pasted(), secret_name: 'tms' })).body.ok).toBe(true)
     const none = await check({ ...pasted(), secret_name: 'nobody' })
     expect(verdicts(none).secret).toBe(false)
     expect(none.body.matched_secret).toBeNull()
   })
 
-  test('another brokerage’s secret is no secret here', async () => {
+  test('a secret of another brokerage is unknown', async () => {
     const answer = await check(pasted(other))
     expect([answer.body.ok, answer.body.matched_secret]).toEqual([false, null])
     const empty = await makeTenant(app)
@@ -93,12 +93,12 @@ describe('200', () => {
     expect(none.body.parts[3].detail).toBe('There is no such signing secret.')
   })
 
-  test('a body of 64 KiB is taken, however it is escaped on its way', async () => {
+  test('a body of 64 KiB is accepted, also when JSON escapes make it longer', async () => {
     const large = '\u0001"\\'.repeat(64 * 1024).slice(0, 64 * 1024)
     expect((await check(pasted(acme, large))).body.ok).toBe(true)
   })
 
-  test('neither the secret nor the signature that would be right is ever answered or logged', async () => {
+  test('neither the secret nor the correct signature is ever returned or logged', async () => {
     const right = createHmac('sha256', acme.secret).update(`${nowSeconds()}.${body}`).digest('hex')
     const wrong = { ...pasted(), signature: `sha256=${'0'.repeat(64)}` }
     const answer = await check(wrong)
@@ -110,7 +110,7 @@ describe('200', () => {
 })
 
 describe('401, 403 and 422', () => {
-  test('is for admins and owners who are signed in', async () => {
+  test('only signed-in admins and owners may call it', async () => {
     expect((await call(app, 'POST', path, { body: pasted() })).status).toBe(401)
     const member = await makePerson(app, acme.tenant, 'member')
     expect((await check(pasted(), member.token)).body.type).toBe('/problems/role-required')
@@ -118,12 +118,12 @@ describe('401, 403 and 422', () => {
     expect((await check(pasted(), admin.token)).status).toBe(200)
   })
 
-  test.each(['timestamp', 'body', 'signature'])('%s is needed', async (name) => {
+  test.each(['timestamp', 'body', 'signature'])('%s is required', async (name) => {
     const { status, body: answer } = await check({ ...pasted(), [name]: undefined })
     expect([status, answer.errors[0].pointer]).toEqual([422, `/${name}`])
   })
 
-  test('a body of more than 64 KiB is said to be too long, in bytes', async () => {
+  test('a body of more than 64 KiB in bytes is rejected', async () => {
     for (const text of ['a'.repeat(65_537), 'é'.repeat(32_769)]) {
       const { status, body: answer } = await check({ ...pasted(), body: text })
       expect([status, answer.errors[0].pointer]).toEqual([422, '/body'])
@@ -131,7 +131,7 @@ describe('401, 403 and 422', () => {
   })
 })
 
-test('429: so many a minute for each brokerage, and the refusal says when to come back', async () => {
+test('429: each brokerage has a limit per minute, and Retry-After says when to try again', async () => {
   const limited = await testApp({ rateLimit: 'real' })
   try {
     const [ours, theirs] = [await makeTenant(limited), await makeTenant(limited)]

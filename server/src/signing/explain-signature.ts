@@ -1,18 +1,18 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Problem } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax, signatureToleranceSeconds } from '#contract/limits.ts'
-import { rewrittenBodies } from './rewritten-bodies.ts'
+import { reserializedBodies } from './rewritten-bodies.ts'
 import { type Finding, readAnySignature, wrongTimestamp } from './signature-form.ts'
 import { readJsonObject } from './strict-json.ts'
 
-/** The headers and the body of a signed write as somebody pastes them. */
+/** The headers and the body of a signed write, as pasted by a person. */
 export interface PastedWrite {
   readonly timestamp: string
   readonly signature: string
   readonly body: string
 }
 
-/** A secret that was ever made: `ended` says since when it is not accepted any more, in epoch milliseconds. */
+/** A signing secret, live or ended. `ended.at` is when it was revoked or expired, in epoch milliseconds. */
 export interface KnownSecret {
   readonly id: number
   readonly name: string
@@ -24,7 +24,7 @@ export type SignedPart = 'timestamp' | 'signature' | 'body' | 'secret'
 
 export interface ExplainedPart {
   readonly part: SignedPart
-  /** Null when it cannot be told, for the signature fits nothing that was tried. */
+  /** Null when unknown, because the signature matches neither the request nor a common mistake. */
   readonly ok: boolean | null
   readonly detail: string
   readonly remedy: string | null
@@ -36,16 +36,17 @@ export interface Explanation {
   readonly matched: KnownSecret | null
 }
 
-/** The words for what differs between the service and a machine without a network. */
+/** The wording for one place where the check runs: the service, or the command line without a network. */
 export interface Setting {
-  /** The clock that the timestamp is compared with. */
+  /** The name of the clock that the timestamp is compared with. */
   readonly clock: string
   readonly nameOf: (secret: KnownSecret) => string
-  /** The signature fits nothing that was tried. */
+  /** The finding when the signature matches neither the request nor a common mistake. */
   readonly unmatched: Finding
   readonly unknownSecret: string
-  /** What to do about a timestamp that is too old, and about one that is ahead. */
+  /** The remedy for a timestamp that is too old. */
   readonly behind: string
+  /** The remedy for a timestamp that is too far ahead. */
   readonly ahead: string
 }
 
@@ -54,35 +55,38 @@ export const atTheService: Setting = {
   nameOf: ({ name, id }) => `the secret "${name}" (id ${id})`,
   unmatched: {
     detail:
-      'It has the right form, but fits neither these bytes nor any of the usual mistakes with the secrets of this brokerage.',
+      'It has the right form, but matches neither these bytes nor a common mistake with the secrets of this brokerage.',
     remedy:
-      'Check that timestamp, body and signature are from the same request, that the body is complete, and which secret the signer holds. Test your signer with the known answers of the documentation.',
+      'Check that the timestamp, body and signature come from the same request, that the body is complete, and which secret the signer holds. Test your signer with the known answers in the documentation.',
   },
   unknownSecret: 'Whether the signer holds a secret of this brokerage is unknown.',
   behind:
-    'Sign again with the present time. An old request is refused for its age alone. If it was just signed, the clock of your machine is slow: set it.',
-  ahead: 'Set the clock of your machine, which is fast, and sign again with the present time.',
+    'Sign again with the current time. An old request is rejected for its age alone. If it was just signed, the clock of your machine is slow: set it.',
+  ahead: 'Set the clock of your machine, which is fast, and sign again with the current time.',
 }
 
-/** One usual mistake: the part it is made in, what was found, and the digest that it would give. */
+/** A common mistake: the part it is made in, the finding, and the texts and the key of the HMAC that it produces. */
 interface Mistake extends Finding {
   readonly part: SignedPart
-  readonly digest: (secret: string) => Buffer
-  /** No secret is in such a digest, so it tells of none. */
-  readonly withoutSecret?: boolean
+  readonly texts: readonly string[]
+  /** The key that the signer made of the secret. Default: the secret itself. */
+  readonly key?: (secret: string) => string
+  /** True when no secret is in the HMAC, so that a match identifies none. */
+  readonly isWithoutSecret?: boolean
 }
 
-/** Mistakes are tried with so many live secrets, the newest; exact bytes with every one of them. */
+/** Mistakes are tried with the newest live secrets, at most this many. The exact bytes are tried with all of them. */
 const mistakenSecretsMax = 4
-/** Secrets that are not accepted any more are tried, too: so many, the newest. */
+/** Revoked and expired secrets are tried too, the newest first, at most this many. */
 const endedSecretsMax = 20
 
 /**
- * Says which part of a signed write is wrong, by trying the usual mistakes. It shows neither a secret nor the signature
- * that would be right: each digest is compared with the one that was pasted, and forgotten.
+ * Reports which part of a signed write is wrong, by trying the most common mistakes. The report never contains a secret or
+ * the correct signature: each computed digest is only compared with the pasted one.
  *
- * `secrets` are all of the brokerage, newest first; `now` is epoch milliseconds. `ok` is what the service would say of
- * the same write at that moment, as far as its signature goes.
+ * @param secrets all secrets of the brokerage, newest first
+ * @param now epoch milliseconds
+ * @returns `ok`: whether the service would accept this signature at `now`
  *
  * @example explainSignature({ timestamp: '1772373600', signature: 'sha256=00', body: '{}' }, [], 1772373600000).ok // false
  */
@@ -99,35 +103,37 @@ export function explainSignature(
   const ended = secrets.filter((secret) => secret.ended !== null).slice(0, endedSecretsMax)
   const { digest, hash } = signature
 
-  const fits = (made: Buffer) =>
+  const matches = (made: Buffer) =>
     digest !== null && made.length === digest.length && timingSafeEqual(made, digest)
-  const exact = (secret: KnownSecret) =>
-    fits(createHmac(hash, secret.plaintext).update(`${timestamp}.`).update(body).digest())
+  const isExact = (secret: KnownSecret) =>
+    matches(createHmac(hash, secret.plaintext).update(`${timestamp}.`).update(body).digest())
 
-  const matched = digest === null ? undefined : (live.find(exact) ?? ended.find(exact))
+  const matched = digest === null ? undefined : (live.find(isExact) ?? ended.find(isExact))
   const mistaken =
     matched === undefined && digest !== null && hash === 'sha256'
-      ? findMistake(timestamp, pasted.body, live.slice(0, mistakenSecretsMax), fits)
+      ? findMistake(timestamp, pasted.body, live.slice(0, mistakenSecretsMax), matches)
       : null
   const matching = matched ?? mistaken?.secret ?? null
 
   const parts = new Map<SignedPart, ExplainedPart>()
-  const say = (part: SignedPart, ok: boolean | null, detail: string, remedy: string | null = null) =>
-    parts.set(part, { part, ok, detail, remedy })
-  const blame = (part: SignedPart, { detail, remedy }: Finding) => say(part, false, detail, remedy)
+  const report: Report = (
+    part: SignedPart,
+    ok: boolean | null,
+    detail: string,
+    remedy: string | null = null,
+  ) => parts.set(part, { part, ok, detail, remedy })
+  const blame = (part: SignedPart, { detail, remedy }: Finding) => report(part, false, detail, remedy)
 
-  explainTimestamp(timestamp, now, setting, say)
+  explainTimestamp(timestamp, now, setting, report)
   if (signature.wrong !== null) blame('signature', signature.wrong)
-  else if (matched !== undefined || mistaken !== null) say('signature', true, 'It has the right form.')
-  else {
-    blame('signature', setting.unmatched)
-  }
-  explainBody(pasted.body, matched !== undefined || mistaken !== null, say)
-  explainSecret(matching, live, secrets.length > 0, setting, say)
+  else if (matched !== undefined || mistaken !== null) report('signature', true, 'It has the right form.')
+  else blame('signature', setting.unmatched)
+  explainBody(pasted.body, matched !== undefined || mistaken !== null, report)
+  explainSecret(matching, live, secrets.length > 0, setting, report)
   if (mistaken !== null) {
     const { part, detail, remedy } = mistaken.mistake
     const form = part === 'signature' && signature.wrong !== null ? `${signature.wrong.detail} ` : ''
-    say(part, false, `${form}${detail}`, remedy)
+    report(part, false, `${form}${detail}`, remedy)
   }
 
   const inOrder = (['timestamp', 'signature', 'body', 'secret'] as const).flatMap(
@@ -136,27 +142,27 @@ export function explainSignature(
   return { ok: inOrder.every(({ ok }) => ok === true), parts: inOrder, matched: matching }
 }
 
-type Say = (part: SignedPart, ok: boolean | null, detail: string, remedy?: string | null) => void
+type Report = (part: SignedPart, ok: boolean | null, detail: string, remedy?: string | null) => void
 
-/** White space around a header's value is not part of it; a whole header line is read by its value. */
+/** The value of a pasted header: without surrounding whitespace, and without the name when the whole line was pasted. */
 function headerValue(pasted: string, name: string): string {
   const text = pasted.trim()
   return text.toLowerCase().startsWith(`${name}:`) ? text.slice(name.length + 1).trim() : text
 }
 
-function explainTimestamp(timestamp: string, now: number, setting: Setting, say: Say): void {
+function explainTimestamp(timestamp: string, now: number, setting: Setting, report: Report): void {
   const wrong = wrongTimestamp(timestamp)
   if (wrong !== null) {
-    say('timestamp', false, wrong.detail, wrong.remedy)
+    report('timestamp', false, wrong.detail, wrong.remedy)
     return
   }
   const skewSeconds = Number(timestamp) - Math.floor(now / 1000)
   const distance = `${Math.abs(skewSeconds).toLocaleString('en-US')} ${Math.abs(skewSeconds) === 1 ? 'second' : 'seconds'} ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${setting.clock}`
   if (Math.abs(skewSeconds) <= signatureToleranceSeconds) {
-    say('timestamp', true, `It is ${skewSeconds === 0 ? 'the present second' : distance}.`)
+    report('timestamp', true, `It is ${skewSeconds === 0 ? 'the current second' : distance}.`)
     return
   }
-  say(
+  report(
     'timestamp',
     false,
     `The timestamp is ${distance}; at most ${signatureToleranceSeconds} are allowed.`,
@@ -164,25 +170,25 @@ function explainTimestamp(timestamp: string, now: number, setting: Setting, say:
   )
 }
 
-function explainBody(body: string, fits: boolean, say: Say): void {
+function explainBody(body: string, isSigned: boolean, report: Report): void {
   const refusal = refusedAsJson(body)
-  if (fits && refusal === null) {
-    say('body', true, 'The signature fits exactly these bytes.')
-  } else if (fits) {
-    say(
+  if (isSigned && refusal === null) {
+    report('body', true, 'The signature matches exactly these bytes.')
+  } else if (isSigned) {
+    report(
       'body',
       true,
-      `The signature fits exactly these bytes, but the write would be refused afterwards: ${refusal}`,
+      `The signature matches exactly these bytes, but the write would still be rejected: ${refusal}`,
       'Send one JSON object.',
     )
   } else if (refusal === null) {
-    say('body', null, 'It is one JSON object. Whether it is what was signed cannot be told.')
+    report('body', null, 'It is one JSON object. Whether it is the signed body is unknown.')
   } else {
-    say('body', false, refusal, 'Give the body exactly as it was sent: one JSON object, all of it.')
+    report('body', false, refusal, 'Paste the whole body exactly as it was sent: one JSON object.')
   }
 }
 
-/** What the service would say of the body once its signature holds; null when it could be read. */
+/** Why the service would reject the body after verifying its signature; null when it would parse. */
 function refusedAsJson(body: string): string | null {
   if (body === '') return 'The body is empty.'
   try {
@@ -199,13 +205,13 @@ function explainSecret(
   live: readonly KnownSecret[],
   any: boolean,
   setting: Setting,
-  say: Say,
+  report: Report,
 ): void {
   if (matching === null) {
     if (live.length > 0) {
-      say('secret', null, setting.unknownSecret)
+      report('secret', null, setting.unknownSecret)
     } else {
-      say(
+      report(
         'secret',
         false,
         any ? 'None of these secrets is accepted any more.' : 'There is no such signing secret.',
@@ -216,11 +222,11 @@ function explainSecret(
   }
   const named = setting.nameOf(matching)
   if (matching.ended === null) {
-    say('secret', true, `It was signed with ${named}.`)
+    report('secret', true, `It was signed with ${named}.`)
     return
   }
   const { how, at } = matching.ended
-  say(
+  report(
     'secret',
     false,
     how === 'revoked'
@@ -234,164 +240,99 @@ function findMistake(
   timestamp: string,
   body: string,
   secrets: readonly KnownSecret[],
-  fits: (digest: Buffer) => boolean,
+  matches: (digest: Buffer) => boolean,
 ): { mistake: Mistake; secret: KnownSecret | null } | null {
   if (secrets.length === 0) return null
-  for (const mistake of mistakes(timestamp, body)) {
+  for (const mistake of commonMistakes(timestamp, body)) {
+    const { key = (secret) => secret, texts } = mistake
     for (const secret of secrets) {
-      if (!fits(mistake.digest(secret.plaintext))) continue
-      return { mistake, secret: mistake.withoutSecret === true ? null : secret }
+      for (const text of texts) {
+        if (!matches(createHmac('sha256', key(secret.plaintext)).update(text).digest())) continue
+        return { mistake, secret: mistake.isWithoutSecret === true ? null : secret }
+      }
     }
   }
   return null
 }
 
-const hmac = (key: string | Buffer, text: string | Buffer) => createHmac('sha256', key).update(text).digest()
-const useHmac = 'Use HMAC-SHA256 with the secret for key and <timestamp>.<body> for message.'
-const sha256 = (text: string) => createHash('sha256').update(text).digest()
+const signTheText =
+  'Sign the timestamp, a dot and the body, in this order and with nothing else: <timestamp>.<body>.'
+const takeTimeOnce =
+  'Take the time once, in seconds, and use the same text for the signature and for the header.'
+const useWholeSecret = 'Use the whole secret as it was shown, prefix included, as UTF-8 text for the key.'
+const sendSignedBytes =
+  'Sign and send the same bytes. Read files as bytes, and do not let a tool change their line breaks (curl: --data-binary).'
 
-function* mistakes(timestamp: string, body: string): Generator<Mistake> {
+/** The ten most common mistakes, the most common part first. */
+function commonMistakes(timestamp: string, body: string): Mistake[] {
   const text = `${timestamp}.${body}`
-  const over = (signed: string) => (secret: string) => hmac(secret, signed)
-
-  for (const [signed, what] of otherTexts(timestamp, body)) {
-    yield {
+  const isNumber = /^\d{1,19}$/.test(timestamp)
+  return [
+    {
       part: 'signature',
-      digest: over(signed),
-      detail: what,
-      remedy:
-        'Sign the timestamp, a dot and the body, in this order and with nothing else: <timestamp>.<body>.',
-    }
-  }
-  for (const [time, detail, remedy] of otherTimes(timestamp)) {
-    yield { part: 'timestamp', digest: over(`${time}.${body}`), detail, remedy }
-  }
-  yield {
-    part: 'secret',
-    digest: () => hmac('', text),
-    detail:
-      'The signer had an empty secret: its setting or variable is not set, or was decoded as hex, which it is not.',
-    remedy: 'See where the signer runs that it is given the whole secret, as text.',
-    withoutSecret: true,
-  }
-  for (const [key, detail] of otherKeys) {
-    yield {
+      texts: [body],
+      detail: 'The signature was computed over the body alone, without the timestamp and the dot.',
+      remedy: signTheText,
+    },
+    {
+      part: 'signature',
+      texts: [`${timestamp}${body}`],
+      detail: 'The signature was computed without the dot between the timestamp and the body.',
+      remedy: signTheText,
+    },
+    {
+      part: 'timestamp',
+      texts: isNumber ? [`${timestamp}000.${body}`] : [],
+      detail: 'The time was signed in milliseconds and sent in seconds.',
+      remedy: takeTimeOnce,
+    },
+    {
+      part: 'timestamp',
+      texts: isNumber ? [`${timestamp.slice(0, -3)}.${body}`] : [],
+      detail: 'The time was signed in seconds and sent in milliseconds.',
+      remedy: takeTimeOnce,
+    },
+    {
       part: 'secret',
-      digest: (secret) => hmac(key(secret), text),
-      detail,
-      remedy: 'Use the whole secret as it was shown, prefix included, as UTF-8 text for key.',
-    }
-  }
-  yield {
-    part: 'signature',
-    digest: () => sha256(text),
-    detail: 'It is a plain SHA-256 of the text, made without any secret.',
-    remedy: useHmac,
-    withoutSecret: true,
-  }
-  for (const [digest, detail] of otherFunctions) {
-    yield {
-      part: 'signature',
-      digest: (secret) => digest(secret, text),
-      detail,
-      remedy: useHmac,
-    }
-  }
-  for (const rewritten of rewrittenBodies(body)) {
-    yield {
+      texts: [text],
+      key: () => '',
+      isWithoutSecret: true,
+      detail: 'The signer used an empty secret: its setting or environment variable is not set.',
+      remedy: 'Check that the signer is given the whole secret, as text.',
+    },
+    {
+      part: 'secret',
+      texts: [text],
+      key: (secret) => secret.replace(/^lwsec_/, ''),
+      detail: 'The secret was used without its prefix lwsec_.',
+      remedy: useWholeSecret,
+    },
+    {
+      part: 'secret',
+      texts: [text],
+      key: (secret) => `${secret}\n`,
+      detail: 'The secret was used with a line break at its end, as it is when read from a file.',
+      remedy: useWholeSecret,
+    },
+    {
       part: 'body',
-      digest: over(`${timestamp}.${rewritten.text}`),
-      detail: rewritten.detail,
-      remedy: rewritten.remedy,
-    }
-  }
-}
-
-function otherTexts(timestamp: string, body: string): [string, string][] {
-  return [
-    [body, 'It was made of the body alone, without the timestamp and the dot.'],
-    [`${timestamp}${body}`, 'It was made of timestamp and body without the dot between them.'],
-    [`${timestamp}:${body}`, 'It was made with a colon between timestamp and body instead of a dot.'],
-    [`${timestamp}\n${body}`, 'It was made with a line end between timestamp and body instead of a dot.'],
-    [`${timestamp} ${body}`, 'It was made with a space between timestamp and body instead of a dot.'],
-    [`${timestamp}. ${body}`, 'It was made with a space behind the dot.'],
-    [`${timestamp}.${body}.`, 'It was made with a second dot, behind the body.'],
-    [`v0:${timestamp}:${body}`, 'It was made as Slack signs: "v0:", the timestamp, a colon and the body.'],
-    [`${body}.${timestamp}`, 'It was made of the body, a dot and the timestamp: in the wrong order.'],
-    [
-      `${body}${timestamp}`,
-      'It was made of the body and the timestamp, in the wrong order and without the dot.',
-    ],
-    [timestamp, 'It was made of the timestamp alone.'],
+      texts: [`${text}\n`, text.replace(/\r?\n$/, '')],
+      detail:
+        'A line break at the end of the body was added or removed after signing (echo adds one; printf does not).',
+      remedy: sendSignedBytes,
+    },
+    {
+      part: 'body',
+      texts: [`${timestamp}.`],
+      detail: 'The signature was computed over an empty body: the signer did not see the body that was sent.',
+      remedy: 'Pass the signer the bytes that are sent. In a proxy or a hook, read the body first.',
+    },
+    {
+      part: 'body',
+      texts: reserializedBodies(body).map((written) => `${timestamp}.${written}`),
+      detail:
+        'The signature matches the same JSON written with other spaces, line breaks or escapes: the body was serialized a second time between signing and sending.',
+      remedy: 'Serialize the body once, keep these bytes, sign them and send them unchanged.',
+    },
   ]
 }
-
-function otherTimes(timestamp: string): [string, string, string][] {
-  if (!/^\d{1,19}$/.test(timestamp)) return []
-  return [
-    [
-      `${timestamp}000`,
-      'The time was signed in milliseconds and sent in seconds.',
-      'Take the time once, in seconds, and use the same text for signing and for the header.',
-    ],
-    [
-      timestamp.slice(0, -3),
-      'The time was signed in seconds and sent in milliseconds.',
-      'Take the time once, in seconds, and use the same text for signing and for the header.',
-    ],
-  ]
-}
-
-const prefix = /^lwsec_/
-const otherKeys: readonly (readonly [(secret: string) => string | Buffer, string])[] = [
-  [(secret) => secret.replace(prefix, ''), 'The secret was used without its prefix lwsec_.'],
-  [(secret) => `${secret}\n`, 'The secret was used with a line end behind it, as it is read from a file.'],
-  [(secret) => `${secret}\r\n`, 'The secret was used with a line end behind it, as it is read from a file.'],
-  [(secret) => `${secret} `, 'The secret was used with a space behind it.'],
-  [(secret) => ` ${secret}`, 'The secret was used with a space in front of it.'],
-  [(secret) => `"${secret}"`, 'The secret was used with the quotes around it.'],
-  [(secret) => `'${secret}'`, 'The secret was used with the quotes around it.'],
-  [
-    (secret) => Buffer.from(secret.replace(prefix, ''), 'base64'),
-    'The secret was decoded as base64, without its prefix; it is text, not base64.',
-  ],
-  [(secret) => Buffer.from(secret, 'base64'), 'The secret was decoded as base64; it is text, not base64.'],
-  [
-    (secret) => Buffer.from(secret.replace(prefix, ''), 'hex'),
-    'The secret was decoded as hex, without its prefix; it is text, not hex.',
-  ],
-  [
-    (secret) => Buffer.from(secret).toString('base64'),
-    'The secret was used in base64, as Kubernetes shows it, and not decoded.',
-  ],
-  [(secret) => Buffer.from(secret).toString('hex'), 'The secret was used in hex; use its text.'],
-  [(secret) => sha256(secret), 'The SHA-256 of the secret was used for key; use the secret itself.'],
-  [
-    (secret) => Buffer.from(secret, 'utf16le'),
-    'The secret was turned into bytes as UTF-16 (Encoding.Unicode of .NET); use UTF-8.',
-  ],
-]
-
-const otherFunctions: readonly (readonly [(secret: string, text: string) => Buffer, string])[] = [
-  [(secret, text) => hmac(text, secret), 'Key and message of the HMAC are swapped.'],
-  [
-    (secret, text) => sha256(`${secret}${text}`),
-    'It is a plain SHA-256 of the secret and the text, not an HMAC.',
-  ],
-  [
-    (secret, text) => sha256(`${text}${secret}`),
-    'It is a plain SHA-256 of the text and the secret, not an HMAC.',
-  ],
-  [
-    (secret, text) => createHmac('sha512', secret).update(text).digest().subarray(0, 32),
-    'It was made with SHA-512 and cut to 32 bytes.',
-  ],
-  [
-    (secret, text) => createHmac('sha256', secret).update(Buffer.from(text, 'utf16le')).digest(),
-    'The text was turned into bytes as UTF-16 (Encoding.Unicode of .NET) before signing; use UTF-8.',
-  ],
-  [
-    (secret, text) => createHmac('sha256', secret).update(Buffer.from(text, 'latin1')).digest(),
-    'The text was turned into bytes as Latin-1 before signing; use UTF-8.',
-  ],
-]
