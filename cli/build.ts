@@ -4,7 +4,10 @@ import { build } from 'vite'
 import { clientVersion } from '#client/lanewise.ts'
 import { operationsTable } from '../client/operations-table.ts'
 
-/** Builds the command line into `cli/dist`, or into the folder that is named: one file with all it needs, ready to be packed: `npm pack ./cli/dist`. */
+/**
+ * Bundles the command line into one file in `cli/dist`, or in the folder given as argument, ready for `npm pack
+ * ./cli/dist`.
+ */
 
 const here = import.meta.dirname
 const root = join(here, '..')
@@ -40,17 +43,17 @@ writeFileSync(program, `#!/usr/bin/env node\n${readFileSync(program, 'utf8')}`)
 chmodSync(program, 0o755)
 cpSync(join(here, 'README.md'), join(target, 'README.md'))
 cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
-writeFileSync(join(target, 'LICENSES-OF-PARTS'), [...bundled].sort().map(licenceOf).join('\n\n'))
+writeFileSync(join(target, 'LICENSES-OF-PARTS'), [...bundled].sort().map(licenseOf).join('\n\n'))
 const published = JSON.parse(readFileSync(join(here, 'published-package.json'), 'utf8'))
 writeFileSync(
   join(target, 'package.json'),
   `${JSON.stringify({ name: published.name, version: clientVersion, ...published }, null, 2)}\n`,
 )
 
-/** The licence of a package that is part of the file, which asks to go along with every copy. */
-function licenceOf(folder: string): string {
+/** The license text of a bundled package, which must be distributed with every copy. */
+function licenseOf(folder: string): string {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one))
-  if (file === undefined) throw new Error(`${name} has no licence to copy.`)
+  if (file === undefined) throw new Error(`${name} has no license file.`)
   return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}`
 }

@@ -8,7 +8,7 @@ import { run } from '../checks/page.ts'
 import { root } from '../checks/repository.ts'
 import { type ScriptedServer, scriptedServer } from '../client/testing/scripted-server.ts'
 
-/** The command as a buyer gets it: packed, installed, and run from its bin. */
+/** Tests the published command: packed, installed, and run from its bin. */
 
 let project: string
 let server: ScriptedServer
@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.close()
 })
 
-test('needs nothing beside itself, and carries the licences of its parts', () => {
+test('has no dependencies, and includes the licenses of its parts', () => {
   const installed = join(project, 'node_modules')
   expect(readdirSync(installed).filter((name) => !name.startsWith('.'))).toEqual(['lanewise-cli'])
   expect(readdirSync(join(installed, 'lanewise-cli'))).toEqual(
@@ -38,7 +38,7 @@ test('needs nothing beside itself, and carries the licences of its parts', () =>
   )
 })
 
-test('runs from its bin on Node 20, and exits as it says', async () => {
+test('runs from its bin on Node 20, with the documented exit codes', async () => {
   const node = nodeOfMajor(20)
   if (typeof node !== 'string') {
     process.stderr.write(`NOT TESTED on Node 20: ${node.missing}\n`)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { bodyBytes } from '#client/sign.ts'
 import { explainSignature, type KnownSecret, type Setting } from '#server/signing/index.ts'
-import { machinesClient, signingSecret } from './clients.ts'
+import { serviceClient, signingSecret } from './clients.ts'
 import { type AddCommands, decimal, type Run, withExample } from './command.ts'
 import { CommandFailed, fileTrouble } from './exits.ts'
 
@@ -16,29 +16,29 @@ interface UpdateOptions {
   readonly body?: string
 }
 
-/** A known answer to test a signer with: one of docs/signing-vectors.json, whose secret no installation has. */
+/** A test vector from docs/signing-vectors.json. Its secret is not used by any installation. */
 const knownAnswer = `
 
-A known answer, to test a signer with:
+A test vector for your signer:
   secret      lwsec_BGnd5fHs5RUZ4PyZ1a1zR1tzQPe8vwxEfaxkz0AuHsB1YxORM
   timestamp   1772373600
   body        {"lane_ref":"48211093754-1-1","customer_rate":2150,"truck_cost":1820.5}
   signature   sha256=a20943eebf5aaa85a17b511a74048c13a16bba0343fe66c4dd503f4937397776`
 
-/** Signed updates of what was booked, and the check of a signature. */
+/** Commands for signed shipment updates, and for checking a signature. */
 export const addBookingCommands: AddCommands = (program, action) => {
   program
     .command('shipment-update [lane_ref]')
-    .summary('push booked revenue and cost for a lane, signed')
+    .summary('send a signed update of booked revenue and cost for a lane')
     .description(
-      'Signs and sends a shipment update. Amounts are sent digit by digit as they are typed. With --body a JSON file is signed and sent byte for byte, and - is the standard input. Sending the same again is safe.',
+      'Signs and sends a shipment update. Amounts are sent exactly as typed. With --body, a JSON file is signed and sent byte for byte; - reads the standard input. The command can be repeated safely.',
     )
-    .option('--customer-rate <dollars>', 'AR: what the customer pays')
-    .option('--truck-cost <dollars>', 'AP: what the carrier is paid')
+    .option('--customer-rate <dollars>', 'AR: the amount that the customer pays')
+    .option('--truck-cost <dollars>', 'AP: the amount that the carrier is paid')
     .option('--customer-name <name>', 'the final billable customer')
     .option('--carrier-name <name>', 'the carrier of the booking')
     .option('--carrier-mc <number>', "the carrier's MC number")
-    .option('--booked-at <time>', 'when it was booked, ISO 8601')
+    .option('--booked-at <time>', 'the booking time, ISO 8601')
     .option('--body <file>', 'the whole body as JSON; - for the standard input')
     .addHelpText(
       'after',
@@ -47,31 +47,31 @@ export const addBookingCommands: AddCommands = (program, action) => {
     .action(
       action<UpdateOptions>(async (run, [laneRef], own) => {
         const body = own.body === undefined ? updateText(laneRef, own) : await readBytes(run, own.body)
-        const lanewise = machinesClient(run.options, run, 'token and secret')
+        const lanewise = serviceClient(run.options, run, 'token and secret')
         const answer = await lanewise.shipmentUpdate(body, { signal: run.signal })
         run.answer(
           answer,
           answer.updated
             ? `Booked on lane ${answer.lane_id}.`
-            : 'Nothing was applied: the update holds no values, or a newer one has set them already.',
+            : 'Nothing was applied: the update has no values, or a newer update has already set them.',
         )
       }),
     )
 
   program
     .command('cancel-booking <lane_ref>')
-    .summary('report that the booking of a lane fell through, signed')
+    .summary('send a signed cancellation of the booking of a lane')
     .description(
-      'Signs and sends a shipment update with cancelled: true. The booked rate, cost and carrier are cleared, and a win that the booking brought is taken back. A newer booking of the lane books it again. Sending the same again is safe.',
+      'Signs and sends a shipment update with cancelled: true. The booked rate, cost and carrier are cleared, and a win caused by the booking is reverted. A newer booking of the lane books it again. The command can be repeated safely.',
     )
-    .option('--reason <text>', 'why the booking fell through')
+    .option('--reason <text>', 'why the booking was cancelled')
     .addHelpText(
       'after',
       '\nExample:\n  lanewise cancel-booking 48211093754-1-1 --reason "Shipper pulled the load"',
     )
     .action(
       action<{ reason?: string }>(async (run, [laneRef = ''], { reason }) => {
-        const lanewise = machinesClient(run.options, run, 'token and secret')
+        const lanewise = serviceClient(run.options, run, 'token and secret')
         const cancelled = { laneRef, ...(reason === undefined ? {} : { reason }) }
         const answer = await lanewise.cancelBooking(cancelled, { signal: run.signal })
         run.answer(
@@ -85,14 +85,14 @@ export const addBookingCommands: AddCommands = (program, action) => {
 
   program
     .command('verify-signature')
-    .summary('say what is wrong with a signature, without a network')
+    .summary('diagnose a signature offline')
     .description(
-      'Takes the two headers and the body of a signed write as they were sent, and reports which part is wrong: the timestamp, the signature, the body or the secret, and what to do about it. It also tries the usual mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
+      'Checks the two headers and the body of a signed write exactly as sent, and reports which part is wrong (the timestamp, the signature, the body or the secret) and how to fix it. It also tries common mistakes. It uses no network. The secret is read from LANEWISE_SECRET, from --secret-file or from the settings file, never from the command line.',
     )
     .requiredOption('--timestamp <seconds>', 'the value of X-Service-Timestamp')
     .requiredOption('--signature <value>', 'the value of X-Service-Signature')
     .requiredOption('--body <file>', 'the body exactly as sent; - for the standard input')
-    .option('--secret-file <file>', 'a file that holds the secret')
+    .option('--secret-file <file>', 'a file that contains the secret')
     .option('--at <seconds>', 'compare the timestamp with this Unix time instead of now')
     .addHelpText(
       'after',
@@ -108,7 +108,7 @@ export const addBookingCommands: AddCommands = (program, action) => {
               ? signingSecret(run.options, run)
               : (await readBytes(run, own.secretFile)).toString('utf8')
           if (kept === null)
-            throw new CommandFailed(3, 'Give the secret: set LANEWISE_SECRET, or use --secret-file.')
+            throw new CommandFailed(3, 'No secret was given. Set LANEWISE_SECRET, or use --secret-file.')
           if (own.at !== undefined && !/^\d{1,12}$/.test(own.at)) {
             throw new CommandFailed(2, `--at must be the Unix time in seconds; it is "${own.at}".`)
           }
@@ -117,7 +117,7 @@ export const addBookingCommands: AddCommands = (program, action) => {
           if (!bytes.equals(Buffer.from(body))) {
             throw new CommandFailed(
               7,
-              'The body is not UTF-8: the service would refuse it whatever its signature.',
+              'The body is not UTF-8: the service would reject it with any signature.',
             )
           }
           const secret = kept.trim()
@@ -131,7 +131,7 @@ export const addBookingCommands: AddCommands = (program, action) => {
           const secretForm = /^lwsec_[0-9A-Za-z]{49}$/.test(secret)
             ? []
             : [
-                '!  secret     The secret that was given is not of the form of this service: lwsec_ and 49 letters and digits.',
+                '!  secret     The given secret does not have the form of a signing secret: lwsec_ and 49 letters and digits.',
               ]
           const lines = parts.flatMap(({ part, ok, detail, remedy }) => [
             `${ok === true ? 'ok' : ok === null ? '??' : '! '} ${part.padEnd(10)} ${detail}`,
@@ -140,7 +140,7 @@ export const addBookingCommands: AddCommands = (program, action) => {
           run.answer(
             { ok: explained.ok, bytes: bytes.length, parts },
             [
-              `${explained.ok ? 'The signature is right' : 'The signature is not right'} for these ${bytes.length} bytes.`,
+              `${explained.ok ? 'The signature is correct' : 'The signature is not correct'} for these ${bytes.length} bytes.`,
               ...lines,
               ...secretForm,
             ].join('\n'),
@@ -151,36 +151,38 @@ export const addBookingCommands: AddCommands = (program, action) => {
     )
 }
 
-/** The secret as it was given and, where its prefix is missing, with it: the commonest slip when one is copied. */
+/**
+ * The given secret, and also the secret with its prefix if the prefix is missing, which is the most common copying
+ * error.
+ */
 function secretsToTry(secret: string): KnownSecret[] {
   const known = (id: number, name: string, plaintext: string) => ({ id, name, plaintext, ended: null })
   const whole = secret.startsWith('lwsec_') ? [] : [known(2, 'whole', `lwsec_${secret}`)]
   return [known(1, 'given', secret), ...whole]
 }
 
-/** What `explainSignature` says where there is no service: of this machine's clock, and of the one secret that was given. */
+/** The texts of `explainSignature` for offline use, with this machine's clock and the single given secret. */
 function offline(isTimeGiven: boolean): Setting {
   return {
     clock: isTimeGiven ? 'the time given with --at' : 'the clock of this machine',
     nameOf: ({ name }) =>
-      name === 'given'
-        ? 'this secret'
-        : 'this secret with the prefix lwsec_, without which it was given here',
+      name === 'given' ? 'this secret' : 'this secret with the prefix lwsec_, which is missing here',
     unmatched: {
       detail:
-        'It has the right form, but this secret does not make it from these bytes, nor by a usual mistake.',
+        'It has the correct form, but this secret does not produce it from these bytes, even with the common mistakes.',
       remedy:
-        'Check three things: that timestamp, signature and body are from the same request; that the body file holds the bytes as they were sent, with nothing changed or added; and that the signer holds this secret. To test the signer alone, let it sign the example of: lanewise verify-signature --help',
+        'Check three things: that timestamp, signature and body are from the same request; that the body file contains exactly the bytes that were sent; and that the signer uses this secret. To test only the signer, let it sign the test vector in: lanewise verify-signature --help',
     },
-    unknownSecret: 'Whether the signer holds this secret is unknown, because the signature fits nothing.',
+    unknownSecret:
+      'Unknown whether the signer uses this secret, because the signature matches nothing that was tried.',
     behind:
-      'If the request was just signed, the clock of the signer is slow (or that of this machine is fast): set it and sign again. To look at an old request, give the time of its arrival with --at.',
+      'If the request was just signed, the clock of the signer is slow (or the clock of this machine is fast): correct it and sign again. To check an old request, give its arrival time with --at.',
     ahead:
-      'The clock of the signer is fast (or that of this machine is slow): set it and sign again. To look at an old request, give the time of its arrival with --at.',
+      'The clock of the signer is fast (or the clock of this machine is slow): correct it and sign again. To check an old request, give its arrival time with --at.',
   }
 }
 
-/** A file of the person's, or with - the standard input. @throws CommandFailed */
+/** Reads a file, or the standard input for `-`. @throws CommandFailed */
 export async function readBytes(run: Run, name: string): Promise<Buffer> {
   if (name === '-') return run.input()
   try {
@@ -190,10 +192,10 @@ export async function readBytes(run: Run, name: string): Promise<Buffer> {
   }
 }
 
-/** The body of an update, with the amounts as they were typed: a number's text is its bytes. */
+/** The body of an update, with amounts exactly as typed. */
 function updateText(laneRef: string | undefined, own: UpdateOptions): Uint8Array {
   if (laneRef === undefined)
-    throw new CommandFailed(2, 'Name the lane by its lane_ref, or give the whole body with --body.')
+    throw new CommandFailed(2, 'Give the lane_ref, or the complete body with --body.')
   const texts = {
     lane_ref: laneRef,
     customer_name: own.customerName,

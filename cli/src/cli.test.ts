@@ -35,7 +35,7 @@ beforeEach(() => {
   return () => rmSync(folder, { recursive: true })
 })
 
-/** Runs a command line as a person would, and gives what it printed, what it remarked and its exit code. */
+/** Runs a command line, and returns its standard output, its standard error and its exit code. */
 async function lanewise(words: readonly string[], more: Partial<Surroundings> & { stdin?: string } = {}) {
   const printed: string[] = []
   const remarked: string[] = []
@@ -61,7 +61,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const dallas = ['Dallas, TX', 'Atlanta, GA']
 
 describe('signing in', () => {
-  test('keeps the session, and credentials made with it, where nobody else can read them', async () => {
+  test('saves the session and new credentials in a file that only the owner can read', async () => {
     const { email, password } = integration.tenant
     env = { LANEWISE_URL: app.url, LANEWISE_CONFIG: env.LANEWISE_CONFIG ?? '' }
     const signedIn = await lanewise(['sign-in', '--email', email, '--password-stdin'], {
@@ -81,7 +81,7 @@ describe('signing in', () => {
       exit: 0,
     })
 
-    // What is kept for one service is not sent to another.
+    // Credentials for one service are not sent to another.
     const elsewhere = await lanewise(['markup', ...dallas, '2000', '--url', 'http://127.0.0.1:1'])
     expect(elsewhere).toMatchObject({ exit: 3, printed: '' })
     const status = JSON.parse((await lanewise(['status', '--json'])).printed)
@@ -90,7 +90,7 @@ describe('signing in', () => {
     expect((await lanewise(['export', 'lanes'])).exit).toBe(3)
   })
 
-  test('tells a wrong password, and where there is nobody to ask', async () => {
+  test('reports a wrong password, and a missing password without a terminal', async () => {
     const wrong = await lanewise(['sign-in', '--email', integration.tenant.email, '--password-stdin'], {
       stdin: 'no',
     })
@@ -99,7 +99,7 @@ describe('signing in', () => {
     expect(asked).toMatchObject({ exit: 2, remarked: expect.stringContaining('LANEWISE_PASSWORD') })
   })
 
-  test('refuses a file of settings that others can read', async () => {
+  test('rejects a settings file that other users can read', async () => {
     file('config.json', '{}')
     env = { LANEWISE_CONFIG: join(folder, 'config.json') }
     expect(await lanewise(['status'])).toMatchObject({
@@ -153,7 +153,7 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['outcome', laneRef, 'maybe'])).exit).toBe(2)
   })
 
-  test('a booking is cancelled, again without a change, and not where there is a newer one', async () => {
+  test('a booking is cancelled, a repeat changes nothing, and a newer booking is kept', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500'])).exit).toBe(0)
     for (let times = 0; times < 2; times++) {
@@ -166,7 +166,7 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['cancel-booking'])).exit).toBe(2)
   })
 
-  test('an update from a file goes byte for byte', async () => {
+  test('an update from a file is sent byte for byte', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     file('body.json', `{ "lane_ref": "${lane_ref}",\n "truck_cost": 1500.50 }\n`)
     expect(await lanewise(['shipment-update', '--body', 'body.json'])).toMatchObject({ exit: 0 })
@@ -176,7 +176,7 @@ describe('from a quote to its margin', () => {
     expect((await lanewise(['shipment-update', lane_ref, '--truck-cost', '1500.505'])).exit).toBe(1)
   })
 
-  test('import tells what it took in, and which rows it did not', async () => {
+  test('import reports the imported rows and the rows with errors', async () => {
     file(
       'past.csv',
       'Origin,Destination,Equipment,Quoted Rate,Quoted At,Outcome\nReno,"Boise, ID",V,1,2026-01-01,won\n"Reno, NV","Boise, ID",V,1400,2026-01-02,won\n',
@@ -187,7 +187,7 @@ describe('from a quote to its margin', () => {
     expect(done.exit).toBe(6)
   })
 
-  test('who may not is told so', async () => {
+  test('a missing role is reported', async () => {
     env.LANEWISE_SESSION = (await makePerson(app, integration.tenant, 'viewer')).token
     expect(await lanewise(['token', 'create', 'x'])).toMatchObject({
       exit: 3,
@@ -221,10 +221,10 @@ describe('verify-signature', () => {
     ])
   }
 
-  test('says that a right one is right', async () => {
+  test('confirms a correct signature', async () => {
     expect(await verify()).toMatchObject({
       exit: 0,
-      printed: expect.stringContaining('is right for these 71 bytes'),
+      printed: expect.stringContaining('is correct for these 71 bytes'),
     })
   })
 
@@ -233,19 +233,17 @@ describe('verify-signature', () => {
     ['the clock', { timestamp: '1772373600000' }, '!  timestamp'],
     ['the form', { signature: vector.signature.replace('sha256=', '') }, 'it lacks "sha256="'],
     ['the prefix of the secret', { secret: vector.secret.slice(6) }, 'with the prefix lwsec_'],
-  ])('says that it is %s', async (_name, change, told) => {
+  ])('reports a problem with %s', async (_name, change, told) => {
     expect(await verify(change)).toMatchObject({ printed: expect.stringContaining(told) })
   })
 
-  test('speaks of what is at hand offline, and says what to do', async () => {
+  test('uses only local terms, and gives a remedy', async () => {
     const mismatch = await verify({ body: '{"lane_ref":"1-1-1"}' })
     expect(mismatch.exit).toBe(7)
-    expect(mismatch.printed).toMatch(/^! {2}signature {2}.*this secret does not make it from these bytes/m)
+    expect(mismatch.printed).toMatch(/^! {2}signature {2}.*this secret does not produce it from these bytes/m)
     expect(mismatch.printed).toContain('lanewise verify-signature --help')
     const old = await verify({}, [])
-    expect(old.printed).toMatch(
-      /behind the clock of this machine;.*\n.*give the time of its arrival with --at/,
-    )
+    expect(old.printed).toMatch(/behind the clock of this machine;.*\n.*give its arrival time with --at/)
     const ahead = await verify({}, ['--at', '1772370000'])
     expect(ahead.printed).toMatch(/3,600 seconds ahead of the time given with --at/)
     const missing = await verify({ timestamp: '', signature: '' })
@@ -257,7 +255,7 @@ describe('verify-signature', () => {
       expect(printed).toContain(part)
   })
 
-  test('looks at the clock of now, where nothing else is said', async () => {
+  test('compares with the current time by default', async () => {
     expect(await verify({}, [])).toMatchObject({
       exit: 7,
       printed: expect.stringContaining('behind the clock of this machine'),
@@ -275,7 +273,7 @@ describe('price', () => {
   ]
   const columns = 'Origin;Destination;Equip;Rate;Note'
 
-  test('gives 10,000 rows back in their order with columns added, errors by row, and nothing that a spreadsheet runs', async () => {
+  test('returns 10,000 rows in order with added columns, errors per row and escaped formulas', async () => {
     await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
     const rows = Array.from({ length: 10_000 }, (_, at) => `${lanes[at % 5]};${at % 2 === 0 ? '=cmd|x' : at}`)
     file('lanes.csv', `\uFEFF${columns}\r\n${rows.join('\r\n')}\r\n`)
@@ -300,7 +298,7 @@ describe('price', () => {
   const pricedRows = (name: string) =>
     Papa.parse<Record<string, string>>(read(name), { header: true, skipEmptyLines: true }).data
 
-  test('prices a file at the suggested rates when it is asked to', async () => {
+  test('prices a file at the suggested rates with --suggest', async () => {
     await makeLane(app, integration.tenant, { rate: 2000, outcome: 'won' })
     file('list.csv', 'From,To,Equip,Rate\n"Dallas, TX","Atlanta, GA",V,9\n"Fargo, ND","Bangor, ME",V,9\n')
     const done = await lanewise(['price', 'list.csv', '-o', 'priced.csv', '--insight', '--suggest'])
@@ -309,10 +307,10 @@ describe('price', () => {
     expect(priced?.lanewise_rate).toBe(priced?.lanewise_suggested_rate)
     expect(Number(priced?.lanewise_rate)).toBeGreaterThan(9)
     expect(nothing).toMatchObject({ lanewise_rate: '', lanewise_confidence: 'none', lanewise_error: '' })
-    expect(nothing?.lanewise_verdict).toBe('Nothing was quoted on this lane yet.')
+    expect(nothing?.lanewise_verdict).toBe('No quotes on this lane yet.')
   })
 
-  test('refuses a file without a rate column, names its columns, and writes nothing', async () => {
+  test('rejects a file without a rate column, names its columns, and writes nothing', async () => {
     file('unpriced.csv', 'From,To,Equip,Turnover\n"Dallas, TX","Atlanta, GA",V,2000\n')
     const refused = await lanewise(['price', 'unpriced.csv', '-o', 'never.csv'])
     expect(refused.exit).toBe(2)
@@ -334,7 +332,7 @@ describe('price', () => {
     'Rate',
     'All-In Rate',
     'proposed_rate',
-  ])('knows %s as the rate, and a city, a state and a ZIP code apart', async (name) => {
+  ])('recognizes %s as the rate, and separate columns for city, state and ZIP code', async (name) => {
     const header = `Origin City,Origin State,Origin Zip,Dest Zip,Equip,Buy Rate,${name}`
     file('named.csv', `${header}\nDallas,TX,75201,30303,Dry Van,1500,1999\n,,75201,30303,2150,1500,1999\n`)
     expect((await lanewise(['price', 'named.csv', '-o', 'named.out.csv'])).exit).toBe(6)
@@ -343,7 +341,7 @@ describe('price', () => {
     expect(wrong?.lanewise_error).toMatch(/2150 looks like a rate/)
   })
 
-  test('asks which of two rates is meant, and reports a row whose rate is missing or of another country', async () => {
+  test('reports two possible rate columns, and rows with a missing or foreign rate', async () => {
     file('two.csv', 'From,To,Quoted Rate,Sell Rate\n"Dallas, TX","Atlanta, GA",1,2\n')
     const asked = await lanewise(['price', 'two.csv'])
     expect(asked).toMatchObject({ exit: 2, remarked: expect.stringContaining('"Quoted Rate", "Sell Rate"') })
@@ -356,10 +354,10 @@ describe('price', () => {
     for (const row of rows.slice(1, 3)) expect(row.lanewise_error).toMatch(/must be an amount of dollars/)
   })
 
-  test('says which place is unknown, and what may have been meant', async () => {
+  test('reports an unknown place with suggestions', async () => {
     file('typo.csv', 'From,To,Rate\n"Dalas, TX","Atlanta, GA",2000\n')
     expect((await lanewise(['price', 'typo.csv', '-o', 'typo.out.csv', '--insight'])).exit).toBe(0)
-    const words = 'The origin "Dalas, TX" is not a place we know. Did you mean Dallas, TX?'
+    const words = 'The origin "Dalas, TX" is not a known place. Did you mean Dallas, TX?'
     const [row] = pricedRows('typo.out.csv')
     expect(row?.lanewise_verdict).toContain(words)
     expect(row?.lanewise_summary).toContain(words)
@@ -367,7 +365,7 @@ describe('price', () => {
     expect((await lanewise(['lane', 'Dalas, TX', 'Atlanta, GA'])).printed).toContain(words)
   })
 
-  test('goes on where it was stopped, and asks for nothing twice', async () => {
+  test('continues an interrupted run without repeating requests', async () => {
     const rows = Array.from(
       { length: 1_060 },
       (_, at) => `Reno\t"Boise, ID"\tV\t${at < 1_055 ? 1400 : 1400 + at}\t${at}`,
@@ -386,10 +384,10 @@ describe('price', () => {
 
     file('other.tsv', text.replace('1400', '1401'))
     expect((await lanewise(['price', 'other.tsv', '-o', 'out.tsv'])).exit).toBe(2)
-    // A row that was written by half when the machine stopped is written anew.
+    // A partially written row is written again.
     file('out.tsv.part', `${read('out.tsv.part')}"Reno, N`)
     const done = await lanewise(['price', 'lanes.tsv', '-o', 'out.tsv'])
-    expect(done).toMatchObject({ exit: 0, remarked: expect.stringContaining('Going on behind row 1000') })
+    expect(done).toMatchObject({ exit: 0, remarked: expect.stringContaining('Continuing after row 1000') })
     const numbers = read('out.tsv')
       .trimEnd()
       .split('\n')
@@ -398,11 +396,11 @@ describe('price', () => {
     expect(numbers).toEqual(rows.map((_, at) => at))
   })
 
-  test('says what is wrong with a file, before anything is asked', async () => {
+  test('reports an invalid file before any request', async () => {
     file('a.csv', 'Somewhere,To,Rate\nx,y,1\n')
     expect(await lanewise(['price', 'a.csv'])).toMatchObject({
       exit: 2,
-      remarked: expect.stringContaining('No column is known as the origin'),
+      remarked: expect.stringContaining('No column is recognized as the origin'),
     })
     file('b.csv', 'From,To,Rate\n"x,y,1\n')
     expect((await lanewise(['price', 'b.csv'])).exit).toBe(2)
@@ -415,17 +413,17 @@ describe('price', () => {
     expect(await lanewise(['price', 'd.csv'])).toMatchObject({ exit: 2, remarked: 'The file is empty.' })
   })
 
-  test('stops with what is done when the service is away, and says how to go on', async () => {
+  test('stops when the service is unavailable, and explains how to continue', async () => {
     file('lanes.csv', `${columns}\n${lanes[0]};1\n`)
     env.LANEWISE_URL = 'http://127.0.0.1:1'
     const stop = new AbortController()
     const away = lanewise(['price', 'lanes.csv'], { signal: stop.signal })
     setTimeout(() => stop.abort(), 50)
-    expect(await away).toMatchObject({ exit: 130, remarked: expect.stringContaining('goes on from there') })
+    expect(await away).toMatchObject({ exit: 130, remarked: expect.stringContaining('again to continue') })
   })
 })
 
-describe('fields that the service does not know', () => {
+describe('unknown fields', () => {
   test('are an error, which is JSON with --json; with --lenient a warning', async () => {
     const { lane_ref } = await makeLane(app, integration.tenant)
     file('body.json', JSON.stringify({ lane_ref, truck_cost: 1500, custommer_rate: 2150 }))
@@ -444,24 +442,24 @@ describe('fields that the service does not know', () => {
     })
     const lenient = await send('--lenient')
     expect(lenient).toMatchObject({ exit: 0, printed: expect.stringContaining('Booked on lane') })
-    expect(lenient.remarked).toBe('Warning: the service does not know and ignored: custommer_rate')
+    expect(lenient.remarked).toBe('Warning: the service ignored unknown fields: custommer_rate')
     const asJson = await send('--lenient', '--json')
     expect(JSON.parse(asJson.printed)).toMatchObject({ status: 'ok', updated: true })
     expect(JSON.parse(asJson.remarked)).toEqual({ warning: { ignored: ['custommer_rate'] } })
   })
 })
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   const markup = (url: string, ...words: string[]) =>
     lanewise(['markup', ...dallas, '2000', '--url', url, ...words])
 
   test.each([
-    ['ftp://lanewise.example.com', 2, 'it must begin with http:// or https://'],
-    ['lanewise.example.com', 2, 'it must begin with http:// or https://'],
+    ['ftp://lanewise.example.com', 2, 'it must start with http:// or https://'],
+    ['lanewise.example.com', 2, 'it must start with http:// or https://'],
     ['http://', 2, 'it must be an address such as'],
     ['https://me:pw@lanewise.example.com', 2, 'it must have no user'],
-    ['http://lanewise.invalid', 5, 'The name lanewise.invalid is not known. Check --url'],
-  ])('at the address %s is one line', async (url, exit, line) => {
+    ['http://lanewise.invalid', 5, 'The host name lanewise.invalid cannot be resolved. Check --url'],
+  ])('at the address %s have a message of one line', async (url, exit, line) => {
     const failed = await markup(url)
     expect(failed).toMatchObject({ exit, printed: '' })
     expect(failed.remarked).toContain(line)
@@ -472,18 +470,18 @@ describe('what goes wrong', () => {
     })
   })
 
-  test('at an address where something else is, or nothing, is one line', async () => {
+  test('at an address with another service, or none, have a message of one line', async () => {
     const other = await scriptedServer()
     const port = new URL(other.url).port
     try {
       other.play({ status: 200, body: '<h1>Welcome</h1>' })
       const page = await markup(other.url)
       expect(page.remarked).toMatch(
-        /^http:\S+ does not answer as Lanewise does \(status 200\).* \(not-json\)$/,
+        /^The response of http:\S+ is not from Lanewise \(status 200\).* \(not-json\)$/,
       )
       const tls = await markup(`https://127.0.0.1:${port}`)
       expect(tls.remarked).toMatch(
-        /^127\.0\.0\.1:\d+ does not speak HTTPS: is it http:\/\/127\.0\.0\.1:\d+\?.*$/,
+        /^127\.0\.0\.1:\d+ does not use HTTPS\. Did you mean http:\/\/127\.0\.0\.1:\d+\?.*$/,
       )
     } finally {
       await other.close()
@@ -493,11 +491,11 @@ describe('what goes wrong', () => {
     )
     const path = await markup(`${app.url}/api/integrations`)
     expect(path.remarked).toMatch(
-      /^The service has no addresses below \S+\. Leave out the path \/api\/integrations: --url http:\S+ \(route.*\)$/,
+      /^The service has no addresses under \S+\. Remove the path \/api\/integrations: --url http:\S+ \(route.*\)$/,
     )
   })
 
-  test('with a file is a sentence, never a stack trace', async () => {
+  test('with a file have a message, never a stack trace', async () => {
     mkdirSync(join(folder, 'folder'))
     file('binary', Buffer.from([0x00, 0xff, 0xfe, 0x80]))
     const sign = ['--timestamp', '1772373600', '--signature', 'sha256=00']
@@ -522,7 +520,7 @@ describe('what goes wrong', () => {
     for (const [words, exit, told] of failures) {
       const failed = await lanewise(words)
       expect(failed).toMatchObject({ exit, printed: '', remarked: expect.stringContaining(told) })
-      expect(failed.remarked).not.toMatch(/\n\s+at |fault of its own/)
+      expect(failed.remarked).not.toMatch(/\n\s+at |Internal error/)
       const { error } = JSON.parse((await lanewise([...words, '--json'])).remarked)
       expect(error).toMatchObject({
         exit,
@@ -533,7 +531,7 @@ describe('what goes wrong', () => {
     }
   })
 
-  test('on the command line is JSON, too, with --json', async () => {
+  test('of the command line are JSON with --json', async () => {
     for (const [words, message] of [
       [['markp'], "unknown command 'markp'"],
       [['markup', 'Dallas, TX'], "missing required argument 'destination'"],
@@ -548,7 +546,7 @@ describe('what goes wrong', () => {
     }
   })
 
-  test('says with --json what happens besides, a line of JSON each', async () => {
+  test('are separate from events and warnings, which are JSON lines with --json', async () => {
     const made = await lanewise(['secret', 'create', 'json', '--save', '--json', '--verbose'])
     const lines = made.remarked.split('\n').map((line) => JSON.parse(line))
     expect(lines.map((line) => Object.keys(line))).toEqual([['event'], ['event'], ['note'], ['note']])
@@ -557,7 +555,7 @@ describe('what goes wrong', () => {
 })
 
 describe('the standard output', () => {
-  test('gets a file byte for byte with -o -', async () => {
+  test('receives a file byte for byte with -o -', async () => {
     await makeLane(app, integration.tenant)
     await lanewise(['export', 'lanes', '-o', 'out.csv'])
     expect((await lanewise(['export', 'lanes', '-o', '-'])).printed).toBe(read('out.csv'))
@@ -566,7 +564,7 @@ describe('the standard output', () => {
     file('lanes.csv', 'Origin,Destination,Rate\n"Dallas, TX","Atlanta, GA",2000\n,"Atlanta, GA",2000\n')
     await lanewise(['price', 'lanes.csv', '-o', 'priced.csv'])
     const priced = await lanewise(['price', 'lanes.csv', '-o', '-'], { print: () => expect.unreachable() })
-    expect(priced).toMatchObject({ exit: 6, remarked: '2 rows, 1 of them with an error.' })
+    expect(priced).toMatchObject({ exit: 6, remarked: '2 rows, 1 with an error.' })
     expect(priced.printed.replaceAll('\n\n', '\n')).toBe(read('priced.csv'))
     expect(existsSync(join(folder, '-'))).toBe(false)
   })
@@ -592,7 +590,7 @@ describe('help', () => {
     }
   })
 
-  test('of token create says what is made, that it is shown once, and when it ends', async () => {
+  test('of token create describes the token, its single display and its expiry', async () => {
     const { printed } = await lanewise(['token', 'create', '--help'])
     const text = printed.replaceAll(/\s+/g, ' ')
     for (const part of [
@@ -605,7 +603,7 @@ describe('help', () => {
       expect(text).toContain(part)
   })
 
-  test('teaches: the first steps, the environment and every exit code', async () => {
+  test('lists the first steps, the environment variables and every exit code', async () => {
     const { exit, printed } = await lanewise(['--help'])
     expect(exit).toBe(0)
     for (const [code, meaning] of Object.entries(exits))
@@ -616,14 +614,14 @@ describe('help', () => {
     expect(price.printed).toContain('--json')
   })
 
-  test('tells a slip of the keyboard', async () => {
+  test('suggests a command after a typing error', async () => {
     expect(await lanewise(['markp'])).toMatchObject({ exit: 2, remarked: expect.stringContaining('markup') })
     expect((await lanewise(['markup', ...dallas])).exit).toBe(2)
     expect((await lanewise(['markup', ...dallas, 'x'])).exit).toBe(2)
     expect((await lanewise(['markup', ...dallas, '0'])).exit).toBe(1)
   })
 
-  test('completes commands, their commands and their options', async () => {
+  test('completes commands, subcommands and options', async () => {
     const offered = async (...words: string[]) =>
       (await lanewise(['__complete', '--', ...words])).printed.split('\n')
     expect(await offered('ma')).toEqual(['markup'])
@@ -638,7 +636,7 @@ describe('help', () => {
     expect((await lanewise(['completion', 'csh'])).exit).toBe(2)
   })
 
-  test('completes in bash itself', async () => {
+  test('completes in bash', async () => {
     const main = join(import.meta.dirname, 'lanewise-main.ts')
     const { printed } = await lanewise(['completion', 'bash'])
     const complete = (...words: string[]) =>

@@ -6,7 +6,7 @@ import { CommandFailed } from './exits.ts'
 import { readSettings, type Settings } from './settings.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** Options that every command takes. */
+/** Options of all commands. */
 export interface GlobalOptions {
   readonly url?: string
   readonly json?: boolean
@@ -14,11 +14,11 @@ export interface GlobalOptions {
   readonly lenient?: boolean
 }
 
-const usualUrl = 'http://127.0.0.1:8080'
+const defaultUrl = 'http://127.0.0.1:8080'
 
-/** Where the service is: from the command line, the environment, or the sign-in. @throws CommandFailed */
+/** The URL of the service, from the command line, the environment, or the settings file. @throws CommandFailed */
 export function urlOf(options: GlobalOptions, where: Surroundings): string {
-  const url = options.url ?? where.env.LANEWISE_URL ?? readSettings(where).url ?? usualUrl
+  const url = options.url ?? where.env.LANEWISE_URL ?? readSettings(where).url ?? defaultUrl
   try {
     baseOf(url)
     return url
@@ -27,12 +27,12 @@ export function urlOf(options: GlobalOptions, where: Surroundings): string {
     const isWeb = scheme !== undefined && /^https?:/i.test(scheme)
     const wrong = isWeb
       ? (error as Error).message.replace(/^baseUrl must/, 'it must').replace(/; it is .*$/s, '.')
-      : 'it must begin with http:// or https://.'
+      : 'it must start with http:// or https://.'
     throw new CommandFailed(2, `The address of the service is "${url}": ${wrong}`, error)
   }
 }
 
-const shownOfEvents = [
+const loggedEventMembers = [
   'kind',
   'method',
   'path',
@@ -64,39 +64,39 @@ function client(
         run.report(
           'warning',
           { ignored },
-          `Warning: the service does not know and ignored: ${ignored.join(', ')}`,
+          `Warning: the service ignored unknown fields: ${ignored.join(', ')}`,
         )
       }
       if (options.verbose !== true) return
-      const line = JSON.stringify(event, shownOfEvents)
+      const line = JSON.stringify(event, loggedEventMembers)
       run.report('event', JSON.parse(line), line)
     },
   })
 }
 
-/** A client without credentials, for a sign-in. */
-export function strangersClient(options: GlobalOptions, where: Run): Lanewise {
+/** A client without credentials, for the sign-in. */
+export function anonymousClient(options: GlobalOptions, where: Run): Lanewise {
   return client(options, where, {})
 }
 
-/** What is kept for the service that is asked: credentials of one are never sent to another. */
-function keptFor(options: GlobalOptions, where: Surroundings): Settings {
+/** The saved settings, if they belong to the selected service. Credentials are never sent to another service. */
+function settingsFor(options: GlobalOptions, where: Surroundings): Settings {
   const url = urlOf(options, where)
-  const kept = readSettings(where)
-  return kept.url === undefined || kept.url === url ? kept : {}
+  const saved = readSettings(where)
+  return saved.url === undefined || saved.url === url ? saved : {}
 }
 
-/** The service token, from the environment or the settings; null where there is none. */
+/** The service token, from the environment or the settings file; null if there is none. */
 function serviceToken(options: GlobalOptions, where: Surroundings): string | null {
-  return where.env.LANEWISE_TOKEN?.trim() ?? keptFor(options, where).token ?? null
+  return where.env.LANEWISE_TOKEN?.trim() ?? settingsFor(options, where).token ?? null
 }
 
 export function signingSecret(options: GlobalOptions, where: Surroundings): string | null {
-  return where.env.LANEWISE_SECRET?.trim() ?? keptFor(options, where).secret ?? null
+  return where.env.LANEWISE_SECRET?.trim() ?? settingsFor(options, where).secret ?? null
 }
 
-/** A client with a service token, and for updates the signing secret. */
-export function machinesClient(
+/** A client with a service token and, for signed updates, the signing secret. */
+export function serviceClient(
   options: GlobalOptions,
   where: Run,
   needs: 'token' | 'token and secret',
@@ -107,25 +107,25 @@ export function machinesClient(
   if (token === null) {
     throw new CommandFailed(
       3,
-      'A service token is needed: set LANEWISE_TOKEN, or sign in (lanewise sign-in) and as an admin run\n  lanewise token create NAME --save',
+      'A service token is required. Set LANEWISE_TOKEN. Or sign in as an admin (lanewise sign-in) and run\n  lanewise token create NAME --save',
     )
   }
   if (needs === 'token and secret' && secret === null) {
     throw new CommandFailed(
       3,
-      'A signing secret is needed: set LANEWISE_SECRET, or sign in (lanewise sign-in) and as an admin run\n  lanewise secret create tms --save',
+      'A signing secret is required. Set LANEWISE_SECRET. Or sign in as an admin (lanewise sign-in) and run\n  lanewise secret create tms --save',
     )
   }
   return client(options, where, { token, ...(secret === null ? {} : { secret }) }, patience)
 }
 
-/** A client with the session of a person who signed in. */
-export function personsClient(options: GlobalOptions, where: Run, patience?: Partial<Patience>): Lanewise {
+/** A client with the session of the signed-in person. */
+export function sessionClient(options: GlobalOptions, where: Run, patience?: Partial<Patience>): Lanewise {
   const token = sessionToken(options, where)
   if (token === null) {
     throw new CommandFailed(
       3,
-      'This is for people: sign in first with\n  lanewise sign-in --email YOU@EXAMPLE.COM',
+      'This command requires a sign-in. Run first\n  lanewise sign-in --email YOU@EXAMPLE.COM',
     )
   }
   return client(options, where, { token }, patience)
@@ -133,17 +133,20 @@ export function personsClient(options: GlobalOptions, where: Run, patience?: Par
 
 function sessionToken(options: GlobalOptions, where: Surroundings): string | null {
   if (where.env.LANEWISE_SESSION !== undefined) return where.env.LANEWISE_SESSION.trim()
-  const { session } = keptFor(options, where)
+  const { session } = settingsFor(options, where)
   return session === undefined || Date.parse(session.expires_at) <= where.now() ? null : session.token
 }
 
-/** A reader of insights: a machine with its token, or else the person who signed in. */
+/**
+ * The client for reading insights: with the service token if there is one, else with the session of the signed-in
+ * person.
+ */
 export type Reader =
   | { readonly kind: 'machine'; readonly lanewise: Lanewise }
   | { readonly kind: 'person'; readonly lanewise: Lanewise }
 
 export function reader(options: GlobalOptions, where: Run): Reader {
   return serviceToken(options, where) === null && sessionToken(options, where) !== null
-    ? { kind: 'person', lanewise: personsClient(options, where) }
-    : { kind: 'machine', lanewise: machinesClient(options, where, 'token') }
+    ? { kind: 'person', lanewise: sessionClient(options, where) }
+    : { kind: 'machine', lanewise: serviceClient(options, where, 'token') }
 }

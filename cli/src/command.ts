@@ -3,29 +3,33 @@ import type { GlobalOptions } from './clients.ts'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What a command's code gets beside its arguments. With --json each line on the standard error is JSON, too. */
+/** The context of a command. With --json each line on the standard error is JSON, too. */
 export interface Run extends Surroundings {
   readonly options: GlobalOptions
-  /** Prints an answer: as JSON with --json, else as people read it. */
+  /** Prints a result: as JSON with --json, else the text `shown`. */
   answer(value: unknown, shown: string): void
-  /** Reports something beside the answer: as `{"warning": ...}` with --json, else as people read it. */
+  /** Prints a warning or event to the standard error: as `{"warning": ...}` with --json, else the text `shown`. */
   report(kind: 'warning' | 'event', value: unknown, shown: string): void
-  /** The exit code where it is not 0 although the command is done. */
+  /** Sets an exit code other than 0 for a command that completed. */
   exitWith(code: number): void
 }
 
-/** Adds commands to the program; each of them gets the surroundings when it runs. */
+/** Adds commands to the program. */
 export type AddCommands = (program: Command, action: Action) => void
 
-/** Wraps the code of a command: its arguments, its own options and the run. */
+/** Wraps the code of a command, which receives the context, the arguments and the command's own options. */
 export type Action = <Own extends object>(
   code: (run: Run, args: readonly string[], own: Own) => Promise<void>,
 ) => (...received: unknown[]) => Promise<void>
 
-/** Commas stand every three digits or not at all: 2150,500 is another country's number. */
+/** Commas must separate groups of three digits. Rejects decimal commas, such as 2150,500. */
 const decimalForm = /^(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/
 
-/** An amount as it was typed, once it is known to be one. @throws CommandFailed @example decimal('1820.50', '--truck-cost') // '1820.50' */
+/**
+ * Validates an amount and returns it as typed, without $ and commas. @throws CommandFailed
+ *
+ * @example decimal('1820.50', '--truck-cost') // '1820.50'
+ */
 export function decimal(text: string, name: string): string {
   const plain = text.replace(/^\$/, '')
   if (decimalForm.test(plain)) return plain.replaceAll(',', '')
@@ -35,15 +39,15 @@ export function decimal(text: string, name: string): string {
 /** The id of a record. @throws CommandFailed */
 export function recordIdOf(text: string): number {
   if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
-  throw new CommandFailed(2, `The id must be a whole number as the list shows it; it is "${text}".`)
+  throw new CommandFailed(2, `The id must be a whole number, as shown by the list command; it is "${text}".`)
 }
 
-/** Only the members that are there: an option that was not given is absent, not undefined. */
+/** Removes undefined members, so that an option that was not given is absent. */
 export function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }
 
-/** Adds an example to the help of a command. */
+/** Formats examples for the help of a command. */
 export function withExample(...lines: string[]): string {
   return `\nExample${lines.length > 1 ? 's' : ''}:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }

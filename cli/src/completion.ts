@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { type AddCommands, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 
-/** Values that have a fixed list, by the command and the place of the argument. */
+/** Arguments with a fixed list of values, by command and argument position. */
 const values: Readonly<Record<string, readonly (readonly string[])[]>> = {
   completion: [['bash', 'zsh', 'fish']],
   export: [['lanes', 'shipments']],
   outcome: [[], ['won', 'lost', 'pending']],
 }
 
-/** What may come next on a command line: a command, a value that has a fixed list, or an option after a dash. */
+/** Completion candidates for the last word: commands, values from a fixed list, or options after a dash. */
 export function candidates(program: Command, words: readonly string[]): string[] {
   const begun = words.at(-1) ?? ''
   const before = words.slice(0, -1)
@@ -62,9 +62,9 @@ compdef _lanewise lanewise`,
 export const addCompletion: AddCommands = (program, action) => {
   program
     .command('completion <shell>')
-    .summary('the script that completes commands in bash, zsh or fish')
+    .summary('print a completion script for bash, zsh or fish')
     .description(
-      'Prints a script that completes commands, their options, and values that have a fixed list. Load it when the shell starts:',
+      'Prints a script that completes commands, options, and values from a fixed list. Load it in the startup file of the shell:',
     )
     .addHelpText(
       'after',

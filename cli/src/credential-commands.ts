@@ -4,13 +4,13 @@ import {
   secretOverlapHoursMax,
   serviceTokenLifetimeDays,
 } from '#contract/limits.ts'
-import { personsClient } from './clients.ts'
+import { sessionClient } from './clients.ts'
 import { type AddCommands, recordIdOf, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { changeSettings } from './settings.ts'
 import { table } from './show.ts'
 
-/** Service tokens and signing secrets, for admins and owners. */
+/** Commands for service tokens and signing secrets, for admins and owners. */
 export const addCredentialCommands: AddCommands = (program, action) => {
   const token = program
     .command('token')
@@ -21,11 +21,11 @@ export const addCredentialCommands: AddCommands = (program, action) => {
     )
   token
     .command('create <name>')
-    .summary('make a service token for another system')
+    .summary('create a service token for another system')
     .description(
-      `Makes a service token, with which another system calls the integration interface: markup, lane insight, batches and, with a signing secret, shipment updates. You need the role admin or owner. The token is shown once, on the standard output, and cannot be shown again: keep it in a vault at once. It expires after ${serviceTokenLifetimeDays} days, and has the scope integrations:write. It stops working earlier when it is revoked, or when you leave the brokerage or lose your role. The name is for the list and the audit log.`,
+      `Creates a service token, with which another system calls the integration interface: markup, lane insight, batches and, with a signing secret, shipment updates. Requires the role admin or owner. The token is shown once, on the standard output: store it in a vault immediately. It expires after ${serviceTokenLifetimeDays} days, and has the scope integrations:write. It stops working earlier if it is revoked, or if you leave the brokerage or lose your role. The name is shown in the list and in the audit log.`,
     )
-    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .option('--save', 'also save it in the settings file for later commands')
     .addHelpText(
       'after',
       withExample(
@@ -37,22 +37,22 @@ export const addCredentialCommands: AddCommands = (program, action) => {
     )
     .action(
       action<{ save?: boolean }>(async (run, [name = ''], { save }) => {
-        const made = await personsClient(run.options, run).createServiceToken(
+        const made = await sessionClient(run.options, run).createServiceToken(
           { name },
           { signal: run.signal },
         )
-        if (save === true) run.remark(`Kept in ${changeSettings(run, { token: made.token })}.`)
+        if (save === true) run.remark(`Saved in ${changeSettings(run, { token: made.token })}.`)
         run.remark(made.warning)
         run.answer(made, made.token)
       }),
     )
   token
     .command('list')
-    .summary('every service token, without its plaintext')
+    .summary('list the service tokens, without plaintext')
     .addHelpText('after', withExample('lanewise token list', 'lanewise token list --json'))
     .action(
       action(async (run) => {
-        const listed = await personsClient(run.options, run).listServiceTokens({ signal: run.signal })
+        const listed = await sessionClient(run.options, run).listServiceTokens({ signal: run.signal })
         const rows = listed.tokens.map((one) => [
           one.id,
           one.name,
@@ -65,11 +65,11 @@ export const addCredentialCommands: AddCommands = (program, action) => {
     )
   token
     .command('revoke <id>')
-    .summary('refuse a service token from the next request on')
+    .summary('revoke a service token, effective with the next request')
     .addHelpText('after', withExample('lanewise token revoke 7'))
     .action(
       action(async (run, [id = '']) => {
-        const revoked = await personsClient(run.options, run).revokeServiceToken(recordIdOf(id), {
+        const revoked = await sessionClient(run.options, run).revokeServiceToken(recordIdOf(id), {
           signal: run.signal,
         })
         run.answer(revoked, `Revoked "${revoked.name}".`)
@@ -90,30 +90,30 @@ export const addCredentialCommands: AddCommands = (program, action) => {
     )
   secret
     .command('create <name>')
-    .summary('make a signing secret; a TMS integration names it tms')
+    .summary('create a signing secret; the TMS integration uses the name tms')
     .description(
-      `Makes a signing secret, with which shipment updates are signed. You need the role admin or owner. The secret is shown once, on the standard output, and cannot be shown again: keep it in a vault at once. It does not expire; rotate it when it may have leaked. At most ${liveSecretsPerNameMax} secrets of one name are live at a time.`,
+      `Creates a signing secret for shipment updates. Requires the role admin or owner. The secret is shown once, on the standard output: store it in a vault immediately. It does not expire; rotate it if it may have leaked. At most ${liveSecretsPerNameMax} secrets with the same name can be live at a time.`,
     )
-    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .option('--save', 'also save it in the settings file for later commands')
     .addHelpText('after', withExample('lanewise secret create tms', 'lanewise secret create tms --save'))
     .action(
       action<{ save?: boolean }>(async (run, [name = ''], { save }) => {
-        const made = await personsClient(run.options, run).createSigningSecret(
+        const made = await sessionClient(run.options, run).createSigningSecret(
           { name },
           { signal: run.signal },
         )
-        if (save === true) run.remark(`Kept in ${changeSettings(run, { secret: made.secret })}.`)
+        if (save === true) run.remark(`Saved in ${changeSettings(run, { secret: made.secret })}.`)
         run.remark(made.warning)
         run.answer(made, made.secret)
       }),
     )
   secret
     .command('list')
-    .summary('every signing secret, without its plaintext')
+    .summary('list the signing secrets, without plaintext')
     .addHelpText('after', withExample('lanewise secret list'))
     .action(
       action(async (run) => {
-        const listed = await personsClient(run.options, run).listSigningSecrets({ signal: run.signal })
+        const listed = await sessionClient(run.options, run).listSigningSecrets({ signal: run.signal })
         const rows = listed.secrets.map((one) => [
           one.id,
           one.name,
@@ -126,31 +126,31 @@ export const addCredentialCommands: AddCommands = (program, action) => {
     )
   secret
     .command('rotate <id>')
-    .summary('make the successor of a secret; both are accepted for a while')
+    .summary('create the successor of a secret; both are accepted during the overlap')
     .option(
       '--overlap-hours <hours>',
       `how long both are accepted, 0 to ${secretOverlapHoursMax}; ${secretOverlapHoursDefault} by default`,
     )
-    .option('--save', 'also keep it in the settings file, for the commands that follow')
+    .option('--save', 'also save it in the settings file for later commands')
     .addHelpText('after', withExample('lanewise secret rotate 3 --overlap-hours 48'))
     .action(
       action<{ overlapHours?: string; save?: boolean }>(async (run, [id = ''], { overlapHours, save }) => {
         const body = overlapHours === undefined ? {} : { overlap_hours: hoursOf(overlapHours) }
-        const made = await personsClient(run.options, run).rotateSigningSecret(recordIdOf(id), body, {
+        const made = await sessionClient(run.options, run).rotateSigningSecret(recordIdOf(id), body, {
           signal: run.signal,
         })
-        if (save === true) run.remark(`Kept in ${changeSettings(run, { secret: made.secret })}.`)
+        if (save === true) run.remark(`Saved in ${changeSettings(run, { secret: made.secret })}.`)
         run.remark(made.warning)
         run.answer(made, made.secret)
       }),
     )
   secret
     .command('revoke <id>')
-    .summary('refuse a signing secret from the next request on')
+    .summary('revoke a signing secret, effective with the next request')
     .addHelpText('after', withExample('lanewise secret revoke 3'))
     .action(
       action(async (run, [id = '']) => {
-        const revoked = await personsClient(run.options, run).revokeSigningSecret(recordIdOf(id), {
+        const revoked = await sessionClient(run.options, run).revokeSigningSecret(recordIdOf(id), {
           signal: run.signal,
         })
         run.answer(revoked, `Revoked "${revoked.name}".`)

@@ -1,21 +1,21 @@
 import { isLanewiseFailure, isTransient, type LanewiseFailure } from '#client/failures.ts'
 
-/** What each exit code means: the help and the documentation list them, and a test compares. */
+/** The meaning of each exit code. A test compares the help and the documentation with this table. */
 export const exits = {
   0: 'done',
-  1: 'refused: a value, or the state of things, does not allow it',
-  2: 'the command line is not right',
-  3: 'credentials are missing, have ended, or do not allow it',
-  4: 'there is no such lane, or no such thing',
-  5: 'no answer, or too many requests: the same command may work later',
-  6: 'done, but some rows of the file were refused',
-  7: 'the signature is not right',
+  1: 'rejected: invalid because of a value or the current state',
+  2: 'invalid command line',
+  3: 'credentials are missing, expired or insufficient',
+  4: 'lane or other record not found',
+  5: 'no response, or too many requests: the same command may succeed later',
+  6: 'done, but some rows of the file had errors',
+  7: 'the signature is not correct',
   130: 'stopped by Ctrl-C',
 } as const
 
 export type Exit = keyof typeof exits
 
-/** The `code` in the JSON error of a command that failed by itself, without a failure of a call. */
+/** The `code` in the JSON error of a command that failed without a failed API call. */
 const codes: Readonly<Record<Exit, string>> = {
   0: 'done',
   1: 'refused',
@@ -28,18 +28,18 @@ const codes: Readonly<Record<Exit, string>> = {
   130: 'aborted',
 }
 
-/** A command that did not do what it was asked; the message is for the person at the terminal. */
+/** An error that ends a command. The message is shown to the person at the terminal. */
 export class CommandFailed extends Error {
   readonly exit: Exit
 
-  /** @param cause the failure of a call, whose code and request the JSON error then has */
+  /** @param cause the failure of an API call, whose code and request id are included in the JSON error */
   constructor(exit: Exit, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })
     this.exit = exit
   }
 }
 
-/** The exit code for a failure of a call. @example exitOf(quotaExceeded) // 5 */
+/** The exit code for a failed API call. @example exitOf(quotaExceeded) // 5 */
 export function exitOf(failure: LanewiseFailure): Exit {
   if (failure.code === 'aborted') return 130
   if (failure.code === 'invalid-argument' || failure.code === 'invalid-configuration') return 2
@@ -48,49 +48,49 @@ export function exitOf(failure: LanewiseFailure): Exit {
   return failure.status === 404 ? 4 : 1
 }
 
-/** A failure in the words of the service, and what to do about it. */
+/** The message of a failed API call, with its remedy. */
 function messageOf(failure: LanewiseFailure, url: string): string {
   const { code } = failure
   if (code === 'aborted') return stopped
   const ofAddress = addressMessage(failure, url)
   if (ofAddress !== null) return ofAddress
   if (code === 'unknown-field') {
-    return `${failure.message}\nCorrect the name, or use --lenient to send it all the same: the service then ignores it.`
+    return `${failure.message}\nCorrect the name, or use --lenient: the service then ignores the field.`
   }
   const details = 'errors' in failure ? failure.errors.slice(1).map(({ detail }) => detail) : []
   const remedy = 'remedy' in failure && code !== 'validation-failed' ? failure.remedy : null
   return [failure.message, ...details, ...(remedy === null ? [] : [remedy])].join('\n')
 }
 
-/** What else to know of a failure, for a question about it. @example '(unavailable, tried 5 times, request 4f2a)' */
+/** Details of a failure, for support requests. @example '(unavailable, tried 5 times, request 4f2a)' */
 function traceOf({ code, attempts, requestId }: LanewiseFailure): string {
   const tried = attempts > 1 ? `, tried ${attempts} times` : ''
   return `(${code}${tried}${requestId === null ? '' : `, request ${requestId}`})`
 }
 
-/** One line for a failure that a wrong address may cause; null for every other. */
+/** A message for failures that a wrong URL may cause; null for any other failure. */
 function addressMessage(failure: LanewiseFailure, url: string): string | null {
   const check = 'Check --url, LANEWISE_URL or the address of your sign-in.'
   if (failure.code === 'network') return `${unreached(url, networkCode(failure.cause))} ${check}`
   if (failure.code === 'not-json' && failure.status < 500) {
-    return `${url} does not answer as Lanewise does (status ${failure.status}): it is something else, or a proxy in between answers. ${check}`
+    return `The response of ${url} is not from Lanewise (status ${failure.status}): it is another service or a proxy. ${check}`
   }
   const { pathname, origin } = new URL(url)
   if (failure.code !== 'route-not-found' || pathname === '/') return null
-  return `The service has no addresses below ${url}. Leave out the path ${pathname}: --url ${origin}`
+  return `The service has no addresses under ${url}. Remove the path ${pathname}: --url ${origin}`
 }
 
 function unreached(url: string, code: string): string {
   const { host, protocol } = new URL(url)
   if (code === 'ECONNREFUSED') return `Nothing listens at ${host}.`
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The name ${host} is not known.`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The host name ${host} cannot be resolved.`
   if (protocol === 'https:' && /^(EPROTO|ERR_SSL_)/.test(code)) {
-    return `${host} does not speak HTTPS: is it http://${host}?`
+    return `${host} does not use HTTPS. Did you mean http://${host}?`
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS_/.test(code))
     return `The certificate of ${host} is not trusted (${code}).`
   if (protocol === 'http:' && /^(ECONNRESET|UND_ERR_SOCKET)$/.test(code)) {
-    return `${host} cut the connection: is it down, or is it https://${host}?`
+    return `${host} closed the connection. The service may be down, or its URL may be https://${host}.`
   }
   return `${url} cannot be reached${code === '' ? '' : ` (${code})`}.`
 }
@@ -103,8 +103,8 @@ function networkCode(cause: unknown): string {
   return ''
 }
 
-/** What a command that failed exits with, what people read, and what is written as JSON. */
-export interface Ended {
+/** The exit code, the message and the JSON error of a failed command. */
+export interface FailureOutput {
   readonly exit: Exit
   readonly shown: string
   readonly error: Readonly<Record<string, unknown>>
@@ -112,8 +112,8 @@ export interface Ended {
 
 const stopped = 'Stopped.'
 
-/** How a command ended with whatever was thrown. @param url gives the address of the service, for failures of calls */
-export function ended(thrown: unknown, url: () => string): Ended {
+/** Converts a thrown value to the output of the command. @param url returns the URL of the service, for failed calls */
+export function failureOutput(thrown: unknown, url: () => string): FailureOutput {
   if (isLanewiseFailure(thrown)) {
     const [exit, message] = [exitOf(thrown), messageOf(thrown, url())]
     const shown =
@@ -122,7 +122,7 @@ export function ended(thrown: unknown, url: () => string): Ended {
         : `${message}${message.includes('\n') ? '\n' : ' '}${traceOf(thrown)}`
     return { exit, shown, error: { ...thrown.toJSON(), message, exit } }
   }
-  const { exit, message } = endedByItself(thrown)
+  const { exit, message } = localFailure(thrown)
   const cause = thrown instanceof CommandFailed ? thrown.cause : undefined
   const own = { code: codes[exit], status: null, requestId: null, retryable: exit === 5, attempts: 0 }
   return {
@@ -132,16 +132,16 @@ export function ended(thrown: unknown, url: () => string): Ended {
   }
 }
 
-function endedByItself(thrown: unknown): { exit: Exit; message: string } {
+function localFailure(thrown: unknown): { exit: Exit; message: string } {
   if (thrown instanceof CommandFailed) return { exit: thrown.exit, message: thrown.message }
   if (thrown instanceof Error && thrown.name === 'AbortError') return { exit: 130, message: stopped }
   return {
     exit: 1,
-    message: fileTrouble(thrown) ?? `The command failed by a fault of its own: ${String(thrown)}`,
+    message: fileTrouble(thrown) ?? `Internal error: ${String(thrown)}`,
   }
 }
 
-/** What is wrong with a file, in a sentence; null for anything that is not an error of the file system. */
+/** A message for a file system error; null for any other error. */
 export function fileTrouble(error: unknown, name?: string): string | null {
   const { code, path = 'The file', syscall } = error as NodeJS.ErrnoException
   if (typeof code !== 'string' || typeof syscall !== 'string') return null

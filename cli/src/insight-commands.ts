@@ -2,18 +2,20 @@ import { reader } from './clients.ts'
 import { type AddCommands, decimal, given, withExample } from './command.ts'
 import { money, pairs, percent, unknownPlacesText } from './show.ts'
 
-const asService =
-  'With a service token it asks as another system would; without one, as the person who signed in.'
+const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
 
-/** Markup and lane insight. */
+/** Commands for markup and lane insight. */
 export const addInsightCommands: AddCommands = (program, action) => {
   program
     .command('markup <origin> <destination> <rate>')
     .summary('win probability, suggested rate and rate band for a rate')
-    .description(`How a rate compares with what was won and lost on exactly this lane. ${asService}`)
-    .option('-e, --equipment <code>', 'V, R, F or another; all when absent')
-    .option('--market-rate <dollars>', 'the reference of the markup')
-    .option('--include <extras>', 'estimate, curve, optimum, evidence: a comma list, shown with --json')
+    .description(`Compares a rate with the quotes won and lost on exactly this lane. ${asService}`)
+    .option('-e, --equipment <code>', 'V, R, F or another code; default all')
+    .option('--market-rate <dollars>', 'market rate, used as the reference of the markup')
+    .option(
+      '--include <extras>',
+      'comma-separated list of estimate, curve, optimum, evidence; shown with --json',
+    )
     .addHelpText('after', withExample('lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V'))
     .action(
       action<{ equipment?: string; marketRate?: string; include?: string }>(
@@ -36,10 +38,7 @@ export const addInsightCommands: AddCommands = (program, action) => {
               ? await lanewise.markup(query, options)
               : await lanewise.call('quote-advice', { query }, options)
           if (!answer.found) {
-            run.answer(
-              answer,
-              ['Nothing was quoted on this lane yet.', ...unknownPlacesText(answer)].join('\n'),
-            )
+            run.answer(answer, ['No quotes on this lane yet.', ...unknownPlacesText(answer)].join('\n'))
             return
           }
           const { floor, median, ceiling } = answer.rate_band
@@ -68,11 +67,11 @@ export const addInsightCommands: AddCommands = (program, action) => {
 
   program
     .command('lane <origin> <destination>')
-    .summary('what is known about a lane')
+    .summary('insight about a lane')
     .description(
-      `History, scores, signals and a sentence about a lane, falling back to wider scopes. ${asService}`,
+      `Shows history, scores, signals and a summary of a lane, with fallback to wider scopes. ${asService}`,
     )
-    .option('-e, --equipment <code>', 'V, R, F or another; corridor-wide when absent')
+    .option('-e, --equipment <code>', 'V, R, F or another code; default corridor-wide')
     .addHelpText('after', withExample('lanewise lane "Dallas, TX" "Atlanta, GA" --json'))
     .action(
       action<{ equipment?: string }>(async (run, [origin = '', destination = ''], own) => {
@@ -84,7 +83,7 @@ export const addInsightCommands: AddCommands = (program, action) => {
             ? await lanewise.laneInsight(query, options)
             : await lanewise.call('lane-advice', { query }, options)
         if (!answer.found) {
-          const nothing = 'Nothing is known of this lane, nor of wider scopes.'
+          const nothing = 'There is not enough data for this lane or for wider scopes.'
           run.answer(answer, [nothing, ...unknownPlacesText(answer)].join('\n'))
           return
         }
@@ -92,7 +91,7 @@ export const addInsightCommands: AddCommands = (program, action) => {
         run.answer(
           answer,
           `${[answer.summary, ...unknownPlacesText(answer)].join('\n')}\n\n${pairs([
-            ['from', answer.scope.replace('_', ' ')],
+            ['scope', answer.scope.replace('_', ' ')],
             [
               'quotes',
               `${history.total_quotes}, ${history.wins} won, ${history.losses} lost (${history.win_rate_pct.toFixed(1)} %)`,

@@ -11,7 +11,7 @@ process.on('SIGINT', () => {
   stop.abort()
 })
 process.on('SIGTERM', () => stop.abort())
-// A reader that has seen enough (| head) closes the pipe: that is no error of ours.
+// A closed pipe (such as `| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 async function input(): Promise<Buffer> {
@@ -20,7 +20,7 @@ async function input(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Asks on the terminal; what is hidden is typed without showing. */
+/** Prompts on the terminal. With `hidden`, the input is not echoed. */
 async function ask(question: string, hidden: boolean): Promise<string> {
   if (hidden) process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
@@ -40,7 +40,7 @@ async function ask(question: string, hidden: boolean): Promise<string> {
 process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   home: homedir(),
-  // npm runs scripts in the project's folder and says here where the person was.
+  // npm runs scripts in the project's folder; INIT_CWD is the folder where the person started npm.
   folder: process.env.INIT_CWD ?? process.cwd(),
   now: Date.now,
   print: (text) => process.stdout.write(`${text}\n`),

@@ -4,15 +4,15 @@ import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/
 import { resolve } from 'node:path'
 import { isLanewiseFailure } from '#client/failures.ts'
 import { readBytes } from './booking-commands.ts'
-import { machinesClient, urlOf } from './clients.ts'
+import { serviceClient, urlOf } from './clients.ts'
 import type { AddCommands, Run } from './command.ts'
-import { CommandFailed, ended } from './exits.ts'
+import { CommandFailed, failureOutput } from './exits.ts'
 import { addedCells, headText, laneOfRow, type PriceFile, readPriceFile, rowsText } from './price-file.ts'
 import { lanePricer, type PricedLane, type PriceLanes } from './price-lanes.ts'
 import { progressBar } from './quote-commands.ts'
 
-/** Rows priced between two notes of how far it is: what a run that is killed does again at most, about two seconds. */
-const rowsAtOnce = 1_000
+/** Rows between two checkpoints. A run that is killed repeats at most this many rows, about two seconds of work. */
+const rowsPerCheckpoint = 1_000
 
 interface PriceOptions {
   readonly output?: string
@@ -22,7 +22,7 @@ interface PriceOptions {
   readonly restart?: boolean
 }
 
-/** How far a run has come: kept beside what it has written, until it is done. */
+/** The checkpoint of a run, stored next to its output file until the run is complete. */
 interface Progress {
   readonly of: string
   readonly rowsDone: number
@@ -30,22 +30,22 @@ interface Progress {
   readonly bytes: number
 }
 
-/** A CSV file of lanes, priced: the same file with columns added. */
+/** The command that prices a CSV file of lanes. */
 export const addPriceCommand: AddCommands = (program, action) => {
   program
     .command('price <file>')
     .summary('price every lane of a CSV file')
     .description(
-      `Writes the same file with columns added: the rate that was priced, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. A file needs a column with the rate to price, unless --suggest asks for the suggested rate of every lane; a row without a rate is an error of that row. Columns are known by the names that imports know, such as Sell Rate, Ship From or Origin Zip. Up to 1,000 lanes are asked for at once, and half of the brokerage's limit is left to others: 10,000 lanes take about twenty seconds. Stopped or cut off, the same command goes on where it was.`,
+      `Writes the same file with added columns: the priced rate, win probability, confidence, markup, suggested rate, rate band, verdict, and an error for a row that cannot be priced. Rows keep their order. The file needs a column with the rate to price, unless --suggest prices every lane at its suggested rate; a row without a rate gets an error. Columns are recognized by the same names as in imports, such as Sell Rate, Ship From or Origin Zip. Up to 1,000 lanes are sent per request, and half of the brokerage's rate limit is left for other systems: 10,000 lanes take about twenty seconds. If the command is interrupted, run it again to continue.`,
     )
-    .option('-o, --output <file>', 'where to write; FILE.priced.csv when absent, - for the standard output')
+    .option('-o, --output <file>', 'the output file; default FILE.priced.csv; - for the standard output')
     .option(
       '-c, --column <field=column...>',
-      'which column is which field, by name or as #3: origin, destination (or _city, _state, _zip of them), equipment, rate',
+      'the column of a field, by name or number (#3). Fields: origin, destination (each also with _city, _state, _zip), equipment, rate',
     )
-    .option('--suggest', 'price every lane at the suggested rate; no column is read as the rate')
-    .option('--insight', 'also add what is known about each lane')
-    .option('--restart', 'begin anew although there is an unfinished run')
+    .option('--suggest', 'price every lane at its suggested rate; rate columns are ignored')
+    .option('--insight', 'also add the insight about each lane')
+    .option('--restart', 'start again, and discard an unfinished run')
     .addHelpText('after', '\nExample:\n  lanewise price lanes.csv -o priced.csv --column "rate=Sell Rate"')
     .action(
       action<PriceOptions>(async (run, [name = ''], own) => {
@@ -55,8 +55,8 @@ export const addPriceCommand: AddCommands = (program, action) => {
         const target = resolve(run.folder, own.output ?? name.replace(/(\.csv)?$/i, '.priced.csv'))
         if (target === resolve(run.folder, name))
           throw new CommandFailed(2, 'The output must be another file.')
-        // Patient: other systems of the brokerage may use up the limit for a while, and a call waits for its share of it.
-        const lanewise = machinesClient(run.options, run, 'token', {
+        // Long timeouts, because a call may wait while other systems use the rate limit of the brokerage.
+        const lanewise = serviceClient(run.options, run, 'token', {
           retries: 20,
           attemptTimeoutMs: 45_000,
           timeoutMs: 180_000,
@@ -65,7 +65,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
         const price = lanePricer({ lanewise, withInsight, signal })
         if (own.output === '-') {
           const refused = await priceToOutput(run, file, withInsight, price)
-          run.remark(`${file.rows.length} rows, ${refused} of them with an error.`)
+          run.remark(`${file.rows.length} rows, ${refused} with an error.`)
           if (refused > 0) run.exitWith(6)
           return
         }
@@ -80,7 +80,7 @@ export const addPriceCommand: AddCommands = (program, action) => {
         )
         run.answer(
           { file: target, rows: file.rows.length, refused: done.rowsRefused },
-          `Wrote ${target}: ${file.rows.length} rows, ${done.rowsRefused} of them with an error.`,
+          `Wrote ${target}: ${file.rows.length} rows, ${done.rowsRefused} with an error.`,
         )
         if (done.rowsRefused > 0) run.exitWith(6)
       }),
@@ -90,13 +90,13 @@ export const addPriceCommand: AddCommands = (program, action) => {
 interface Work {
   readonly file: PriceFile
   readonly target: string
-  /** A digest of the file and of what was asked: an unfinished run of another is not gone on with. */
+  /** A digest of the file and the options. An unfinished run is continued only if its digest is equal. */
   readonly of: string
   readonly withInsight: boolean
   readonly restart: boolean
 }
 
-/** Prices to the standard output, which cannot be gone on with. Gives how many rows have an error. */
+/** Prices to the standard output, without checkpoints. Returns the number of rows with an error. */
 async function priceToOutput(
   run: Run,
   file: PriceFile,
@@ -105,8 +105,8 @@ async function priceToOutput(
 ): Promise<number> {
   let refused = 0
   run.write(headText(file, withInsight))
-  for (let at = 0; at < file.rows.length; at += rowsAtOnce) {
-    const rows = file.rows.slice(at, at + rowsAtOnce)
+  for (let at = 0; at < file.rows.length; at += rowsPerCheckpoint) {
+    const rows = file.rows.slice(at, at + rowsPerCheckpoint)
     const priced = await pricedRows(rows, file, price)
     run.write(
       rowsText(
@@ -124,14 +124,14 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
   const [part, note] = [`${target}.part`, `${target}.part.json`]
   const begun = await begin(work, part, note)
   let progress = begun
-  if (begun.rowsDone > 0) run.remark(`Going on behind row ${begun.rowsDone} of ${file.rows.length}.`)
+  if (begun.rowsDone > 0) run.remark(`Continuing after row ${begun.rowsDone} of ${file.rows.length}.`)
   const bar = progressBar(run, file.rows.length, 'rows')
   const out = await open(part, 'r+')
   try {
     await out.truncate(begun.bytes)
     bar?.update(begun.rowsDone)
     while (progress.rowsDone < file.rows.length) {
-      const rows = file.rows.slice(progress.rowsDone, progress.rowsDone + rowsAtOnce)
+      const rows = file.rows.slice(progress.rowsDone, progress.rowsDone + rowsPerCheckpoint)
       const priced = await pricedRows(rows, file, price)
       progress = await append(
         out,
@@ -156,10 +156,10 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
     if (!isLanewiseFailure(error) && !run.signal.aborted) throw error
     const { exit, shown } = run.signal.aborted
       ? { exit: 130 as const, shown: 'Stopped.' }
-      : ended(error, () => urlOf(run.options, run))
+      : failureOutput(error, () => urlOf(run.options, run))
     throw new CommandFailed(
       exit,
-      `${shown}\n${progress.rowsDone} of ${file.rows.length} rows are priced. The same command goes on from there.`,
+      `${shown}\n${progress.rowsDone} of ${file.rows.length} rows are priced. Run the same command again to continue.`,
       error,
     )
   } finally {
@@ -171,7 +171,10 @@ async function priceInto(run: Run, work: Work, price: PriceLanes): Promise<Progr
   return progress
 }
 
-/** Where to go on: behind what an unfinished run of the same has written, else behind the header. */
+/**
+ * The position to start from: after the output of an unfinished run of the same file and options, else after the
+ * header.
+ */
 async function begin(
   { file, of, withInsight, restart }: Work,
   part: string,
@@ -182,7 +185,7 @@ async function begin(
     if (progress.of === of) return progress
     throw new CommandFailed(
       2,
-      `${part} is of another file or another question. Delete it, or begin anew with --restart.`,
+      `${part} belongs to another file or other options. Delete it, or start again with --restart.`,
     )
   }
   const head = headText(file, withInsight)
@@ -201,18 +204,18 @@ async function append(
   return { ...progress, bytes: progress.bytes + bytes.length }
 }
 
-/** What each row is answered; null for an empty line. */
+/** The result for each row; null for an empty line. */
 async function pricedRows(
   rows: readonly (readonly string[])[],
   file: PriceFile,
   price: PriceLanes,
 ): Promise<(PricedLane | null)[]> {
   const lanes = rows.map((row) => laneOfRow(row, file))
-  const asked = lanes.flatMap((lane) => (lane === null || 'wrong' in lane ? [] : [lane]))
+  const asked = lanes.flatMap((lane) => (lane === null || 'error' in lane ? [] : [lane]))
   const answers = (await price(asked)).values()
   return lanes.map((lane) => {
     if (lane === null) return null
-    return 'wrong' in lane ? { ok: false, detail: lane.wrong } : (answers.next().value ?? null)
+    return 'error' in lane ? { ok: false, detail: lane.error } : (answers.next().value ?? null)
   })
 }
 

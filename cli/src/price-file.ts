@@ -5,12 +5,12 @@ import { CommandFailed } from './exits.ts'
 import type { LaneToPrice, PricedLane } from './price-lanes.ts'
 import { unknownPlacesText } from './show.ts'
 
-/** A CSV file of lanes, and what it takes to write it back as it was. */
+/** A parsed CSV file of lanes, with its format, so that it can be written in the same format. */
 export interface PriceFile {
   readonly header: readonly string[]
   readonly rows: readonly (readonly string[])[]
   readonly columns: PriceColumns
-  /** As many cells as the longest row has. */
+  /** The number of cells in the longest row. */
   readonly width: number
   readonly delimiter: string
   readonly newline: string
@@ -31,17 +31,17 @@ const priceFields = [
 ] as const
 type PriceField = (typeof priceFields)[number]
 
-/** Where each field is in a row, from 0. Without a rate the suggested rates are priced. */
+/** The column index of each field, from 0. Without a rate column, lanes are priced at their suggested rates. */
 export type PriceColumns = Readonly<Partial<Record<PriceField, number>>>
 
 const mark = '\uFEFF'
 
 /**
- * Reads a CSV file of lanes, whatever sign parts its cells. Columns are known by the names that the import knows, or said
- * in `map` as `field=column name` or `field=#3`.
+ * Reads a CSV file of lanes with any delimiter. Columns are recognized by the same names as in imports, or given in
+ * `map` as `field=column name` or `field=#3`.
  *
- * @param suggest prices every lane at the suggested rate: no column is read as the rate, and none is needed
- * @throws CommandFailed when it is not such a file
+ * @param suggest prices every lane at its suggested rate; a rate column is ignored and not required
+ * @throws CommandFailed if the file is invalid
  */
 export function readPriceFile(bytes: Buffer, map: readonly string[], suggest: boolean): PriceFile {
   let text: string
@@ -56,13 +56,13 @@ export function readPriceFile(bytes: Buffer, map: readonly string[], suggest: bo
   if (broken !== undefined) {
     throw new CommandFailed(
       2,
-      `Row ${(broken.row ?? 0) + 1} has a quotation mark that does not close: ${broken.message}.`,
+      `Row ${(broken.row ?? 0) + 1} has a quotation mark that is not closed: ${broken.message}.`,
     )
   }
   const [header, ...rows] = data
   if (header === undefined || header.every((cell) => cell.trim() === ''))
     throw new CommandFailed(2, 'The file is empty.')
-  // A line end after the last row begins no other.
+  // A line end after the last row does not start a new row.
   if (rows.at(-1)?.length === 1 && rows.at(-1)?.[0] === '') rows.pop()
   return {
     header,
@@ -77,10 +77,10 @@ export function readPriceFile(bytes: Buffer, map: readonly string[], suggest: bo
 
 function columnsOf(header: readonly string[], map: readonly string[], suggest: boolean): PriceColumns {
   const columns: Partial<Record<PriceField, number>> = Object.fromEntries(
-    map.map((pair) => saidColumn(pair, header)),
+    map.map((pair) => mappedColumn(pair, header)),
   )
   if (suggest && columns.rate !== undefined) {
-    throw new CommandFailed(2, '--suggest prices without a rate. Leave it out, or leave out --column rate.')
+    throw new CommandFailed(2, '--suggest cannot be combined with --column rate.')
   }
   const taken = new Set(Object.values(columns))
   const named = (field: PriceField) =>
@@ -91,7 +91,7 @@ function columnsOf(header: readonly string[], map: readonly string[], suggest: b
     if (fits.length > 1) {
       throw new CommandFailed(
         2,
-        `Several columns may be the ${field}: ${listed(fits.map((at) => header[at] ?? ''))}. Say which with --column ${field}=NAME.`,
+        `Several columns may be the ${field}: ${listed(fits.map((at) => header[at] ?? ''))}. Choose one with --column ${field}=NAME.`,
       )
     }
     if (fits[0] !== undefined) columns[field] = fits[0]
@@ -99,10 +99,10 @@ function columnsOf(header: readonly string[], map: readonly string[], suggest: b
   const missing = (what: string, field: PriceField, more = '') =>
     new CommandFailed(
       2,
-      `No column is known as the ${what} (the file has ${listed(header)}). Say which with --column ${field}=NAME${more}.`,
+      `No column is recognized as the ${what} (the file has ${listed(header)}). Choose one with --column ${field}=NAME${more}.`,
     )
   for (const end of ['origin', 'destination'] as const) {
-    // "Origin" beside "Origin State" is a city.
+    // If there is a column "Origin State", the column "Origin" is the city.
     if (columns[end] !== undefined && columns[`${end}_state`] !== undefined) {
       columns[`${end}_city`] ??= columns[end]
       delete columns[end]
@@ -121,8 +121,8 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * The names of columns are those of the import. A file of lanes to price has one rate: what was quoted, or what the
- * customer pays, or a plain "Rate", which an import may read in three ways.
+ * Whether a column name means a field, by the names of the import. For the rate, the quoted rate, the customer rate
+ * and a plain "Rate", which is ambiguous in imports, are accepted.
  */
 function names(field: PriceField, header: string): boolean {
   const folded = foldedHeader(header)
@@ -138,13 +138,13 @@ function names(field: PriceField, header: string): boolean {
   )
 }
 
-function saidColumn(pair: string, header: readonly string[]): [PriceField, number] {
+function mappedColumn(pair: string, header: readonly string[]): [PriceField, number] {
   const [name = '', column = ''] = pair.split(/=(.*)/s)
   const field = priceFields.find((one) => one === name.trim())
   if (field === undefined)
     throw new CommandFailed(
       2,
-      `--column takes FIELD=COLUMN, FIELD one of ${priceFields.join(', ')}; it is "${pair}".`,
+      `--column must be FIELD=COLUMN, where FIELD is one of ${priceFields.join(', ')}; it is "${pair}".`,
     )
   const number = /^#([1-9]\d{0,3})$/.exec(column)?.[1]
   const at = number === undefined ? header.indexOf(column) : Number(number) - 1
@@ -152,18 +152,18 @@ function saidColumn(pair: string, header: readonly string[]): [PriceField, numbe
   return [field, at]
 }
 
-function amountWrong(text: string): string {
+function amountError(text: string): string {
   return `The rate must be an amount of dollars with at most two decimals, such as 1850.50; it is "${text}".`
 }
 
-/** The lane of a row, or what is wrong with it; null for an empty line, which stays one. */
+/** The lane of a row, or an error; null for an empty line, which is kept empty. */
 export function laneOfRow(
   row: readonly string[],
   { columns, header }: PriceFile,
-): LaneToPrice | { readonly wrong: string } | null {
+): LaneToPrice | { readonly error: string } | null {
   if (row.every((cell) => cell.trim() === '')) return null
   if (row.length > header.length)
-    return { wrong: `The row has ${row.length} cells, the header ${header.length}.` }
+    return { error: `The row has ${row.length} cells, but the header has ${header.length}.` }
   const cell = (field: PriceField) => (row[columns[field] ?? -1] ?? '').trim()
   const placeAt = (end: 'origin' | 'destination') => {
     if (columns[end] !== undefined) return cell(end)
@@ -171,18 +171,18 @@ export function laneOfRow(
     return `${named} ${cell(`${end}_zip`)}`.trim()
   }
   const [origin, destination, equipment] = [placeAt('origin'), placeAt('destination'), cell('equipment')]
-  if (origin === '') return { wrong: 'The origin is missing.' }
-  if (destination === '') return { wrong: 'The destination is missing.' }
+  if (origin === '') return { error: 'The origin is missing.' }
+  if (destination === '') return { error: 'The destination is missing.' }
   if (columns.rate === undefined) return { origin, destination, equipment: equipment || null, rate: null }
   const text = cell('rate')
-  if (text === '') return { wrong: 'The rate is missing.' }
+  if (text === '') return { error: 'The rate is missing.' }
   try {
-    // 1.850 is a thousand and some in half of the world.
-    if (/\.\d{3,}$/.test(text)) return { wrong: amountWrong(text) }
+    // 1.850 may mean 1,850 in countries that use the dot as thousands separator.
+    if (/\.\d{3,}$/.test(text)) return { error: amountError(text) }
     const rate = Number(decimal(text, 'The rate'))
     return { origin, destination, equipment: equipment || null, rate }
   } catch (error) {
-    if (error instanceof CommandFailed) return { wrong: error.message }
+    if (error instanceof CommandFailed) return { error: error.message }
     throw error
   }
 }
@@ -205,7 +205,7 @@ export function addedColumns(withInsight: boolean): readonly string[] {
   return [...markupColumns, ...(withInsight ? insightColumns : []), 'lanewise_error']
 }
 
-/** The cells that a row gets behind its own. */
+/** The cells added to a row. */
 export function addedCells(priced: PricedLane | null, withInsight: boolean): Cell[] {
   const empty = (count: number): Cell[] => Array.from({ length: count }, () => null)
   const insightWidth = withInsight ? insightColumns.length : 0
@@ -219,7 +219,7 @@ type Advice = Extract<PricedLane, { ok: true }>
 function markupCells(markup: Advice['markup']): Cell[] {
   if (!markup.found) {
     const { query, confidence } = markup
-    const nothing = ['Nothing was quoted on this lane yet.', ...unknownPlacesText(markup)].join(' ')
+    const nothing = ['No quotes on this lane yet.', ...unknownPlacesText(markup)].join(' ')
     return [query.proposed_rate, null, confidence, null, null, null, null, null, nothing]
   }
   const { floor, median, ceiling } = markup.rate_band
@@ -239,7 +239,7 @@ function markupCells(markup: Advice['markup']): Cell[] {
 
 function insightCells(insight: Advice['insight']): Cell[] {
   if (insight === null || insight === undefined || !insight.found) {
-    const nothing = 'Nothing is known of this lane, nor of wider scopes.'
+    const nothing = 'There is not enough data for this lane or for wider scopes.'
     return [null, null, null, [nothing, ...unknownPlacesText(insight ?? {})].join(' ')]
   }
   const { scope, history, summary } = insight
@@ -252,8 +252,8 @@ function insightCells(insight: Advice['insight']): Cell[] {
 }
 
 /**
- * Rows of the answer, each the cells of the file's own row and those added. A cell that a spreadsheet would run as a
- * formula begins with an apostrophe, whosever it is.
+ * Formats output rows: the cells of the input row, then the added cells. Any cell that a spreadsheet would run as a
+ * formula gets an apostrophe in front.
  */
 export function rowsText(
   file: PriceFile,

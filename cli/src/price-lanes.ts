@@ -6,14 +6,14 @@ export interface LaneToPrice {
   readonly origin: string
   readonly destination: string
   readonly equipment: string | null
-  /** Null asks for the rate that the service suggests. */
+  /** Null requests the suggested rate of the service. */
   readonly rate: number | null
 }
 
 type Result = Answer<'insight-batch'>['results'][number]
 type Answered = Extract<Result, { status: 200 }>
 
-/** What one lane was answered: the advice, or why there is none in the words of the service. */
+/** The result for one lane: the advice, or the error message of the service. */
 export type PricedLane =
   | {
       readonly ok: true
@@ -22,24 +22,27 @@ export type PricedLane =
     }
   | { readonly ok: false; readonly detail: string }
 
-/** Prices lanes, each in its place; a lane that is wrong has an answer of its own and stops no other. */
+/**
+ * Prices lanes and returns the results in the same order. An invalid lane has an error result and does not affect
+ * others.
+ */
 export type PriceLanes = (lanes: readonly LaneToPrice[]) => Promise<PricedLane[]>
 
 export interface Pricing {
   readonly lanewise: Lanewise
-  /** Also what is known about each lane. */
+  /** Whether to request the insight about each lane, too. */
   readonly withInsight: boolean
   readonly signal: AbortSignal
 }
 
-/** A crowded service leaves lanes for another call; after so many it is told of them. */
+/** A busy service leaves lanes for another call. After this many calls the remaining lanes get an error. */
 const callsMax = 20
 
 /**
- * Prices lanes with as few calls as there can be. Equal lanes are asked for once, however often a file holds them. How fast
- * it may go is the service's to say: it waits within each call for what the brokerage's limit leaves it.
+ * Prices lanes with as few calls as possible. Equal lanes are requested once. The service controls the pace: within
+ * each call it waits until the rate limit of the brokerage allows more.
  *
- * @throws LanewiseFailure when the service cannot be asked at all: no credentials, no answer after all tries
+ * @throws LanewiseFailure if a call fails, for example without credentials or without a response after all retries
  */
 export function lanePricer({ lanewise, withInsight, signal }: Pricing): PriceLanes {
   const answers = new Map<string, PricedLane>()
@@ -74,7 +77,10 @@ export function lanePricer({ lanewise, withInsight, signal }: Pricing): PriceLan
     for (let call = 0, left = missing(); left.length > 0 && call < callsMax; call++, left = missing()) {
       await ask(left.slice(0, batchLanesMax))
     }
-    const late = { ok: false, detail: 'The service had no time for this lane. Ask for it again.' } as const
+    const late = {
+      ok: false,
+      detail: 'The service did not reach this lane in time. Price it again.',
+    } as const
     return lanes.map((lane) => answers.get(keyOf(lane)) ?? late)
   }
 }
@@ -83,7 +89,7 @@ function pricedOf(result: Exclude<Result, { status: 503 }>): PricedLane {
   if (result.status === 200 && result.markup !== undefined) {
     return { ok: true, markup: result.markup, insight: result.lane ?? null }
   }
-  const { errors = [], detail = 'It was not answered.' } = result as Partial<
+  const { errors = [], detail = 'The service returned no result for this lane.' } = result as Partial<
     Extract<Result, { detail: string }>
   >
   return { ok: false, detail: errors.map((error) => error.detail).join(' ') || detail }

@@ -6,28 +6,28 @@ import { type GlobalOptions, urlOf } from './clients.ts'
 import type { Action, Run } from './command.ts'
 import { addCompletion } from './completion.ts'
 import { addCredentialCommands } from './credential-commands.ts'
-import { CommandFailed, ended, exits } from './exits.ts'
+import { CommandFailed, exits, failureOutput } from './exits.ts'
 import { addInsightCommands } from './insight-commands.ts'
 import { addPriceCommand } from './price-command.ts'
 import { addQuoteCommands } from './quote-commands.ts'
 import { addSessionCommands } from './session-commands.ts'
 import type { Surroundings } from './surroundings.ts'
 
-const teaching = `
-The first quarter of an hour:
+const helpEpilogue = `
+First steps:
   lanewise sign-in --url https://lanewise.example.com --email you@example.com
-  lanewise token create "my laptop" --save       a service token, for the reads
-  lanewise secret create tms --save              a signing secret, for the updates
+  lanewise token create "my laptop" --save       a service token, for reads
+  lanewise secret create tms --save              a signing secret, for updates
   lanewise quote "Dallas, TX" "Atlanta, GA" V 2150 --customer "Harvest Table Foods"
   lanewise shipment-update LANE_REF --customer-rate 2150 --truck-cost 1820.50
   lanewise markup "Dallas, TX" "Atlanta, GA" 2150 -e V
 
-From the environment, before what is kept:
-  LANEWISE_URL       where the service is
+Environment variables, which take precedence over the settings file:
+  LANEWISE_URL       the URL of the service
   LANEWISE_TOKEN     a service token: markup, lane, price, shipment-update
   LANEWISE_SECRET    the signing secret: shipment-update, verify-signature
-  LANEWISE_SESSION   the token of a sign-in, for what people do
-  LANEWISE_CONFIG    the file of settings, readable by you alone
+  LANEWISE_SESSION   the token of a sign-in, for all other commands
+  LANEWISE_CONFIG    the settings file, readable only by you
 
 Exit codes:
 ${Object.entries(exits)
@@ -36,7 +36,7 @@ ${Object.entries(exits)
 `
 
 /**
- * Runs one command line and gives its exit code.
+ * Runs one command line and returns its exit code.
  *
  * @example await runProgram(['markup', 'Dallas, TX', 'Atlanta, GA', '2150'], surroundings) // 0
  */
@@ -48,7 +48,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
   const action: Action =
     (code) =>
     async (...received) => {
-      // Commander hands over each argument, then the options, then the command.
+      // Commander passes each argument, then the options, then the command.
       const command = received.at(-1) as Command
       const options = command.optsWithGlobals<GlobalOptions>()
       globals = options
@@ -68,14 +68,14 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
     }
 
   program
-    .description('Lanewise at the command line: what a rate is worth on a lane, and what was booked.')
+    .description('The Lanewise command line: pricing advice for lanes, quotes and bookings.')
     .version(clientVersion, '--version')
-    .option('--url <address>', 'where the service is')
-    .option('--json', 'answers and errors as JSON, for other programs')
-    .option('--lenient', 'let the service ignore fields that it does not know, with a warning')
-    .option('--verbose', 'show every request and its answer, without credentials')
-    .addHelpText('after', teaching)
-    .helpCommand('help [command]', 'how to use a command')
+    .option('--url <address>', 'the URL of the service')
+    .option('--json', 'results and errors as JSON, for scripts')
+    .option('--lenient', 'let the service ignore unknown fields, with a warning')
+    .option('--verbose', 'show every request and response, without credentials')
+    .addHelpText('after', helpEpilogue)
+    .helpCommand('help [command]', 'show help for a command')
     .configureHelp({ showGlobalOptions: true })
     .showSuggestionAfterError()
     .exitOverride()
@@ -103,13 +103,13 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
       thrown instanceof CommanderError
         ? new CommandFailed(2, usage.join('\n').replace(/^error: /, ''))
         : thrown
-    const failed = ended(error, () => urlOf(globals, surroundings))
+    const failed = failureOutput(error, () => urlOf(globals, surroundings))
     const code = surroundings.signal.aborted ? 130 : failed.exit
-    const isForeseen = error instanceof CommandFailed || isLanewiseFailure(error)
+    const isExpected = error instanceof CommandFailed || isLanewiseFailure(error)
     surroundings.remark(
       globals.json === true ? JSON.stringify({ error: { ...failed.error, exit: code } }) : failed.shown,
     )
-    if (globals.verbose === true && !isForeseen) surroundings.remark(String((error as Error).stack))
+    if (globals.verbose === true && !isExpected) surroundings.remark(String((error as Error).stack))
     return code
   }
 }

@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import cliProgress from 'cli-progress'
 import type { Answer, Body } from '#client/sent.ts'
 import { readBytes } from './booking-commands.ts'
-import { personsClient } from './clients.ts'
+import { sessionClient } from './clients.ts'
 import { type AddCommands, decimal, given, type Run, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { money, pairs } from './show.ts'
 
-const longPatience = { attemptTimeoutMs: 600_000, timeoutMs: 900_000 }
-const lookEveryMs = 400
+const longTimeouts = { attemptTimeoutMs: 600_000, timeoutMs: 900_000 }
+const pollEveryMs = 400
 const outcomes = ['won', 'lost', 'pending'] as const satisfies readonly Body<'set-outcome'>['outcome'][]
 const outcomeReasons = [
   'price',
@@ -29,15 +29,15 @@ interface QuoteOptions {
   readonly pickupDate?: string
 }
 
-/** What people do with quotes: quote, decide, import, export. */
+/** Commands to create, decide, import and export quotes. */
 export const addQuoteCommands: AddCommands = (program, action) => {
   program
     .command('quote <origin> <destination> <equipment> <rate>')
     .summary('quote a lane; prints its lane_ref')
-    .requiredOption('--customer <name>', 'the shipper the quote is for')
+    .requiredOption('--customer <name>', 'the shipper that the quote is for')
     .option('--reference <text>', "the shipper's own reference")
-    .option('--estimated-cost <dollars>', 'what the truck is expected to cost')
-    .option('--market-rate <dollars>', 'the market rate at the time')
+    .option('--estimated-cost <dollars>', 'the expected truck cost')
+    .option('--market-rate <dollars>', 'the market rate at quote time')
     .option('--pickup-date <day>', 'YYYY-MM-DD')
     .addHelpText(
       'after',
@@ -65,8 +65,8 @@ export const addQuoteCommands: AddCommands = (program, action) => {
             },
           ],
         }
-        // The key makes it safe to send again: the service answers the request that the first one made.
-        const made = await personsClient(run.options, run).call(
+        // request_key makes the call idempotent: a repeat returns the quote request that the first call created.
+        const made = await sessionClient(run.options, run).call(
           'create-quote-request',
           { body },
           { signal: run.signal, isRepeatable: true },
@@ -92,7 +92,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
             `--reason must be one of ${outcomeReasons.join(', ')}; it is "${own.reason}".`,
           )
         }
-        const lane = await personsClient(run.options, run).call(
+        const lane = await sessionClient(run.options, run).call(
           'set-outcome',
           { params: { lane_ref: laneRef }, body: { outcome: known, ...given({ reason }) } },
           { signal: run.signal, isRepeatable: true },
@@ -110,11 +110,11 @@ export const addQuoteCommands: AddCommands = (program, action) => {
 
   program
     .command('import <file>')
-    .summary('take in past quotes and bookings from a CSV file')
+    .summary('import past quotes and bookings from a CSV file')
     .description(
-      'Good rows are kept, nothing of a bad row is. A row of a known reference updates its lane, and the same row again changes nothing.',
+      'Valid rows are imported; invalid rows are skipped. A row with a known reference updates its lane. Importing the same row again changes nothing.',
     )
-    .option('--dry-run', 'check the file and keep nothing')
+    .option('--dry-run', 'check the file without importing it')
     .option('--map <pairs>', 'field=column pairs, such as quoted_rate=Sell Rate,outcome=#7')
     .addHelpText(
       'after',
@@ -125,7 +125,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     )
     .action(
       action<{ dryRun?: boolean; map?: string }>(async (run, [file = ''], own) => {
-        const lanewise = personsClient(run.options, run, longPatience)
+        const lanewise = sessionClient(run.options, run, longTimeouts)
         const bytes = await readBytes(run, file)
         const query = {
           file_name: basename(file),
@@ -139,7 +139,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
         )
         const bar = progressBar(run, bytes.length, 'bytes')
         while (now.status === 'running') {
-          await pause(lookEveryMs, undefined, { signal: run.signal })
+          await pause(pollEveryMs, undefined, { signal: run.signal })
           now = await lanewise.call(
             'get-import',
             { params: { import_id: now.import_id } },
@@ -148,18 +148,18 @@ export const addQuoteCommands: AddCommands = (program, action) => {
           bar?.update(now.bytes_read)
         }
         bar?.stop()
-        tellImport(run, now)
+        printImport(run, now)
       }),
     )
 
   program
     .command('export <what>')
-    .summary('lanes or shipments as a CSV file')
-    .option('-o, --output <file>', 'write it to this file; - or nothing writes to the standard output')
+    .summary('export lanes or shipments as a CSV file')
+    .option('-o, --output <file>', 'the output file; default - for the standard output')
     .option('--from <day>', 'quoted on or after')
     .option('--to <day>', 'quoted before')
-    .option('--customer <name>', 'only of this customer')
-    .option('-e, --equipment <code>', 'only of this equipment')
+    .option('--customer <name>', 'only for this customer')
+    .option('-e, --equipment <code>', 'only for this equipment')
     .addHelpText(
       'after',
       withExample(
@@ -170,11 +170,11 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     .action(
       action<{ output?: string; from?: string; to?: string; customer?: string; equipment?: string }>(
         async (run, [what = ''], { output, ...filters }) => {
-          const lanewise = personsClient(run.options, run, longPatience)
+          const lanewise = sessionClient(run.options, run, longTimeouts)
           const options = { signal: run.signal }
           const query = given(filters)
           if (what !== 'lanes' && what !== 'shipments') {
-            throw new CommandFailed(2, `Say what to export: lanes or shipments; not "${what}".`)
+            throw new CommandFailed(2, `The export must be lanes or shipments; it is "${what}".`)
           }
           const csv =
             what === 'lanes'
@@ -190,7 +190,7 @@ export const addQuoteCommands: AddCommands = (program, action) => {
     )
 }
 
-function tellImport(run: Run, done: Answer<'get-import'>): void {
+function printImport(run: Run, done: Answer<'get-import'>): void {
   const { rows_read, rows_added, rows_updated, rows_repeated, rows_refused, rows_kept, errors } = done
   const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
   const changes = done.changes.slice(0, 20).map(({ row, lane_ref, fields }) => {
@@ -209,15 +209,15 @@ function tellImport(run: Run, done: Answer<'get-import'>): void {
         [done.dry_run ? 'would be added' : 'added', rows_added],
         [done.dry_run ? 'would be updated' : 'updated', rows_updated],
         ['repeated', rows_repeated],
-        ['kept as they are', rows_kept],
-        ['refused', rows_refused],
+        ['skipped for newer values', rows_kept],
+        ['with errors', rows_refused],
       ]),
       ...changes,
       ...(rows_updated > changes.length
         ? [`and ${rows_updated - changes.length} more changed: see --json`]
         : []),
       ...kept,
-      ...(done.kept.length > kept.length ? ['and more values that stay: see --json'] : []),
+      ...(done.kept.length > kept.length ? ['and more skipped values: see --json'] : []),
       ...shown,
       ...(errors.length > shown.length ? [`and ${rows_refused - shown.length} more: see --json`] : []),
     ].join('\n'),
@@ -227,7 +227,7 @@ function tellImport(run: Run, done: Answer<'get-import'>): void {
   if (rows_refused > 0) run.exitWith(6)
 }
 
-/** A bar on the terminal; null where there is none to draw it on. */
+/** A progress bar; null if the standard error is not a terminal. */
 export function progressBar(run: Run, total: number, unit: string): cliProgress.SingleBar | null {
   if (run.terminal === null) return null
   const bar = new cliProgress.SingleBar(

@@ -1,18 +1,18 @@
-import { personsClient, strangersClient, urlOf } from './clients.ts'
+import { anonymousClient, sessionClient, urlOf } from './clients.ts'
 import { type AddCommands, given, withExample } from './command.ts'
 import { CommandFailed } from './exits.ts'
 import { changeSettings, readSettings, settingsPath } from './settings.ts'
 import { pairs } from './show.ts'
 
-/** Signing in and out, and what this machine holds. */
+/** Commands to sign in and out, and to show the saved credentials. */
 export const addSessionCommands: AddCommands = (program, action) => {
   program
     .command('sign-in')
     .summary('sign in as a person')
     .description(
-      'Signs in and keeps the session for 12 hours in the file of settings. The password is asked for, read from LANEWISE_PASSWORD, or taken from the standard input with --password-stdin; never from the command line, where others could see it.',
+      'Signs in and saves the session, which lasts 12 hours, in the settings file. The password is read from a prompt, from LANEWISE_PASSWORD, or with --password-stdin from the standard input. It is never an argument, because other users can see the arguments of a process.',
     )
-    .option('--email <address>', 'your address; LANEWISE_EMAIL by default, else you are asked')
+    .option('--email <address>', 'your e-mail address; default LANEWISE_EMAIL, else a prompt')
     .option('--password-stdin', 'read the password from the standard input')
     .addHelpText(
       'after',
@@ -24,7 +24,8 @@ export const addSessionCommands: AddCommands = (program, action) => {
     .action(
       action<{ email?: string; passwordStdin?: boolean }>(async (run, _args, own) => {
         const email = own.email ?? run.env.LANEWISE_EMAIL ?? (await run.ask?.('E-mail address: ', false))
-        if (email === undefined) throw new CommandFailed(2, 'Say who signs in: --email YOU@EXAMPLE.COM')
+        if (email === undefined)
+          throw new CommandFailed(2, 'Give your e-mail address: --email YOU@EXAMPLE.COM')
         const password =
           own.passwordStdin === true
             ? (await run.input()).toString('utf8').replace(/\r?\n$/, '')
@@ -32,10 +33,10 @@ export const addSessionCommands: AddCommands = (program, action) => {
         if (password === undefined) {
           throw new CommandFailed(
             2,
-            'There is nobody to ask for the password: set LANEWISE_PASSWORD or use --password-stdin.',
+            'Without a terminal there is no password prompt. Set LANEWISE_PASSWORD or use --password-stdin.',
           )
         }
-        const signedIn = await strangersClient(run.options, run).call(
+        const signedIn = await anonymousClient(run.options, run).call(
           'sign-in',
           { body: { email, password } },
           { signal: run.signal },
@@ -47,43 +48,43 @@ export const addSessionCommands: AddCommands = (program, action) => {
         })
         run.answer(
           { user, tenant, expires_at },
-          `Signed in to ${tenant.name} as ${user.name} (${user.role}) until ${expires_at}. Kept in ${path}.`,
+          `Signed in to ${tenant.name} as ${user.name} (${user.role}) until ${expires_at}. Saved in ${path}.`,
         )
       }),
     )
 
   program
     .command('sign-out')
-    .summary('end the session of the sign-in')
+    .summary('end the session')
     .description(
-      'Ends the session at the service and forgets it here. Tokens and secrets that were saved stay.',
+      'Ends the session at the service and removes it from the settings file. Saved tokens and secrets are kept.',
     )
     .addHelpText('after', withExample('lanewise sign-out'))
     .action(
       action(async (run) => {
         const { session } = readSettings(run)
         if (session !== undefined) {
-          // A session that has ended by itself needs no ending.
-          await personsClient(run.options, run)
+          // The sign-out fails if the session has already expired, which is not an error.
+          await sessionClient(run.options, run)
             .call('sign-out', { body: {} }, { signal: run.signal })
             .catch(() => undefined)
           changeSettings(run, { session: undefined })
         }
-        run.answer({ status: 'ok' }, session === undefined ? 'Nobody was signed in.' : 'Signed out.')
+        run.answer({ status: 'ok' }, session === undefined ? 'You were not signed in.' : 'Signed out.')
       }),
     )
 
   program
     .command('status')
-    .summary('where the service is, who is signed in, which credentials are there')
-    .description('Shows what this machine would use. It asks the service nothing, and shows no credential.')
+    .summary('show the URL of the service, the signed-in person and the available credentials')
+    .description('Shows the settings that commands would use. It sends no request and shows no credentials.')
     .addHelpText('after', withExample('lanewise status', 'lanewise status --json'))
     .action(
       action(async (run) => {
         const settings = readSettings(run)
         const lasts = settings.session !== undefined && Date.parse(settings.session.expires_at) > run.now()
-        const from = (name: 'LANEWISE_TOKEN' | 'LANEWISE_SECRET', kept: string | undefined) =>
-          run.env[name] !== undefined ? `from ${name}` : kept === undefined ? 'none' : 'kept'
+        const from = (name: 'LANEWISE_TOKEN' | 'LANEWISE_SECRET', saved: string | undefined) =>
+          run.env[name] !== undefined ? `from ${name}` : saved === undefined ? 'none' : 'kept'
         const status = {
           url: urlOf(run.options, run),
           settings: settingsPath(run),

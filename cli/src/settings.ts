@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { CommandFailed } from './exits.ts'
 import type { Surroundings } from './surroundings.ts'
 
-/** What the file of settings holds. Whoever can read it can act as its owner, so nobody else may. */
+/** The content of the settings file. It contains credentials, so only its owner may read it. */
 export interface Settings {
   readonly url?: string
   /** A service token. */
   readonly token?: string
   /** A signing secret. */
   readonly secret?: string
-  /** A sign-in, which lasts for hours. */
+  /** The session of a sign-in, which expires after hours. */
   readonly session?: { readonly token: string; readonly expires_at: string; readonly email: string }
 }
 
@@ -18,7 +18,7 @@ export function settingsPath({ env, home }: Pick<Surroundings, 'env' | 'home'>):
   return env.LANEWISE_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'lanewise', 'config.json')
 }
 
-/** @throws CommandFailed for a file that others can read, or that is not one of ours */
+/** @throws CommandFailed if other users can read the file, or if it is not a valid settings file */
 export function readSettings(where: Pick<Surroundings, 'env' | 'home'>): Settings {
   const path = settingsPath(where)
   const mode = statSync(path, { throwIfNoEntry: false })?.mode
@@ -26,20 +26,17 @@ export function readSettings(where: Pick<Surroundings, 'env' | 'home'>): Setting
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new CommandFailed(
       3,
-      `${path} holds credentials and others can read it. Change that: chmod 600 '${path}'`,
+      `${path} contains credentials and other users can read it. Run: chmod 600 '${path}'`,
     )
   }
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Settings
   } catch {
-    throw new CommandFailed(
-      3,
-      `${path} is not the file of settings it should be. Move it away and sign in again.`,
-    )
+    throw new CommandFailed(3, `${path} is not a valid settings file. Move it away and sign in again.`)
   }
 }
 
-/** Changes some settings; what is undefined is forgotten. The file is replaced whole, readable by its owner alone. */
+/** Changes settings; undefined removes a setting. The file is replaced atomically and is readable only by its owner. */
 export function changeSettings(
   where: Pick<Surroundings, 'env' | 'home'>,
   changes: { readonly [Name in keyof Settings]: Settings[Name] | undefined },
@@ -47,9 +44,9 @@ export function changeSettings(
   const path = settingsPath(where)
   const settings = { ...readSettings(where), ...changes }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const making = `${path}.${process.pid}`
-  writeFileSync(making, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 })
-  chmodSync(making, 0o600)
-  renameSync(making, path)
+  const newFile = `${path}.${process.pid}`
+  writeFileSync(newFile, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 })
+  chmodSync(newFile, 0o600)
+  renameSync(newFile, path)
   return path
 }

@@ -1,4 +1,4 @@
-/** How answers look to people. */
+/** Formats results as text. */
 
 /** @example money(1820.5) // '$1,820.50' */
 export function money(dollars: number | null | undefined): string {
@@ -11,13 +11,13 @@ export function percent(share: number | null | undefined): string {
   return share === null || share === undefined ? '-' : `${(share * 100).toFixed(1)} %`
 }
 
-/** Names and values below each other, the values in line. */
+/** Formats name-value pairs, one per line, with aligned values. */
 export function pairs(rows: readonly (readonly [name: string, value: string | number | null])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${clean(String(value ?? '-'))}`).join('\n')
 }
 
-/** A table with a line of headings; numbers stand to the right. */
+/** Formats a table with a header line and right-aligned numbers. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | number | null)[])[],
@@ -39,7 +39,7 @@ export function table(
     .join('\n')
 }
 
-/** A name may hold what moves a terminal's cursor: it is shown as what it is. */
+/** Escapes control characters, because a name may contain terminal escape sequences. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`)
 }
@@ -52,10 +52,10 @@ interface WithUnknownPlaces {
   }[]
 }
 
-/** A line for each end of the lane that is no known place. */
+/** One line for each origin or destination that is not a known place. */
 export function unknownPlacesText({ unknown_places: places = [] }: WithUnknownPlaces): string[] {
   return places.map(({ parameter, sent, closest }) => {
     const meant = closest.length === 0 ? '' : ` Did you mean ${closest.join(' or ')}?`
-    return clean(`The ${parameter} "${sent}" is not a place we know.${meant}`)
+    return clean(`The ${parameter} "${sent}" is not a known place.${meant}`)
   })
 }

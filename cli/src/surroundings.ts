@@ -1,22 +1,22 @@
-/** What a command sees of the machine. Only the main file knows the real ones. */
+/** The machine as a command accesses it. Tests replace it; only lanewise-main.ts uses the real machine. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly home: string
-  /** Where the person is: names of files are read from there. */
+  /** The working directory, for relative file names. */
   readonly folder: string
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** A line of the answer, for a file or another program. */
+  /** Prints a line of the result to the standard output. */
   readonly print: (text: string) => void
-  /** A part of an answer, byte for byte: nothing is added. */
+  /** Writes a part of the result to the standard output, unchanged. */
   readonly write: (text: string) => void
-  /** Everything else: progress, warnings, what went wrong. */
+  /** Prints a line to the standard error: progress, warnings and errors. */
   readonly remark: (text: string) => void
-  /** All of the standard input. */
+  /** Reads the complete standard input. */
   readonly input: () => Promise<Buffer>
-  /** Asks the person; null where nobody is there to ask. */
+  /** Prompts the person; null without a terminal. */
   readonly ask: ((question: string, hidden: boolean) => Promise<string>) | null
-  /** The terminal that a progress bar is drawn on; null where there is none. */
+  /** The terminal for progress bars; null if there is none. */
   readonly terminal: NodeJS.WriteStream | null
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal

@@ -311,13 +311,13 @@ describe('a failure', () => {
       (c) => c.shipmentUpdate({ lane_ref: '7-1-1', truck_cost: anything(1n) }),
       'truck_cost is a bigint',
     ],
-    ['a body that holds itself', (c) => c.shipmentUpdate(anything(circular)), 'refers to itself'],
+    ['a circular body', (c) => c.shipmentUpdate(anything(circular)), 'contains a circular reference'],
     [
       'a function for a body',
       (c) => c.shipmentUpdate(anything(() => 1)),
       'must be an object, a string or bytes',
     ],
-    ['no body', (c) => c.shipmentUpdate(anything(undefined)), 'give the call a body'],
+    ['no body', (c) => c.shipmentUpdate(anything(undefined)), 'pass a body'],
     [
       'NaN in a query',
       (c) => c.markup({ ...offer, proposed_rate: Number.NaN }),
@@ -345,9 +345,9 @@ describe('a failure', () => {
       'it is ".."',
     ],
     [
-      'half a character',
+      'an unpaired surrogate',
       (c) => c.call('get-lane', { params: { lane_ref: '\ud800' } }),
-      'half of a Unicode character',
+      'contains an unpaired surrogate',
     ],
     ['an unknown operation', (c) => c.call('list-trucks' as 'me', {}), 'There is no operation list-trucks'],
     ['a name that every object has', (c) => c.call('toString' as 'me', {}), 'There is no operation toString'],
@@ -356,7 +356,7 @@ describe('a failure', () => {
       (c) => c.call(anything('get-lane'), anything(null), anything(null)),
       'it is undefined',
     ],
-  ])('names %s before anything is sent', async (_name, use, told) => {
+  ])('reports %s before a request is sent', async (_name, use, told) => {
     server.play(ok)
     const failure = await failureOf(use(client()))
     expect(failure).toMatchObject({
@@ -387,7 +387,7 @@ describe('a failure', () => {
       [
         failureOf(client({ token: 'made-up\n' }).markup(offer)),
         'invalid-configuration',
-        'The token is empty, or has',
+        'The token is empty, or contains',
       ],
       [
         failureOf(client({ secret: '' }).shipmentUpdate(update)),
@@ -397,7 +397,7 @@ describe('a failure', () => {
       [
         failureOf(client({ secret: undefined }).shipmentUpdate(update)),
         'invalid-configuration',
-        'give the client a secret',
+        'configure the client with a secret',
       ],
       [
         failureOf(client({ token: () => Promise.reject(vault) }).markup(offer)),
