@@ -118,6 +118,28 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     if (Math.abs(moveA) + Math.abs(moveB) < 1e-9) break
   }
 
+  const grid = gridAround({ a, b, information }, logPosterior)
+  return {
+    levels: grid.levels,
+    steepness: grid.logSteepness.map(Math.exp),
+    weights: grid.weights,
+    mode: { a, b },
+    belief: beliefOf(grid),
+  }
+}
+
+/** Curves by level and log steepness, with weights that sum to one. */
+interface CurveGrid {
+  readonly levels: Float64Array
+  readonly logSteepness: Float64Array
+  readonly weights: Float64Array
+}
+
+/** Lays the grid over the mode in whitened units and weights each curve by its posterior. */
+function gridAround(
+  { a, b, information }: { readonly a: number; readonly b: number; readonly information: Precision },
+  logPosterior: (a: number, b: number) => number,
+): CurveGrid {
   const covariance = inverse(information.aa, information.ab, information.bb)
   const c11 = Math.sqrt(covariance.aa)
   const c21 = covariance.ab / c11
@@ -144,30 +166,29 @@ export function posteriorOf(knots: Knots, prior: CurveBelief): Posterior {
     weights[c] = Math.exp((weights[c] as number) - top)
     sum += weights[c] as number
   }
+  for (let c = 0; c < size; c++) weights[c] = (weights[c] as number) / sum
+  return { levels, logSteepness, weights }
+}
+
+/** The weighted means, variances and covariance of a grid. */
+function beliefOf({ levels, logSteepness, weights }: CurveGrid): CurveBelief {
   let meanA = 0
   let meanB = 0
-  for (let c = 0; c < size; c++) {
-    weights[c] = (weights[c] as number) / sum
+  for (let c = 0; c < weights.length; c++) {
     meanA += (weights[c] as number) * (levels[c] as number)
     meanB += (weights[c] as number) * (logSteepness[c] as number)
   }
   let varianceA = LEAST_VARIANCE
-  let cov = 0
+  let covariance = 0
   let varianceB = LEAST_VARIANCE
-  for (let c = 0; c < size; c++) {
+  for (let c = 0; c < weights.length; c++) {
     const da = (levels[c] as number) - meanA
     const db = (logSteepness[c] as number) - meanB
     varianceA += (weights[c] as number) * da * da
-    cov += (weights[c] as number) * da * db
+    covariance += (weights[c] as number) * da * db
     varianceB += (weights[c] as number) * db * db
   }
-  return {
-    levels,
-    steepness: logSteepness.map(Math.exp),
-    weights,
-    mode: { a, b },
-    belief: { a: meanA, b: meanB, varianceA, covariance: cov, varianceB },
-  }
+  return { a: meanA, b: meanB, varianceA, covariance, varianceB }
 }
 
 /**

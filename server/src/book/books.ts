@@ -173,6 +173,88 @@ function shelf<Quotes extends Book>(bytesMax: number) {
   }
 }
 
+/** Brokerages whose quotes did not fit, and how long to wait before each is tried again. */
+function refusalList(bytesMax: number, monotonic: () => number) {
+  const refusals = new Map<TenantId, Refusal>()
+  return {
+    /** Refuses a brokerage for a while: twice as long each time. */
+    add({ tenant, quotes, bytes }: Entry<Book>): Refusal {
+      const before = refusals.get(tenant)
+      const waitMs = before === undefined ? refusedMs.first : Math.min(refusedMs.last, before.waitMs * 2)
+      const fit = Math.floor((quotes.size * bytesMax) / bytes)
+      const refusal = { until: monotonic() + waitMs, waitMs, fit }
+      refusals.set(tenant, refusal)
+      return refusal
+    },
+    /** The refusal in effect; undefined where the brokerage may be tried. */
+    inEffect(tenant: TenantId): Refusal | undefined {
+      const refusal = refusals.get(tenant)
+      return refusal !== undefined && monotonic() < refusal.until ? refusal : undefined
+    },
+    remove: (tenant: TenantId) => refusals.delete(tenant),
+  }
+}
+
+/** Opens books, each once however many readers wait for it. */
+function bookOpener<Quotes extends Book>(
+  { database, watch, make }: Pick<BooksOptions<Quotes>, 'database' | 'watch' | 'make'>,
+  { entries, close, forget, grown }: ReturnType<typeof shelf<Quotes>>,
+  refusals: ReturnType<typeof refusalList>,
+) {
+  const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
+  const limited = concurrencyLimit<'opening'>(openingsAtOnce)
+  let opened = 0
+  let stopped = false
+
+  async function openNow(tenant: TenantId, epoch: number): Promise<Entry<Quotes>> {
+    const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
+    try {
+      if (stopped) throw stopping()
+      const { versions, settings } = await openQuotes(database, tenant, entry.quotes, {
+        onPortion() {
+          if (stopped) throw stopping()
+          grown(entry)
+        },
+      })
+      entry.open = { quotes: entry.quotes, settings, versions }
+    } catch (error) {
+      const refusal = error instanceof DoesNotFit ? refusals.add(entry) : null
+      forget(entry)
+      throw refusal === null ? error : doesNotFit(refusal)
+    }
+    refusals.remove(tenant)
+    const before = entries.get(tenant)
+    if (before !== undefined) close(before)
+    entries.set(tenant, entry)
+    opened++
+    return entry
+  }
+
+  return {
+    /** Opens a book, or joins the opening under way. @throws Problem when its quotes did not fit a short while ago */
+    open(tenant: TenantId): Promise<Entry<Quotes>> {
+      const epoch = watch.epoch()
+      const begun = openings.get(tenant)
+      if (begun?.epoch === epoch) return begun.entry
+      const refusal = refusals.inEffect(tenant)
+      if (refusal !== undefined) throw doesNotFit(refusal)
+      if (stopped) throw stopping()
+      const entry = limited('opening', () => openNow(tenant, epoch)).finally(() => {
+        if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
+      })
+      openings.set(tenant, { epoch, entry })
+      entry.catch(() => {})
+      return entry
+    },
+    opened: () => opened,
+    /** Starts no more openings, and waits for those under way. */
+    async drain(): Promise<void> {
+      stopped = true
+      await Promise.allSettled([...openings.values()].map(({ entry }) => entry))
+    },
+  }
+}
+
 export function books<Quotes extends Book>({
   database,
   watch,
@@ -181,22 +263,11 @@ export function books<Quotes extends Book>({
   monotonic,
   openingWaitMs = openingWaitMsUsual,
 }: BooksOptions<Quotes>): Books<Quotes> {
-  const { entries, close, forget, touch, grown, counts } = shelf<Quotes>(bytesMax)
-  const openings = new Map<TenantId, { readonly epoch: number; readonly entry: Promise<Entry<Quotes>> }>()
-  const refusals = new Map<TenantId, Refusal>()
-  const limited = concurrencyLimit<'opening'>(openingsAtOnce)
-  let opened = 0
+  const shelved = shelf<Quotes>(bytesMax)
+  const { entries, close, touch, grown, counts } = shelved
+  const refusals = refusalList(bytesMax, monotonic)
+  const opener = bookOpener({ database, watch, make }, shelved, refusals)
   let followed = 0
-  let stopped = false
-
-  function refuse({ tenant, quotes, bytes }: Entry<Quotes>): Refusal {
-    const before = refusals.get(tenant)
-    const waitMs = before === undefined ? refusedMs.first : Math.min(refusedMs.last, before.waitMs * 2)
-    const fit = Math.floor((quotes.size * bytesMax) / bytes)
-    const refusal = { until: monotonic() + waitMs, waitMs, fit }
-    refusals.set(tenant, refusal)
-    return refusal
-  }
 
   /** The open book of the database that there is now. */
   function entryOf(tenant: TenantId): Entry<Quotes> | undefined {
@@ -213,46 +284,6 @@ export function books<Quotes extends Book>({
     if (!watch.isCurrent(tenant, open.versions)) return null
     touch(entry)
     return open
-  }
-
-  async function openNow(tenant: TenantId, epoch: number): Promise<Entry<Quotes>> {
-    const entry: Entry<Quotes> = { tenant, quotes: make(), epoch, bytes: 0, open: null, following: null }
-    try {
-      if (stopped) throw stopping()
-      const { versions, settings } = await openQuotes(database, tenant, entry.quotes, {
-        onPortion() {
-          if (stopped) throw stopping()
-          grown(entry)
-        },
-      })
-      entry.open = { quotes: entry.quotes, settings, versions }
-    } catch (error) {
-      const refusal = error instanceof DoesNotFit ? refuse(entry) : null
-      forget(entry)
-      throw refusal === null ? error : doesNotFit(refusal)
-    }
-    refusals.delete(tenant)
-    const before = entries.get(tenant)
-    if (before !== undefined) close(before)
-    entries.set(tenant, entry)
-    opened++
-    return entry
-  }
-
-  /** Opens a book, or waits with those who have it opened. */
-  function opening(tenant: TenantId): Promise<Entry<Quotes>> {
-    const epoch = watch.epoch()
-    const begun = openings.get(tenant)
-    if (begun?.epoch === epoch) return begun.entry
-    const refusal = refusals.get(tenant)
-    if (refusal !== undefined && monotonic() < refusal.until) throw doesNotFit(refusal)
-    if (stopped) throw stopping()
-    const entry = limited('opening', () => openNow(tenant, epoch)).finally(() => {
-      if (openings.get(tenant)?.entry === entry) openings.delete(tenant)
-    })
-    openings.set(tenant, { epoch, entry })
-    entry.catch(() => {})
-    return entry
   }
 
   async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
@@ -273,7 +304,7 @@ export function books<Quotes extends Book>({
       grown(entry)
     } catch {
       // It outgrew the memory: this answer is right, the next one would have to be opened.
-      refuse(entry)
+      refusals.add(entry)
       close(entry)
     }
   }
@@ -314,7 +345,7 @@ export function books<Quotes extends Book>({
       if (known !== null) return known
       const entry =
         entryOf(tenant) ??
-        (await within(opening(tenant), openingWaitMs, 'timeout exceeded when waiting for a book'))
+        (await within(opener.open(tenant), openingWaitMs, 'timeout exceeded when waiting for a book'))
       const open = await upToDate(entry)
       if (open !== null) return open
     }
@@ -324,10 +355,9 @@ export function books<Quotes extends Book>({
   return {
     read,
     peek: held,
-    counts: () => ({ ...counts(), opened, followed }),
+    counts: () => ({ ...counts(), opened: opener.opened(), followed }),
     async drain() {
-      stopped = true
-      await Promise.allSettled([...openings.values()].map(({ entry }) => entry))
+      await opener.drain()
       await Promise.allSettled([...entries.values()].map((entry) => entry.following))
     },
   }
