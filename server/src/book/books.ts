@@ -15,15 +15,15 @@ import { followQuotes, openQuotes, type QuoteSink } from './quote-rows.ts'
 
 /** All quotes of one brokerage, in memory. */
 export interface Book extends QuoteSink {
-  /** About what it takes. */
+  /** Approximate memory, in bytes. */
   bytes(): number
-  /** Its quotes. */
+  /** The number of quotes. */
   readonly size: number
 }
 
 /**
- * A book as a reader gets it. Its quotes change when the book is next brought up to date: who computes over several turns
- * of the event loop must say which version of the quotes it has begun with.
+ * A book as a reader receives it. Its quotes change when the book is next brought up to date: a computation that spans
+ * several turns of the event loop must record the version of the quotes that it started with.
  */
 export interface OpenBook<Quotes extends Book> {
   readonly quotes: Quotes
@@ -32,31 +32,31 @@ export interface OpenBook<Quotes extends Book> {
 }
 
 /**
- * The books of a process. A book is opened once, by reading all quotes of its brokerage, and from then on follows the
- * changes: commits of this process are in the next read, those of other processes as soon as the watch hears of them.
+ * The books of a process. A book is opened once, by reading all quotes of its brokerage. After that it follows the log of
+ * changes: the next read includes commits of this process, and commits of other processes once the watch has seen them.
  */
 export interface Books<Quotes extends Book> {
   /**
-   * The book of a brokerage, with everything that was committed before somebody asked.
+   * The book of a brokerage, with everything that was committed before the call.
    *
-   * @throws DatabaseUnavailable when the database cannot say what changed, or is not done opening it in ten seconds
-   * @throws Problem when its quotes do not fit into the memory
+   * @throws DatabaseUnavailable when the changes cannot be read, or when opening the book takes longer than ten seconds
+   * @throws Problem when its quotes exceed the memory limit
    */
   read(tenant: TenantId): Promise<OpenBook<Quotes>>
-  /** The book at once, where it is open and nothing has changed; null where `read` is needed. */
+  /** The book without waiting, if it is open and current; otherwise null, and `read` is needed. */
   peek(tenant: TenantId): OpenBook<Quotes> | null
   counts(): BookCounts
-  /** Begins no more openings, and waits for what is under way. */
+  /** Starts no more openings, and waits for those under way. */
   drain(): Promise<void>
 }
 
 export interface BookCounts {
-  /** Open books, their quotes and about what they take, and what they may take. */
+  /** Open books, their quotes, their approximate memory and its limit. */
   readonly books: number
   readonly quotes: number
   readonly bytes: number
   readonly bytesMax: number
-  /** Since the start: books that were opened, brought up to date, and closed for room or to be opened anew. */
+  /** Since the start: books opened, brought up to date, and closed (to free memory or to be reopened). */
   readonly opened: number
   readonly followed: number
   readonly closed: number
@@ -66,43 +66,43 @@ export interface BooksOptions<Quotes extends Book> {
   readonly database: Pick<Database, 'inTenant'>
   readonly watch: Pick<TenantWatch, 'look' | 'isCurrent' | 'reading' | 'epoch'>
   readonly make: () => Quotes
-  /** What all books together may take. */
+  /** The memory limit of all books together. */
   readonly bytesMax: number
   readonly monotonic: () => number
   readonly openingWaitMs?: number
 }
 
-/** A reader waits so long for a book that is being opened; the opening goes on without it. */
+/** How long a reader waits for a book to open. The opening continues after the reader has given up. */
 const openingWaitMsUsual = 10_000
-/** More at once would only make each of them slower, and take more memory than the bound. */
+/** More openings at once would slow each other down and exceed the memory limit. */
 const openingsAtOnce = 4
-/** A brokerage that does not fit is left alone for a minute, then for twice as long each time: an attempt closes other books. */
+/** How long a brokerage that does not fit is not tried again, doubled each time: each attempt closes other books. */
 const refusedMs = { first: 60_000, last: 3_600_000 } as const
-/** A log of changes that ends before it is read is somebody else at work on the database: it is not waited for forever. */
+/** How often a read starts over when the log of changes was pruned, or the database replaced, while it was read. */
 const triesMax = 3
 
 interface Entry<Quotes extends Book> {
   readonly tenant: TenantId
   readonly quotes: Quotes
-  /** The watch's, before anything was read. */
+  /** The watch's epoch before anything was read. */
   readonly epoch: number
   bytes: number
   /** Null until all quotes are read. */
   open: OpenBook<Quotes> | null
-  /** Set while it is brought up to date: in the midst of that nobody may look into it. */
+  /** Set while the book is brought up to date. Its quotes are inconsistent until then and must not be read. */
   following: Promise<void> | null
 }
 
 interface Refusal {
   readonly until: number
   readonly waitMs: number
-  /** About how many quotes fit. */
+  /** Approximately how many quotes fit. */
   readonly fit: number
 }
 
 const stopping = () => new DatabaseUnavailable(new Error('The service is stopping.'))
 
-/** A book alone takes more than all books may. */
+/** A single book exceeds the memory limit of all books. */
 class DoesNotFit extends Error {}
 
 function doesNotFit({ fit }: Refusal) {
@@ -114,7 +114,7 @@ function doesNotFit({ fit }: Refusal) {
   )
 }
 
-/** Waits for something that goes on behind it, at most so long. */
+/** Waits for a promise for at most `ms`. The work behind the promise continues after that. */
 async function within<T>(going: Promise<T>, ms: number, late: string): Promise<T> {
   if (!Number.isFinite(ms)) return going
   const { promise, reject } = Promise.withResolvers<never>()
@@ -126,9 +126,9 @@ async function within<T>(going: Promise<T>, ms: number, late: string): Promise<T
   }
 }
 
-/** What books take together, and which goes first when that is too much: the one that was asked for longest ago. */
+/** The open books and their memory. When they exceed the limit, the least recently used book is closed first. */
 function shelf<Quotes extends Book>(bytesMax: number) {
-  /** Open books, the one asked for last at the end. */
+  /** Open books, least recently used first. */
   const entries = new Map<TenantId, Entry<Quotes>>()
   let bytes = 0
   let closed = 0
@@ -148,13 +148,13 @@ function shelf<Quotes extends Book>(bytesMax: number) {
   return {
     entries,
     close,
-    /** Takes a book off the sum that was never finished. */
+    /** Subtracts the memory of a book whose opening failed. */
     forget: (entry: Entry<Quotes>) => weigh(entry, 0),
     touch(entry: Entry<Quotes>): void {
       entries.delete(entry.tenant)
       entries.set(entry.tenant, entry)
     },
-    /** Counts what a book has grown by, and closes others for it. @throws DoesNotFit */
+    /** Updates the memory of a book that has grown, and closes others to make room. @throws DoesNotFit */
     grown(entry: Entry<Quotes>): void {
       weigh(entry, entry.quotes.bytes())
       if (entry.bytes > bytesMax) throw new DoesNotFit()
@@ -255,6 +255,52 @@ function bookOpener<Quotes extends Book>(
   }
 }
 
+/** Brings open books up to date, each once however many readers wait for it. */
+function bookFollower<Quotes extends Book>(
+  { database, watch }: Pick<BooksOptions<Quotes>, 'database' | 'watch'>,
+  { entries, close, touch, grown }: ReturnType<typeof shelf<Quotes>>,
+  refusals: ReturnType<typeof refusalList>,
+) {
+  let followed = 0
+
+  async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
+    const { tenant, quotes } = entry
+    followed++
+    // A deadline of its own: several readers wait for the result.
+    const { found } = await watch.reading(tenant, async () => {
+      const found = await withDeadline(new RequestDeadline(), () =>
+        followQuotes(database, tenant, from.versions.facts, quotes),
+      )
+      return { found, versions: found === 'gone' ? from.versions : found.versions }
+    })
+    if (found === 'gone' || entry.epoch !== watch.epoch()) return close(entry)
+    entry.open = { quotes, settings: found.settings, versions: found.versions }
+    if (entries.get(tenant) !== entry) return
+    touch(entry)
+    try {
+      grown(entry)
+    } catch {
+      // The book outgrew the memory limit. This answer is still right; the next request would have to open the book again.
+      refusals.add(entry)
+      close(entry)
+    }
+  }
+
+  return {
+    /** Reads the changes since `from`, or joins the reading under way. */
+    follow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
+      if (entry.following !== null) return entry.following
+      const going = followNow(entry, from).finally(() => {
+        entry.following = null
+      })
+      entry.following = going
+      going.catch(() => {})
+      return going
+    },
+    followed: () => followed,
+  }
+}
+
 export function books<Quotes extends Book>({
   database,
   watch,
@@ -264,12 +310,12 @@ export function books<Quotes extends Book>({
   openingWaitMs = openingWaitMsUsual,
 }: BooksOptions<Quotes>): Books<Quotes> {
   const shelved = shelf<Quotes>(bytesMax)
-  const { entries, close, touch, grown, counts } = shelved
+  const { entries, close, touch, counts } = shelved
   const refusals = refusalList(bytesMax, monotonic)
   const opener = bookOpener({ database, watch, make }, shelved, refusals)
-  let followed = 0
+  const follower = bookFollower({ database, watch }, shelved, refusals)
 
-  /** The open book of the database that there is now. */
+  /** The open book, if it was read from the current database. */
   function entryOf(tenant: TenantId): Entry<Quotes> | undefined {
     const entry = entries.get(tenant)
     if (entry === undefined || entry.epoch === watch.epoch()) return entry
@@ -286,47 +332,14 @@ export function books<Quotes extends Book>({
     return open
   }
 
-  async function followNow(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
-    const { tenant, quotes } = entry
-    followed++
-    // What it waits for the database is nobody's own: others wait for it, too.
-    const { found } = await watch.reading(tenant, async () => {
-      const found = await withDeadline(new RequestDeadline(), () =>
-        followQuotes(database, tenant, from.versions.facts, quotes),
-      )
-      return { found, versions: found === 'gone' ? from.versions : found.versions }
-    })
-    if (found === 'gone' || entry.epoch !== watch.epoch()) return close(entry)
-    entry.open = { quotes, settings: found.settings, versions: found.versions }
-    if (entries.get(tenant) !== entry) return
-    touch(entry)
-    try {
-      grown(entry)
-    } catch {
-      // It outgrew the memory: this answer is right, the next one would have to be opened.
-      refusals.add(entry)
-      close(entry)
-    }
-  }
-
-  function following(entry: Entry<Quotes>, from: OpenBook<Quotes>): Promise<void> {
-    if (entry.following !== null) return entry.following
-    const going = followNow(entry, from).finally(() => {
-      entry.following = null
-    })
-    entry.following = going
-    going.catch(() => {})
-    return going
-  }
-
   const waitForFollow = (going: Promise<void>) =>
     waitWithinDeadline((leftMs) => within(going, leftMs, 'timeout exceeded when waiting for what changed'))
 
-  /** Brings a book up to date; null when it has to be opened anew. */
+  /** Brings a book up to date; null when it must be opened again. */
   async function upToDate(entry: Entry<Quotes>): Promise<OpenBook<Quotes> | null> {
     const { tenant } = entry
     if (entry.following !== null) {
-      // It may have begun before what the caller knows of. What ends it need not end this one.
+      // It may have started before a commit that this caller must see, and its failure need not fail this caller.
       await waitForFollow(entry.following.catch(() => {}))
       const known = held(tenant)
       if (known !== null) return known
@@ -334,7 +347,7 @@ export function books<Quotes extends Book>({
     }
     const from = entry.open
     if (from === null) return null
-    await waitForFollow(following(entry, from))
+    await waitForFollow(follower.follow(entry, from))
     return entry.open === from ? null : entry.open
   }
 
@@ -355,7 +368,7 @@ export function books<Quotes extends Book>({
   return {
     read,
     peek: held,
-    counts: () => ({ ...counts(), opened: opener.opened(), followed }),
+    counts: () => ({ ...counts(), opened: opener.opened(), followed: follower.followed() }),
     async drain() {
       await opener.drain()
       await Promise.allSettled([...entries.values()].map((entry) => entry.following))
