@@ -16,17 +16,17 @@ export interface LanePlaces {
   readonly equipmentCode: string
 }
 
-/** City pairs that are looked at together: a market pair, a state pair, a region pair, or all of a brokerage. */
+/** A group of city pairs: a market pair, a state pair, a region pair, or the whole brokerage. */
 export interface Area {
-  /** Grows with every change to one of its quotes. */
+  /** Increases with every change to one of the area's quotes. */
   revision: number
   readonly corridors: Corridor[]
 }
 
-/** A city pair, with a lane for each equipment that was quoted on it. It is an area of its own. */
+/** A city pair, with one lane per equipment quoted on it. A corridor is also an area that contains only itself. */
 export interface Corridor extends Area {
   readonly lanes: BookLane[]
-  /** The wider areas that it lies in. */
+  /** The wider areas that contain this city pair. */
   readonly areas: readonly Area[]
 }
 
@@ -38,17 +38,17 @@ export interface BookLane {
   readonly counts: [pending: number, won: number, lost: number]
 }
 
-/** What is prepared of a book's quotes for a day: it hears of every change. */
+/** Models prepared from a book's quotes for a day. The book notifies them of every change. */
 export interface PreparedAdvice {
   readonly estimator: Estimator
   readonly costs: CostModel
 }
 
 /**
- * A brokerage's quotes in memory: every answer about prices is computed from it, and a change is applied to it. Quotes
- * stand in columns; city pairs know their lanes, and each market pair, state pair and region pair knows its city pairs.
+ * A brokerage's quotes in memory. Every answer about prices is computed from the book, and every change is applied to it.
+ * Quotes are stored in columns; city pairs list their lanes, and market, state and region pairs list their city pairs.
  *
- * Wider areas are found by names: see `areaName`.
+ * Wider areas are found by name: see `areaName`.
  *
  * @example
  * const book = new QuoteBook()
@@ -68,7 +68,7 @@ export class QuoteBook implements QuotedLanes {
   readonly #areas = new Map<string, Area>()
   readonly #lanesByKey = new Map<string, number>()
   readonly #places = new Map<string, Corridor[]>()
-  /** What was prepared of the quotes, and what is being prepared. */
+  /** Models that are prepared, or being prepared, from the quotes. */
   readonly #listeners = new Set<() => Partial<PreparedAdvice>>()
 
   get laneCount(): number {
@@ -79,7 +79,7 @@ export class QuoteBook implements QuotedLanes {
     return this.columns.size
   }
 
-  /** Another number after each change. */
+  /** A different number after each change. */
   get revision(): number {
     return this.#revision
   }
@@ -88,7 +88,7 @@ export class QuoteBook implements QuotedLanes {
     this.columns.reserve(quotes)
   }
 
-  /** The number of a lane; a lane that is not known yet gets one. */
+  /** The number of a lane. A new lane is assigned the next number. */
   lane(places: LanePlaces): number {
     const { originKey, destinationKey, equipmentCode } = places
     const key = laneKey(originKey, destinationKey, equipmentCode)
@@ -111,7 +111,7 @@ export class QuoteBook implements QuotedLanes {
     this.#count(this.columns.rowOf(quote.laneId), 1)
   }
 
-  /** Takes a quote out; one that is not there changes nothing. */
+  /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void {
     const row = this.columns.rowOf(laneId)
     if (row < 0) return
@@ -123,7 +123,7 @@ export class QuoteBook implements QuotedLanes {
     return this.#corridors.get(corridorKey(originKey, destinationKey))
   }
 
-  /** A wider area by its name; undefined where nothing was quoted. */
+  /** A wider area by its name; undefined if it has no quotes. */
   area(name: string): Area | undefined {
     return this.#areas.get(name)
   }
@@ -144,13 +144,13 @@ export class QuoteBook implements QuotedLanes {
     return identityOf(known.places)
   }
 
-  /** Has what `prepared` gives hear of every change, until the function it answers is called. */
+  /** Notifies the models that `prepared` returns of every change, until the returned function is called. */
   listen(prepared: () => Partial<PreparedAdvice>): () => void {
     this.#listeners.add(prepared)
     return () => this.#listeners.delete(prepared)
   }
 
-  /** About how much memory the quotes take, in bytes. */
+  /** Approximate memory of the quotes, in bytes. */
   bytes(): number {
     return (
       this.columns.bytes() + bytesPerLane * this.lanes.length + bytesPerCorridor * this.all.corridors.length
@@ -169,7 +169,7 @@ export class QuoteBook implements QuotedLanes {
     }
   }
 
-  /** Counts a quote that is there (1), or that is about to go (-1). */
+  /** Counts a quote that was added (1), or that is about to be removed (-1). */
   #count(row: number, by: 1 | -1): void {
     const { columns } = this
     const lane = this.lanes[columns.lane[row] as number]
@@ -222,7 +222,7 @@ export class QuoteBook implements QuotedLanes {
   }
 }
 
-/** About what a lane and a city pair take beside their quotes, in bytes: names, lists and places in the indexes. */
+/** Approximate memory of a lane and of a city pair without their quotes, in bytes: names, lists and index entries. */
 const bytesPerLane = 400
 const bytesPerCorridor = 500
 
@@ -230,13 +230,13 @@ function corridorKey(originKey: string, destinationKey: string): string {
   return `${originKey}>${destinationKey}`
 }
 
-/** As `freightLane` makes the key of a lane. */
+/** The key of a lane; must equal the key that `freightLane` makes. */
 function laneKey(originKey: string, destinationKey: string, equipmentCode: string): string {
   return `${corridorKey(originKey, destinationKey)}|${equipmentCode}`
 }
 
 /**
- * The names of wider areas. Null where a place lies in none: outside every region, or in no market.
+ * The names of wider areas. Null if a place is outside every region, or in no market.
  *
  * @example areaName.states('TX', 'GA') // 'states TX>GA'
  */
@@ -250,7 +250,7 @@ export const areaName = {
     from === null || to === null ? null : `markets ${from}>${to}`,
 }
 
-/** What a lane is to the estimate: its folded places and equipment, and the scopes it can borrow from. */
+/** The identity of a lane in the estimate: its place keys and equipment, and the scopes it borrows from. */
 export function identityOf(places: {
   readonly originKey: string
   readonly destinationKey: string

@@ -1,12 +1,12 @@
 import type { Outcome } from '../history.ts'
 import { type Steps, sortInSteps } from '../steps.ts'
 
-/** Outcomes by the number that stands for them in a column. */
+/** Outcomes by their number in the outcome column. */
 export const OUTCOMES: readonly Outcome[] = ['pending', 'won', 'lost']
 export const PENDING = 0
 export const WON = 1
 
-/** What a row holds beside its lane. `costCents` and `miles` are NaN where unknown; `outcome` is an index of `OUTCOMES`. */
+/** A quote without its lane. `costCents` and `miles` are NaN if unknown; `outcome` is an index of `OUTCOMES`. */
 export interface QuoteRow {
   readonly laneId: number
   readonly quotedAt: number
@@ -17,12 +17,12 @@ export interface QuoteRow {
 }
 
 const NONE = -1
-/** A slot of the table of rows whose quote was removed: a search goes on behind it. */
+/** A table slot whose quote was removed. A search continues past it. */
 const REMOVED = -2
 
 /**
  * Quotes in columns, about 57 bytes each: entry n of every column is a value of row n. Quotes are found by `laneId`, and
- * by lane: a lane is any small number that the caller gives to quotes that belong together.
+ * by lane. Lanes are small consecutive numbers assigned by the caller.
  *
  * Rows are in no order. A removed row has lane -1 until another quote takes its place.
  *
@@ -39,9 +39,9 @@ export class QuoteColumns {
   costCents = new Float64Array(0)
   miles = new Float64Array(0)
   outcome = new Uint8Array(0)
-  /** Rows that were ever used: every row is below it. */
+  /** Rows in use or freed: every row number is below this. */
   rows = 0
-  /** Quotes. */
+  /** The number of quotes. */
   size = 0
   /** The next row of the same lane. */
   #next = new Int32Array(0)
@@ -52,7 +52,7 @@ export class QuoteColumns {
   #table = new Int32Array(16).fill(NONE)
   #filled = 0
 
-  /** Makes room for quotes that are about to come: columns that grow step by step are copied each time. */
+  /** Allocates memory for this many quotes in advance. Without it, the columns are copied each time they grow. */
   reserve(quotes: number): void {
     if (quotes > this.lane.length) this.#resize(quotes)
     if (quotes * 3 >= this.#table.length * 2) this.#fillTable(slotsFor(quotes))
@@ -98,7 +98,7 @@ export class QuoteColumns {
     // A lane's newest row is first in its chain, and quotes mostly come in the order of time.
     let at = rows.length
     for (let row = this.#first[lane] ?? NONE; row >= 0; row = this.#next[row] as number) rows[--at] = row
-    // A book is opened from its newest quote on: then it is the other way round.
+    // A book is opened newest quote first, which reverses the chain.
     if (rows.length > 1 && this.compare(rows[0] as number, rows[rows.length - 1] as number) > 0)
       rows.reverse()
     for (let i = 1; i < rows.length; i++) {
@@ -122,7 +122,7 @@ export class QuoteColumns {
       if (row % 50_000 === 0) yield
     }
     const found = rows.subarray(0, count)
-    // A book is read from its newest quote on.
+    // A book is opened newest quote first.
     if (count > 0 && this.compare(found[0] as number, found[count - 1] as number) > 0) found.reverse()
     return yield* sortInSteps(found, (one, other) => this.compare(one, other))
   }
@@ -180,13 +180,13 @@ export class QuoteColumns {
   }
 
   #hash(laneId: number): number {
-    // Numbers of lanes may pass 2^32: both halves are mixed.
+    // Ids may exceed 2^32, so both halves are hashed.
     const low = Math.imul((laneId % 0x1_0000_0000) | 0, 0x9e37_79b1)
     const high = Math.imul(Math.floor(laneId / 0x1_0000_0000) | 0, 0x85eb_ca6b)
     return (low ^ high ^ (low >>> 15)) & (this.#table.length - 1)
   }
 
-  /** Where a quote stands in the table; where the search for it ended when it is not there. */
+  /** The table slot of a quote, or the empty slot where the search for it ended. */
   #slotOf(laneId: number): number {
     let slot = this.#hash(laneId)
     for (;;) {
@@ -230,7 +230,7 @@ export class QuoteColumns {
   }
 }
 
-/** Slots of a table for so many quotes: a power of two, half of them free. */
+/** Table slots for this many quotes: a power of two, at least 1.5 per quote. */
 function slotsFor(quotes: number): number {
   let slots = 16
   while (slots < quotes * 1.5) slots *= 2

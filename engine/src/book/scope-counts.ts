@@ -6,7 +6,7 @@ import { type Steps, sortInSteps } from '../steps.ts'
 import type { Area, BookLane, QuoteBook } from './quote-book.ts'
 import { OUTCOMES } from './quote-columns.ts'
 
-/** Quotes of an area that are asked about: of one equipment, or of all where it is null. */
+/** The quotes of an area with one equipment; null means all equipment. */
 export interface Scope {
   readonly area: Area
   readonly equipmentCode: string | null
@@ -22,7 +22,7 @@ export function lanesOf({ area, equipmentCode }: Scope): BookLane[] {
 /** Quotes that are counted in one step. */
 const QUOTES_PER_STEP = 20_000
 
-/** Looks at every quote of a scope, in no order. */
+/** Calls `see` with the row of every quote of a scope, in no order. */
 function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): Steps<void> {
   let seen = 0
   for (const lane of lanesOf(scope)) {
@@ -34,9 +34,9 @@ function* eachRow(book: QuoteBook, scope: Scope, see: (row: number) => void): St
   }
 }
 
-/** How often each rate of a scope was won, lost and not decided: all that advice on a rate is made of. */
+/** Counts of won, lost and pending quotes by rate: the whole input of advice on a rate. */
 export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount[]> {
-  // Columns are asked for at each row: they may be replaced by longer ones between two steps.
+  // The arrays are read through `columns` for each row: they may be replaced by longer ones between two steps.
   const { columns } = book
   const counter = new RateCounter()
   yield* eachRow(book, scope, (row) =>
@@ -45,7 +45,7 @@ export function* countScopeRates(book: QuoteBook, scope: Scope): Steps<RateCount
   return counter.counts()
 }
 
-/** The quotes of a scope counted by 30-day bucket and calendar month: all that lane insight is made of. */
+/** Counts by 30-day bucket and calendar month: the whole input of lane insight. */
 export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): Steps<HistoryCount[]> {
   const { columns } = book
   const counter = new HistoryCounter(now)
@@ -59,7 +59,7 @@ export function* countScopeHistory(book: QuoteBook, scope: Scope, now: number): 
   return counter.counts()
 }
 
-/** The rates of a scope by miles: what an average over lanes of other lengths is made of. */
+/** The rates of a scope by miles, to average lanes of different lengths. */
 export function* countScopeMiles(book: QuoteBook, scope: Scope): Steps<MilesCount[]> {
   const { columns } = book
   const counter = new MilesCounter()
@@ -69,7 +69,7 @@ export function* countScopeMiles(book: QuoteBook, scope: Scope): Steps<MilesCoun
   return counter.counts()
 }
 
-/** What a scope holds, whatever the rates: its quotes, those decided, and the city pairs that those lie on. */
+/** The size of a scope: its quotes, its decided quotes, and the city pairs with a decided quote. */
 export function countScope(scope: Scope): { quotes: number; decided: number; lanes: number } {
   const decidedCorridors = new Set<unknown>()
   let quotes = 0

@@ -38,9 +38,9 @@ export interface ScopeModel {
   readonly name: string
   readonly key: string
   readonly parent: ScopeModel | null
-  /** Sum of the messages of its children, for each of the lane spreads; once one is chosen, for that one alone. */
+  /** The sum of its children's messages for each lane spread; after preparation, for the chosen spread alone. */
   totals: Float64Array[]
-  /** What everything above and beside it says of its lanes; worked out when first asked for. */
+  /** The belief about its lanes from all other scopes; computed on first use. */
   fromAbove: Float64Array | null
   decided: number
   won: number
@@ -50,28 +50,28 @@ export interface ScopeModel {
 /**
  * A tenant's quotes, prepared for a day.
  *
- * What lanes say to each other (the market, the curve by miles, the tree of scopes) stands as it was prepared. A lane's
- * own quotes are read when it is asked about, so an answer about a lane always counts them as they are: whoever changes a
- * quote calls `beforeChange` first. Prepare again to let the other lanes hear of it.
+ * The influence of lanes on each other (the market, the curve by miles, the tree of scopes) is fixed at preparation. A
+ * lane's own quotes are read for each answer, so the answer always counts them as they are. Call `beforeChange` before any
+ * change to a quote. Prepare again to update the influence on other lanes.
  *
- * Throw it away at will: the same facts give the same digits again.
+ * An estimator can be discarded at any time: the same facts give the same digits again.
  */
 export interface Estimator extends FoldedAgainst {
   readonly tenant: ScopeModel
   readonly scopes: ReadonlyMap<string, ScopeModel>
-  /** Which of `LANE_SPREADS` the tenant's outcomes speak for. */
+  /** The index in `LANE_SPREADS` that the tenant's outcomes support. */
   readonly spreadIndex: number
-  /** By lane: 1 once its message is in the totals. */
+  /** By lane: 1 once the totals include its message. */
   readonly sent: Uint8Array
-  /** What lanes that have changed since had sent. */
+  /** For lanes that changed since: the outcomes that the totals include. */
   readonly changed: Map<number, LaneOutcomes>
-  /** Lanes that were asked about, until their quotes change. */
+  /** Cached folds of requested lanes, until their quotes change. */
   readonly folded: Map<number, LaneFold>
   /** Lanes whose quotes changed since they were last folded. */
   readonly changing: Set<number>
 }
 
-/** Lanes that are kept folded. */
+/** The most folds cached. */
 const FOLDED_MAX = 500
 
 function scopePath(scopes: Map<string, ScopeModel>, tenant: ScopeModel, lane: LaneIdentity): ScopeModel {
@@ -113,16 +113,16 @@ function* prepareListed(quoted: QuotedLanes, now: number): Steps<Estimator> {
   return yield* prepareEstimatorInSteps(quoted, now, yield* quoted.columns.orderedRows()).steps
 }
 
-/** An estimator that is being prepared: lanes may change meanwhile, when `beforeChange` is called for them. */
+/** An estimator in preparation. Quotes may change meanwhile if `beforeChange` is called first. */
 export interface Preparation {
   readonly steps: Steps<Estimator>
-  /** Null until the first lane is sent; from then on the estimator that `steps` will give. */
+  /** Null until the first lane is sent; from then on the estimator that `steps` will return. */
   readonly begun: () => Estimator | null
 }
 
 /**
- * Prepares a tenant's past quotes for every estimate of a day, for a process that answers others meanwhile: about five
- * seconds at a million quotes on 20,000 lanes.
+ * Prepares a tenant's past quotes for every estimate of a day, in steps so that the process can answer other requests
+ * meanwhile: about four seconds for a million quotes on 20,000 lanes.
  *
  * It is a fold over the quotes in (quotedAt, laneId) order, so the order they come in does not matter, and a model rebuilt
  * from the facts equals this one to the last digit. Quotes without a positive rate, quotes dated after `now`'s day and
@@ -160,7 +160,7 @@ export function prepareEstimatorInSteps(quoted: QuotedLanes, now: number, rows: 
   return { steps: steps(), begun: () => begun }
 }
 
-/** Rows that are looked at in one step. */
+/** Rows processed in one step. */
 const ROWS_PER_STEP = 5_000
 
 /** The log rate of each row that counts (NaN for the others), the lanes in the order in which they were first quoted, and the tenant's middle rate. */
@@ -221,8 +221,8 @@ interface Tree {
 const EVIDENCE_MIN = 3
 
 /**
- * Adds up what every lane and scope says to the scope above it, and counts its quotes there. It is done for both lane
- * spreads; the tree keeps the one its outcomes speak for, which is returned.
+ * Adds the message of every lane and scope to the totals of the scope above it, and counts the lane's quotes there. Both
+ * lane spreads are computed; the tree keeps the totals of the spread that the outcomes support. Returns its index.
  */
 function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<number> {
   const tree: Tree = { scopes: model.scopes as Map<string, ScopeModel>, tenant: model.tenant }
@@ -233,7 +233,7 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
     const fold = yield* laneOutcomesInSteps(model, lane)
     model.sent[lane] = 1
     if (fold.decided > 0) {
-      // The buffers are reused for every lane: ten kilobytes of garbage a lane would be collected again and again.
+      // The buffers are shared by all lanes: new ones would be ten kilobytes of garbage per lane.
       scaledLikelihood(bankLogLikelihood(fold.knots, logLikelihood), likelihood)
       for (const [spread, total] of scope.totals.entries()) {
         addMessageUp(total, likelihood, laneKinship(fold.decided, spread))
@@ -255,7 +255,7 @@ function* sendMessages(model: Estimator, laneOrder: readonly number[]): Steps<nu
   return chosen
 }
 
-/** Sums the messages of the scopes up the tree, in the order of making, and says how likely it makes the outcomes. */
+/** Sums the messages of the scopes up the tree and returns the log likelihood of the outcomes under one lane spread. */
 function* evidenceOf({ scopes, tenant }: Tree, spread: number): Steps<number> {
   const likelihood = emptyLikelihood()
   // A scope is made after the one above it, so the reverse of the order of making goes from the narrowest up.
@@ -334,9 +334,9 @@ export function leftOutQuotes(model: Estimator): ReadonlySet<number> {
 }
 
 /**
- * Keeps what a lane has said to the others, before its quotes change: it is taken out again when the lane is asked about.
- * Of a lane with very many quotes what it says now is taken out: one quote is next to nothing of it, and to fold it here
- * would hold up all else.
+ * Records, before a lane's quotes change, the outcomes that the totals include for the lane; an estimate of the lane
+ * subtracts them. A lane with very many quotes is not recorded: its current outcomes are subtracted instead, because one
+ * quote hardly changes them and folding the lane here would block the event loop.
  */
 export function beforeChange(model: Estimator, lane: number): void {
   if (
@@ -354,7 +354,7 @@ export function beforeChange(model: Estimator, lane: number): void {
 /** Quotes of a lane that are folded without a pause: about a millisecond. */
 const FOLDED_AT_ONCE_MAX = 2_000
 
-/** What a lane has said to the others: its decided quotes as they were when the tree was prepared. */
+/** The outcomes that the totals include for a lane: its decided quotes when the tree was prepared. */
 export function saidBy(model: Estimator, key: string): LaneOutcomes | null {
   const lane = model.quoted.laneOf(key)
   if (lane === undefined || model.sent[lane] !== 1) return null

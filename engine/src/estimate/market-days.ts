@@ -3,14 +3,14 @@ import type { Steps } from '../steps.ts'
 import { dayOf } from './day.ts'
 import { addDay, emptyMarket, type Morning, morningOf, type RateSeen } from './reference-rate.ts'
 
-/** The market on a day with quotes: before any of them, and the index after all of them. */
+/** The market on a day with quotes: before the first of them, and the index after the last. */
 export interface MarketDay {
   readonly day: number
   readonly morning: Morning | null
   readonly indexAfter: number
 }
 
-/** Where the market stood on each day of a tenant that was quoted on, oldest first, and where it stands after the last. */
+/** A tenant's market on each day with quotes, oldest first, and the market after the last day. */
 export interface MarketDays {
   readonly days: readonly MarketDay[]
   readonly now: Morning | null
@@ -55,7 +55,7 @@ export function* marketDaysInSteps(
 
 const ROWS_PER_STEP = 2_000
 
-/** The market of a day. A day that nothing was quoted on, when the market was prepared, is as the morning after the one before. */
+/** The market of a day. A day without quotes has the market that the previous quoted day ended with. */
 export function marketDay({ days, now }: MarketDays, day: number): MarketDay {
   let low = 0
   let high = days.length

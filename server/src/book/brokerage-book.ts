@@ -10,26 +10,27 @@ import type { Steps } from '#engine/steps.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import type { QuoteSink } from './quote-rows.ts'
 
-/** What was prepared, of which quotes, for which day, and when it was ready (monotonic milliseconds). */
+/** A preparation: the revision of the quotes it was made from, its day, and when it was ready (monotonic milliseconds). */
 interface Prepared extends PreparedAdvice {
   readonly revision: number
   readonly day: number
   readonly readyAt: number
 }
 
-/** A brokerage with at most this many quotes waits for its preparation (some 30 ms), so every lane counts in the next answer. */
+/** Up to this many quotes, every answer waits for a current preparation (some 30 ms), so all lanes are up to date in it. */
 const quickQuotesMax = 1_000
-/** After a preparation there is none for three times as long as it took: where quotes change all the time, it takes a quarter of a core. */
+/** A preparation is followed by a rest of three times its duration, so constant changes use at most a quarter of a core. */
 const restShare = 3
 const restMsMax = 30_000
-/** The oldest preparation that is answered from while a newer one is on its way. */
+/** The maximum age of a preparation that answers requests while a newer one is made. */
 const staleMaxMs = 60_000
 
 /**
- * A brokerage's book in this process: its quotes, results computed from them, and what is prepared of them for estimates.
+ * A brokerage's book in this process: its quotes, results computed from them, and the preparation for estimates.
  *
- * A lane's own quotes count in the next answer. What other lanes say is prepared behind the answers, within `staleMaxMs`:
- * a preparation takes about a second and a half for 100,000 quotes. A small brokerage waits for its preparation.
+ * A lane's own quotes count in the next answer. The influence of other lanes is prepared in the background and is at most
+ * `staleMaxMs` old. A preparation takes about a second of processor time for 100,000 quotes on 6,000 lanes. The first
+ * answer, and every answer of a small brokerage, waits for it.
  */
 export class BrokerageBook implements QuoteSink {
   readonly quotes = new QuoteBook()
@@ -38,7 +39,7 @@ export class BrokerageBook implements QuoteSink {
   #preparing: Promise<void> | null = null
   #restMs = 0
 
-  /** The memory it takes, in bytes: its quotes, and the sums of each scope (two lists of 615 numbers). */
+  /** Approximate memory in bytes: the quotes, and the totals of each scope (two arrays of 615 numbers). */
   bytes(): number {
     return this.quotes.bytes() + (this.#prepared?.estimator.scopes.size ?? 0) * 2 * 615 * 8
   }
@@ -63,7 +64,7 @@ export class BrokerageBook implements QuoteSink {
     this.quotes.remove(laneId)
   }
 
-  /** A result that is kept and still stands, or else is computed. */
+  /** A cached result that is still valid; otherwise computes and caches it. */
   *result<Value>(key: string, area: Area, now: number, compute: () => Steps<Result<Value>>): Steps<Value> {
     const known = this.#kept.get<Value>(key, area, now)
     if (known !== undefined) return known
@@ -83,7 +84,7 @@ export class BrokerageBook implements QuoteSink {
     })
   }
 
-  /** What estimates and expected costs are made of on the day of `now`. */
+  /** The preparation that estimates and expected costs read, for the day of `now`. */
   async advice(now: number): Promise<PreparedAdvice> {
     for (;;) {
       const prepared = this.#prepared
@@ -93,13 +94,13 @@ export class BrokerageBook implements QuoteSink {
         this.#preparing = null
       })
       if (prepared !== null && this.#mayAnswer(prepared, now)) {
-        // A reader that waits for the next preparation gets its error.
+        // Readers that wait for the next preparation receive its error.
         this.#preparing.catch(() => {})
         return prepared
       }
       await this.#preparing
       const made = this.#prepared
-      // When quotes change all the time, a preparation that ended after the question is new enough.
+      // Under constant changes, a preparation that finished after the request arrived is current enough.
       if (made !== null && made.day === dayOf(now) && !this.#isQuick()) return made
     }
   }

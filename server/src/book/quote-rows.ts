@@ -26,46 +26,46 @@ import {
 } from '../database/session/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 
-/** Takes the quotes of one brokerage, in no particular order, and the ids of those that are no more. */
+/** Receives the quotes of one brokerage, in no particular order, and the ids of deleted quotes. */
 export interface QuoteSink {
   /** The number of a lane, the same for the same places and equipment. */
   lane(places: LanePlaces): number
-  /** Takes a quote, or what has become of it: `lane` as `lane()` gave it. */
+  /** Adds or replaces a quote. `lane` is a number that `lane()` returned. */
   put(lane: number, quote: QuoteRow): void
-  /** Forgets a quote. It may be unknown. */
+  /** Removes a quote. An unknown id is ignored. */
   remove(laneId: number): void
-  /** Makes room for about this many quotes. */
+  /** Allocates memory for about this many quotes. */
   reserve(quotes: number): void
 }
 
-/** What was read: the versions at which the sink stands at least, and the settings of the same moment. */
+/** The result of a read: the sink includes at least these versions; the settings are of the same moment. */
 export interface QuotesRead {
   readonly versions: TenantVersions
   readonly settings: BookSettings
-  /** Quotes that were put, and ids that were removed. */
+  /** The number of quotes put, and of ids removed. */
   readonly put: number
   readonly removed: number
-  /** Quotes whose time no clock can show: they are left out. */
+  /** Quotes with a time that a JavaScript Date cannot hold: they are left out. */
   readonly skipped: number
 }
 
-/** Quotes that one statement reads: some 50 ms for the database, far below the time-out of a statement. */
+/** Quotes read by one statement: some 70 ms of database time, far below the statement timeout. */
 export const quotesPerPortion = 20_000
-/** Where even that takes too long (a cold disk, a busy machine) a portion has fewer, but never fewer than these. */
+/** When a portion times out (a cold disk, a busy machine), the next ones are smaller, down to this size. */
 const quotesPerPortionMin = 1_000
-/** Room is made for no more at once: whether a larger brokerage fits at all is found out portion by portion. */
+/** The largest allocation made in advance. A larger brokerage grows portion by portion until it exceeds the limit. */
 const reservedMax = 4_000_000
-/** Changed quotes from which on reading all of them anew is quicker, and holds up nobody. */
+/** Above this many changed quotes, opening the book again is quicker than following the changes. */
 const changedMax = 100_000
 
 /** PostgreSQL counts microseconds from the year 2000. */
 const postgresEpochMs = Date.UTC(2000, 0, 1)
 /** The largest distance from 1970 that a Date can have, in milliseconds. */
 const dateMsMax = 8.64e15
-/** Quotes that are put in one step: each may have its lane folded, from 20 us to a millisecond. */
+/** Quotes put in one step: each may cause its lane to be folded, which takes from 20 us to a millisecond. */
 const quotesPerStep = 10
 
-/** Puts packed quotes into a sink. `seen` is told the id of each. The numbers of lanes are kept for the next portion. */
+/** Puts packed quotes into a sink and calls `seen` with the id of each. `lanes` caches lane numbers between portions. */
 export function* putInSteps(
   { records, places: texts }: PackedQuotes,
   sink: QuoteSink,
@@ -109,7 +109,7 @@ export function* putInSteps(
 }
 
 function placesIn(text: string): LanePlaces {
-  // A part of a text keeps the whole in memory: the places of a whole portion.
+  // A substring would keep the text of the whole portion in memory.
   const own = Buffer.from(text).toString()
   const [
     originKey,
@@ -129,7 +129,7 @@ function placesIn(text: string): LanePlaces {
     equipmentCode === undefined ||
     more.length > 0
   )
-    throw new Error('The places of a quote cannot be told apart.')
+    throw new Error('The places of a quote cannot be parsed.')
   return {
     originKey,
     destinationKey,
@@ -142,10 +142,10 @@ function placesIn(text: string): LanePlaces {
 }
 
 /**
- * Puts all quotes of a brokerage into a sink, newest first, some thousands at a time: each portion is a transaction of its
- * own, and everybody else is served in between. What changes meanwhile comes with the next `followQuotes`.
+ * Puts all quotes of a brokerage into a sink, newest first, some thousands at a time. Each portion is a transaction of its
+ * own, and other requests are served in between. The next `followQuotes` reads the changes made meanwhile.
  *
- * @throws what `onPortion` throws: it is told how many quotes the sink has so far
+ * @throws whatever `onPortion` throws: it is called with the number of quotes in the sink so far
  */
 export async function openQuotes(
   database: Pick<Database, 'inTenant'>,
@@ -157,16 +157,17 @@ export async function openQuotes(
   }: { readonly perPortion?: number; readonly onPortion?: (put: number) => void } = {},
 ): Promise<QuotesRead> {
   return runInBackground(async () => {
-    // The versions first: whatever is committed after it is in the log of changes above them.
+    // The versions are read first: anything committed later is in the log of changes with a higher version.
     const { versions, settings } = await database.inTenant(tenant, (transaction) =>
       readBookStanding(transaction, tenant, null),
     )
     const portions = portionsOf(database, tenant, perPortion)
-    // The database reads a portion while the one before is put, and the first one while the quotes are counted: 0.4 s of a million.
+    // The database reads each portion while the previous one is put, and the first one while the quotes are counted
+    // (0.4 s for a million).
     let coming = portions.next()
     coming.catch(() => {})
     const quotes = await database.inTenant(tenant, (transaction) => countQuotes(transaction, tenant))
-    // Columns that have no room left are copied, which would hold up everybody: a twentieth more is room for weeks.
+    // A full column is copied to grow, which would block the event loop. Five percent more is room for weeks.
     sink.reserve(Math.min(reservedMax, Math.ceil(quotes * 1.05)))
     const lanes = new Map<string, number>()
     let put = 0
@@ -185,7 +186,7 @@ export async function openQuotes(
   })
 }
 
-/** All quotes of a brokerage, newest first: quotes of one time lie together, so that a portion is read from few pages. */
+/** All quotes of a brokerage, newest first. Quotes of the same time share pages, so a portion reads few pages. */
 async function* portionsOf(
   database: Pick<Database, 'inTenant'>,
   tenant: TenantId,
@@ -210,9 +211,9 @@ async function* portionsOf(
 }
 
 /**
- * Brings a sink that stands at a version of the facts to the newest: reads the quotes that changed since, and removes those
- * that are no more. `'gone'` when the log of changes does not reach back so far, or names so many quotes that opening anew
- * is quicker; then nothing was put or removed.
+ * Brings a sink from a version of the facts to the newest version: puts the quotes that changed since and removes deleted
+ * ones. Returns `'gone'`, without changing the sink, when the log of changes was pruned beyond that version, or lists so many
+ * quotes that opening the book again is quicker.
  */
 export async function followQuotes(
   database: Pick<Database, 'inTenant'>,
@@ -223,7 +224,7 @@ export async function followQuotes(
   const found = await database.inTenant(tenant, async (transaction) => {
     const standing = await readBookStanding(transaction, tenant, since)
     const { facts } = standing.versions
-    // A version that is missing was pruned, or made by somebody who says nothing of lanes, or in another database.
+    // A missing version was pruned, was written without a log entry, or belongs to another database.
     if (standing.logged !== facts - since || standing.named > changedMax) return 'gone'
     const ids = standing.named === 0 ? [] : await readChangedLanes(transaction, tenant, since, facts)
     const portions: PackedQuotes[] = []

@@ -4,16 +4,16 @@ import type { WinProbabilityMethod } from '#engine/win-probability.ts'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
 
-/** The settings of a brokerage by which its quotes are read. */
+/** The settings of a brokerage that pricing applies to its quotes. */
 export interface BookSettings {
   readonly method: WinProbabilityMethod
   readonly floors: RateFloors
 }
 
 /*
- * A quote as the database packs it, and one text for its places. A row for each quote would take the driver thirty times as
- * long: it would parse and name each value. Nobody can write a control character into a place. The byte of the outcome is its
- * index in the engine's `OUTCOMES`.
+ * The binary record of a quote, and one text for its places. A row for each quote would take the driver thirty times as
+ * long, because it parses and names each value. Places cannot contain control characters, so these separate them. The
+ * outcome byte is an index of the engine's `OUTCOMES`.
  */
 const record = sql`int8send(lane_id) || timestamptz_send(created_at) || float8send(coalesce(miles, 'NaN'))
   || int4send(coalesce(customer_rate_cents, quoted_rate_cents))
@@ -30,7 +30,7 @@ const packedColumns = sql`lane_id, created_at, miles, customer_rate_cents, quote
   estimated_cost_cents, outcome, origin_key, destination_key, origin_state, destination_state, origin_market,
   destination_market, equipment_code`
 
-/** Many quotes as they come from the database. */
+/** Many quotes as the database returns them: records one after the other, and their places in the same order. */
 export interface PackedQuotes {
   readonly records: Buffer | null
   readonly places: string | null
@@ -55,18 +55,18 @@ export function int8At(bytes: DataView, at: number): number {
   return bytes.getInt32(at) * wordSize + bytes.getUint32(at + 4)
 }
 
-/** The same bytes; a Buffer takes several times as long to give its numbers. */
+/** A DataView of the same bytes: it reads numbers several times as fast as a Buffer. */
 export const viewOf = (bytes: Buffer) => new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 
 export interface BookStanding {
   readonly versions: TenantVersions
   readonly settings: BookSettings
-  /** Versions of the facts that the log of changes has after the one that was asked with, and the lanes it names. */
+  /** The number of versions logged after `since`, and of lane ids listed in them. */
   readonly logged: number
   readonly named: number
 }
 
-/** Where a brokerage stands. One statement, so that versions, settings and log are of one moment. */
+/** The versions, settings and log extent of a brokerage, in one statement so that they are of the same moment. */
 export async function readBookStanding(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -121,19 +121,19 @@ export async function countQuotes(transaction: TenantTransaction, tenant: Tenant
   return count
 }
 
-/** Where a quote stands in the order of lists: when it was made, in microseconds since 2000 (see `foreverUs`), and its id. */
+/** A position in the order of lists: creation time in microseconds since 2000 (see `foreverUs`), and id. */
 export interface QuotePlace {
   readonly us: bigint
   readonly laneId: number
 }
 
-/** As PostgreSQL writes the time `infinity`; `-infinity` is one less than its opposite. */
+/** PostgreSQL's binary form of the time `infinity`; `-infinity` is `-foreverUs - 1`. */
 const foreverUs = 2n ** 63n - 1n
 
-/** The newest quote of all is older than this. */
+/** A position before the newest quote. */
 export const beforeAnyQuote: QuotePlace = { us: foreverUs, laneId: Number.MAX_SAFE_INTEGER }
 
-/** Exactly the moment: a Date has no microseconds, which rows that another program wrote may have. */
+/** The exact time: a Date would lose microseconds, which rows written by other programs may have. */
 function moment(us: bigint): RawBuilder<Date> {
   if (us === foreverUs) return sql`'infinity'::timestamptz`
   if (us === -foreverUs - 1n) return sql`'-infinity'::timestamptz`
@@ -142,14 +142,14 @@ function moment(us: bigint): RawBuilder<Date> {
     + ${rest}::bigint * interval '1 microsecond'`
 }
 
-/** The newest quotes before a moment, at most `max`, and the oldest of them; null where there are no more. */
+/** The newest quotes before a position, at most `max`, and the position of the oldest of them; null at the end. */
 export async function readQuotesBefore(
   transaction: TenantTransaction,
   tenant: TenantId,
   before: QuotePlace,
   max: number,
 ): Promise<{ end: QuotePlace | null; packed: PackedQuotes }> {
-  // Whatever the planner believes of a table that has just grown: each portion is found through the index of lists.
+  // Forces the index of lists: the planner's statistics may be out of date for a table that has just grown.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true)`.execute(
     transaction,
   )
@@ -181,7 +181,7 @@ function oldestOf({ records }: PackedQuotes): QuotePlace {
   return { us: numbers.getBigInt64(oldest + 8), laneId: int8At(numbers, oldest) }
 }
 
-/** The lanes that the log names between two versions, each once. */
+/** The ids of the lanes that the log lists between two versions, each once. */
 export async function readChangedLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -199,7 +199,7 @@ export async function readChangedLanes(
   return Array.from({ length: ids.length / 8 }, (_, at) => int8At(numbers, at * 8))
 }
 
-/** The quotes of these lanes. Those that are no more are not among them. */
+/** The quotes with these ids, without deleted ones. */
 export async function readQuotesOf(
   transaction: TenantTransaction,
   tenant: TenantId,

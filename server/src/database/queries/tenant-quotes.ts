@@ -3,7 +3,7 @@ import { costThatCounts, type PastQuote, rateThatCounts } from '#engine/history.
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId, TenantVersions } from '../session/index.ts'
 
-/** How often a tenant's facts and its access have changed: at least the versions of whatever is read after it. */
+/** The versions of a tenant's facts and access. Anything read after this call has at least these versions. */
 export async function readVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -13,7 +13,7 @@ export async function readVersions(
     .select(['facts_version', 'access_version'])
     .where('tenant_id', '=', tenant)
     .executeTakeFirst()
-  // A tenant that changed nothing yet has no row of facts.
+  // A tenant without any change has no row in tenant_facts.
   return { facts: row?.facts_version ?? 0, access: row?.access_version ?? 0 }
 }
 
@@ -39,7 +39,7 @@ interface CountedRow {
   readonly created_at: Date
 }
 
-/** A row with the rate and the cost that count, and its time as pricing takes it. */
+/** A row with the rate and cost that pricing uses, and its time in epoch milliseconds. */
 function counted<Row extends CountedRow>({
   quotedRateCents,
   customerRateCents,
@@ -56,18 +56,18 @@ function counted<Row extends CountedRow>({
   }
 }
 
-/** A quote with the lane it was for, as models of a whole tenant take it. */
+/** A quote and its lane, for models of a whole tenant. */
 export interface TenantQuote extends PastQuote {
   readonly originKey: string
   readonly destinationKey: string
   readonly originState: string
   readonly destinationState: string
   readonly equipmentCode: string
-  /** AP alone, without the estimate. */
+  /** The actual carrier cost alone, not the estimated cost. */
   readonly truckCostCents: number | null
 }
 
-/** Quotes read by one statement: others have their turn between two, and reading so many rows takes some ten milliseconds. */
+/** Quotes read by one statement, which takes some ten milliseconds. Other work runs between two statements. */
 const quotesPerReadMax = 5_000
 
 /** The newest quotes of a tenant (since a time, when one is given), at most `max`, oldest first. */
@@ -94,7 +94,7 @@ export async function readTenantQuotes(
     const last = rows.at(-1)
     if (last === undefined || rows.length < asked || quotes.length >= max) return quotes.reverse()
     const { created_at, laneId } = last
-    // As text: a Date has no microseconds, which rows that another program wrote may have.
+    // As text: a Date would lose microseconds, which rows written by other programs may have.
     const row = await transaction
       .selectFrom('lanes')
       .select(sql<string>`created_at::text`.as('at'))
