@@ -6,10 +6,14 @@ import { bestRate, expectedMarginCents } from '#engine/estimate/optimum.ts'
 import { simulateTenant } from './src/simulation.ts'
 
 const COST_SHARE = 0.86
-/** So near to today that the market of today, which the simulation tells, is the market of the quote. */
+/**
+ * Few days, so that today's market rate, the only one in the simulation's result, is close to the rate at the quote.
+ */
 const TESTED_DAYS = 10
 
-/** What better rates were worth over the last days of a simulated broker: as the model says, and as it truly was. Cents. */
+/**
+ * The value of the best rates over the last days of a simulated broker, as estimated by the model and true. In cents.
+ */
 function gains(seed: number): { estimated: number; true: number } {
   const tenant = simulateTenant({ seed, laneSizes: [8, 15, 60, 60], days: 120, shape: 'probit' })
   const lanes = new Map(tenant.lanes.map((lane) => [lane.identity.key, lane]))
@@ -35,7 +39,7 @@ function gains(seed: number): { estimated: number; true: number } {
   return sum
 }
 
-test('where the truth is known, the model’s own estimate of the dollars is near it, and the best rates do earn more', () => {
+test('the model’s dollar estimate is close to the true value, and the best rates earn more', () => {
   const all = [1, 2, 3].map(gains)
   const estimated = all.reduce((sum, one) => sum + one.estimated, 0)
   const truth = all.reduce((sum, one) => sum + one.true, 0)

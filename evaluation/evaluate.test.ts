@@ -24,7 +24,7 @@ describe('the seeded sample', () => {
     expect(model.calibrationError).toBeLessThan(0.04)
   })
 
-  test('intervals hold the truth as often as they say', () => {
+  test('intervals have their stated coverage', () => {
     for (const row of simulateCoverage({ tenants: 6, seed: 7, days: 14 })) {
       expect(row.within80).toBeGreaterThan(0.77)
       expect(row.within95).toBeGreaterThan(0.93)
@@ -40,8 +40,8 @@ describe('the measures', () => {
     { p: 0.8, won: true },
   ]
 
-  // Worked by hand.
-  test('have their known values', () => {
+  // Expected values computed by hand.
+  test('match known values', () => {
     expect(auc(forecasts)).toBeCloseTo(3.5 / 4, 12)
     expect(brier(forecasts)).toBeCloseTo((0.01 + 0.36 + 0.16 + 0.04) / 4, 12)
     expect(logLoss(forecasts)).toBeCloseTo(-Math.log(0.9 * 0.4 * 0.6 * 0.8) / 4, 12)

@@ -17,10 +17,10 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * From a sign-in to a booked margin with the JDK (17 or newer) alone: java Lanewise.java. See docs/recipes.md.
+ * From sign-in to a booked margin, with only the JDK (17 or newer): java Lanewise.java. See docs/recipes.md.
  *
- * LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: where, and who signs in (an admin or owner)
- * LANEWISE_LANE_REF: the lane that was booked
+ * LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
+ * LANEWISE_LANE_REF: the booked lane
  */
 public class Lanewise {
   private static final HttpClient HTTP = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build();
@@ -28,21 +28,21 @@ public class Lanewise {
 
   public static void main(String[] args) throws Exception {
     if (args.length > 0 && args[0].equals("sign")) {
-      // "Lanewise.java sign TIME FILE ..." prints signatures alone, to be compared with the known answers.
+      // "Lanewise.java sign TIME FILE ..." only prints signatures, to compare them with the test vectors.
       for (int at = 1; at + 1 < args.length; at += 2) {
         System.out.println(signature(env("LANEWISE_SECRET"), args[at], Files.readAllBytes(Path.of(args[at + 1]))));
       }
       return;
     }
-    // 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
+    // 1. An admin signs in and creates the two credentials. Only these responses have the plaintext.
     String who = "{\"email\":" + quoted(env("LANEWISE_EMAIL")) + ",\"password\":" + quoted(env("LANEWISE_PASSWORD")) + "}";
     String session = member(send(post("/api/auth/sign-in", null, who.getBytes(StandardCharsets.UTF_8))), "token");
-    // The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
+    // The time makes the name unique: a brokerage can have at most two live secrets with the same name.
     byte[] name = ("{\"name\":\"Java recipe " + Instant.now() + "\"}").getBytes(StandardCharsets.UTF_8);
     String token = member(send(post("/api/integrations/tokens", session, name)), "token");
     String secret = member(send(post("/api/integrations/secrets", session, name)), "secret");
 
-    // 2. What was booked, signed. Serialised once: these bytes are signed, and these bytes are sent.
+    // 2. A signed update of the booking. Serialized once: the same bytes are signed and sent.
     String booking = "{\"lane_ref\":" + quoted(env("LANEWISE_LANE_REF")) + ",\"customer_rate\":2150,\"truck_cost\":1820.50}";
     byte[] body = booking.getBytes(StandardCharsets.UTF_8);
     String timestamp = Long.toString(Instant.now().getEpochSecond());
@@ -52,13 +52,13 @@ public class Lanewise {
                 .header("X-Service-Timestamp", timestamp)
                 .header("X-Service-Signature", signature(secret, timestamp, body))));
 
-    // 3. What a rate is worth on the lane, and what is known about it. Keep these answers: 5 and 15 minutes.
+    // 3. Pricing advice and insight for the lane. Cache the responses for 5 and 15 minutes.
     String lane = "origin=" + encoded("Dallas, TX") + "&destination=" + encoded("Atlanta, GA") + "&equipment=V";
     System.out.println(send(get("/api/integrations/insights/markup?" + lane + "&proposed_rate=2150", token)));
     System.out.println(send(get("/api/integrations/insights/lane?" + lane, token)));
   }
 
-  /** HMAC-SHA256 of the time, a dot and the very bytes that are sent; the whole secret is the key, as text. */
+  /** HMAC-SHA256 of the time, a dot and exactly the bytes that are sent. The key is the complete secret as text. */
   static String signature(String secret, String timestamp, byte[] body) throws Exception {
     Mac mac = Mac.getInstance("HmacSHA256");
     mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
@@ -66,7 +66,7 @@ public class Lanewise {
     return "sha256=" + HexFormat.of().formatHex(mac.doFinal(body));
   }
 
-  /** The answer to a request, sent again after 429, 503 and a cut connection: an update is safe to repeat as it is. */
+  /** Sends a request, with retries after 429, 503 and a lost connection. An unchanged update is safe to repeat. */
   private static String send(HttpRequest.Builder builder) throws Exception {
     HttpRequest request = builder.timeout(Duration.ofSeconds(15)).build();
     for (int attempt = 1; ; attempt++) {
@@ -97,7 +97,7 @@ public class Lanewise {
     return token == null ? request : request.header("Authorization", "Bearer " + token);
   }
 
-  /** One text member of a flat JSON answer; with a JSON library at hand, use that. */
+  /** One text member of a flat JSON response. Use a JSON library if you have one. */
   private static String member(String json, String name) {
     Matcher found = Pattern.compile("\"" + name + "\":\"([^\"]*)\"").matcher(json);
     if (!found.find()) throw new IllegalStateException("The answer has no " + name + ".");

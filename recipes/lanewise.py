@@ -1,7 +1,7 @@
-"""From a sign-in to a booked margin with Python's standard library alone. See docs/recipes.md.
+"""From sign-in to a booked margin, with only Python's standard library. See docs/recipes.md.
 
-LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: where, and who signs in (an admin or owner)
-LANEWISE_LANE_REF: the lane that was booked
+LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
+LANEWISE_LANE_REF: the booked lane
 """
 
 import hashlib
@@ -17,13 +17,13 @@ import urllib.request
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """HMAC-SHA256 of the time, a dot and the very bytes that are sent; the whole secret is the key, as text."""
+    """HMAC-SHA256 of the time, a dot and exactly the bytes that are sent. The key is the complete secret as text."""
     digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
     return "sha256=" + digest.hexdigest()
 
 
 def call(method, path, token=None, body=None, headers=None, tries=5):
-    """One call, sent again after 429, 503 and a cut connection. `body` is bytes, and is sent as it is."""
+    """One call, with retries after 429, 503 and a lost connection. `body` is bytes and is sent unchanged."""
     request = urllib.request.Request(os.environ["LANEWISE_URL"] + path, data=body, method=method, headers=headers or {})
     if token is not None:
         request.add_header("Authorization", "Bearer " + token)
@@ -45,7 +45,7 @@ def call(method, path, token=None, body=None, headers=None, tries=5):
 
 
 def shipment_update(token, secret, update):
-    # Serialised once: these bytes are signed, and these bytes are sent, also when they are sent again.
+    # Serialized once: the same bytes are signed, sent, and sent again in retries.
     body = json.dumps(update).encode()
     timestamp = str(int(time.time()))
     signed = {"X-Service-Timestamp": timestamp, "X-Service-Signature": signature(secret, timestamp, body)}
@@ -53,19 +53,19 @@ def shipment_update(token, secret, update):
 
 
 def main():
-    # 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
+    # 1. An admin signs in and creates the two credentials. Only these responses have the plaintext.
     who = {"email": os.environ["LANEWISE_EMAIL"], "password": os.environ["LANEWISE_PASSWORD"]}
     session = call("POST", "/api/auth/sign-in", body=json.dumps(who).encode())["token"]
-    # The time makes the name new at every run: a brokerage can have two live secrets of one name, not three.
+    # The time makes the name unique: a brokerage can have at most two live secrets with the same name.
     name = json.dumps({"name": f"Python recipe {time.time():.3f}"}).encode()
     token = call("POST", "/api/integrations/tokens", session, name)["token"]
     secret = call("POST", "/api/integrations/secrets", session, name)["secret"]
 
-    # 2. What was booked, signed.
+    # 2. A signed update of the booking.
     booking = {"lane_ref": os.environ["LANEWISE_LANE_REF"], "customer_rate": 2150, "truck_cost": 1820.5}
     print(json.dumps(shipment_update(token, secret, booking)))
 
-    # 3. What a rate is worth on the lane, and what is known about it. Keep these answers: 5 and 15 minutes.
+    # 3. Pricing advice and insight for the lane. Cache the responses for 5 and 15 minutes.
     lane = {"origin": "Dallas, TX", "destination": "Atlanta, GA", "equipment": "V"}
     offer = urllib.parse.urlencode({**lane, "proposed_rate": 2150})
     print(json.dumps(call("GET", "/api/integrations/insights/markup?" + offer, token)))
@@ -74,7 +74,7 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["sign"]:
-        # "lanewise.py sign TIME FILE ..." prints signatures alone, to be compared with the known answers.
+        # "lanewise.py sign TIME FILE ..." only prints signatures, to compare them with the test vectors.
         for at, file in zip(sys.argv[2::2], sys.argv[3::2]):
             with open(file, "rb") as body_file:
                 print(signature(os.environ["LANEWISE_SECRET"], at, body_file.read()))

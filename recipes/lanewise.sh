@@ -1,36 +1,36 @@
 #!/usr/bin/env bash
-# From a sign-in to a booked margin with curl and openssl. See docs/recipes.md.
-#   LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: where, and who signs in (an admin or owner)
-#   LANEWISE_LANE_REF: the lane that was booked
-# (A password with a quote or a backslash in it needs a JSON tool such as jq.)
+# From sign-in to a booked margin, with curl and openssl. See docs/recipes.md.
+#   LANEWISE_URL, LANEWISE_EMAIL, LANEWISE_PASSWORD: the service, and the sign-in of an admin or owner
+#   LANEWISE_LANE_REF: the booked lane
+# (A password that contains a quote or a backslash requires a JSON tool such as jq.)
 set -euo pipefail
 
-# The signature of the file $2 at the time $1: the bytes are read as they are and serialised by nobody.
+# The signature of the file $2 at the time $1, over the unchanged bytes of the file.
 sign() {
   { printf '%s.' "$1"; cat "$2"; } | openssl dgst -sha256 -hmac "$LANEWISE_SECRET" | sed 's/^.*= /sha256=/'
 }
 
-# "lanewise.sh sign TIME FILE ..." prints signatures alone, to be compared with the known answers.
+# "lanewise.sh sign TIME FILE ..." only prints signatures, to compare them with the test vectors.
 if [ "${1:-}" = sign ]; then
   shift
   while [ $# -gt 0 ]; do sign "$1" "$2"; shift 2; done
   exit
 fi
 
-# One member of a flat JSON answer.
+# Extracts one member of a flat JSON response.
 member() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
-# --fail-with-body: a refusal is printed, and ends the script. --retry sends again after 429, 503 and a cut connection.
+# --fail-with-body prints an error response and ends the script. --retry retries after 429, 503 and a lost connection.
 call() { curl -sS --fail-with-body --retry 4 --retry-connrefused "$@"; }
 post() { call -H 'Content-Type: application/json' -H "Authorization: Bearer $1" --data-binary "$3" "$LANEWISE_URL$2"; }
 
-# 1. An admin signs in, and makes the two credentials. Their plaintext is in these answers only: keep them in a vault.
+# 1. An admin signs in and creates the two credentials. Only these responses have the plaintext.
 session=$(post '' /api/auth/sign-in "{\"email\":\"$LANEWISE_EMAIL\",\"password\":\"$LANEWISE_PASSWORD\"}" | member token)
-# The time and the process make the name new at every run: a brokerage can have two live secrets of one name, not three.
+# The time and the process id make the name unique: a brokerage can have at most two live secrets with the same name.
 name="{\"name\":\"curl recipe $(date +%s) $$\"}"
 token=$(post "$session" /api/integrations/tokens "$name" | member token)
 LANEWISE_SECRET=$(post "$session" /api/integrations/secrets "$name" | member secret)
 
-# 2. What was booked, signed. The file holds the bytes that are signed, and curl sends these very bytes.
+# 2. A signed update of the booking. The file contains the signed bytes, and curl sends exactly these bytes.
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 printf '%s' "{\"lane_ref\":\"$LANEWISE_LANE_REF\",\"customer_rate\":2150,\"truck_cost\":1820.50}" > "$body"
@@ -43,7 +43,7 @@ call "$LANEWISE_URL/api/integrations/tms/shipment-update" \
   --data-binary "@$body"
 echo
 
-# 3. What a rate is worth on the lane, and what is known about it. Keep these answers: 5 and 15 minutes.
+# 3. Pricing advice and insight for the lane. Cache the responses for 5 and 15 minutes.
 lane=(--data-urlencode 'origin=Dallas, TX' --data-urlencode 'destination=Atlanta, GA' --data-urlencode 'equipment=V')
 call -G -H "Authorization: Bearer $token" "${lane[@]}" --data-urlencode 'proposed_rate=2150' "$LANEWISE_URL/api/integrations/insights/markup"
 echo

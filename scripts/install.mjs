@@ -1,6 +1,6 @@
-// Makes sure that node_modules holds what package-lock.json says, Node 24 and PostgreSQL among it. Runs before the
-// other npm scripts, on whatever Node the machine has (20 or newer), so it is plain JavaScript without packages.
-// When everything is there it is done in a few milliseconds.
+// Ensures that node_modules matches package-lock.json, including Node 24 and PostgreSQL. Runs before the other npm
+// scripts on the machine's own Node (20 or newer), so it is plain JavaScript without packages. If nothing is missing,
+// it takes a few milliseconds.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
@@ -12,13 +12,13 @@ const nodeWanted = 24
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const note = join(modules, '.lanewise-install')
-// npm writes this list of what it installed at the very end, so an interrupted install has none.
+// npm writes this list of installed packages at the end of an install, so an interrupted install has no list.
 const npmsList = join(modules, '.package-lock.json')
 const ownNode = join(modules, '.bin', 'node')
 const lock = join(root, '.install-lock')
-// A lock that was not touched for this long belongs to a run that was killed: the holder touches it every 2 s.
+// A lock that was not touched for this long is stale: its holder, which touches it every 2 s, was killed.
 const staleMilliseconds = 15_000
-// A machine without a network should hear of it within half a minute.
+// Limits npm's retries, so that a machine without a network gets an error within half a minute.
 const quickTries = ['--fetch-retries=2', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000']
 const networkCodes =
   /^(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET|EPROTO|EIDLETIMEOUT)/
@@ -36,11 +36,13 @@ try {
 
 function refuseStrangeMachines() {
   if (major(process.version) < 20) {
-    throw new Refusal(`Node ${process.version} is too old to install with: Node 20 or newer is needed.`)
+    throw new Refusal(
+      `Node ${process.version} is too old for the installation. Node 20 or newer is required.`,
+    )
   }
   if (process.platform === 'linux' && !existsSync(note) && isMusl()) {
     throw new Refusal(
-      'Node 24 and PostgreSQL come built for glibc, and this Linux (Alpine?) uses musl: use a Debian-like system.',
+      'The Node 24 and PostgreSQL packages require glibc, but this Linux (Alpine?) uses musl. Use a Debian-based system.',
     )
   }
 }
@@ -54,7 +56,10 @@ function major(version) {
   return Number(version.replace(/^v/, '').split('.')[0])
 }
 
-/** True when the note of an earlier run fits; a note is also made for a node_modules that npm itself made right. */
+/**
+ * Whether the note of an earlier run is current. If npm itself installed the packages correctly, the note is written
+ * now.
+ */
 function isInstalled() {
   try {
     if (readFileSync(note, 'utf8') === fingerprint() && nodeIsThere()) return true
@@ -67,7 +72,7 @@ function isInstalled() {
   return true
 }
 
-/** Changes with the lock file, with the packages that package.json asks for, and with every run of npm. */
+/** A hash that changes with the lock file, with the dependencies in package.json, and with every run of npm. */
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -87,7 +92,7 @@ function nodeIsThere() {
   return existsSync(ownNode) || major(process.version) >= nodeWanted
 }
 
-/** What package.json asks for, and what the lock file makes of it. */
+/** The dependencies in package.json, and the resolved packages in the lock file. */
 function readRequest() {
   const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const { packages: wanted } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
@@ -106,7 +111,7 @@ function npmInstalledTheLock() {
   return agree(asked, wanted) && firstDifference() === undefined
 }
 
-/** Compares npm's list with the lock file: packages for other systems may be missing, all others may not. */
+/** The first difference between npm's list and the lock file. Optional packages for other systems may be missing. */
 function firstDifference() {
   const { wanted } = readRequest()
   const { packages: found } = JSON.parse(readFileSync(npmsList, 'utf8'))
@@ -133,7 +138,9 @@ function isForThisMachine({ os, cpu, libc }) {
   return allows(os, process.platform) && allows(cpu, process.arch) && allows(libc, 'glibc')
 }
 
-/** Two installs on one clone would delete each other's files, so the second waits and then finds the work done. */
+/**
+ * Installs under a lock. Concurrent installs would delete each other's files, so the second one waits and then skips.
+ */
 async function installOnce() {
   await takeLock()
   const heartbeat = setInterval(() => touchLock(), 2_000)
@@ -154,17 +161,17 @@ async function takeLock() {
   for (;;) {
     try {
       writeFileSync(lock, mine, { flag: 'wx' })
-      // Whoever found the same stale lock may just have removed ours in its place: look again a little later.
+      // Another process that found the same stale lock may have removed the new lock, so check again after a delay.
       await delay(100)
       if (existsSync(lock) && readFileSync(lock, 'utf8') === mine) return
     } catch (error) {
       if (error.code !== 'EEXIST' && error.code !== 'ENOENT') {
-        throw new Refusal(`cannot write to ${root} (${error.code}), so nothing can be installed there.`)
+        throw new Refusal(`cannot install: no write access to ${root} (${error.code}).`)
       }
     }
     const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
     if (Date.now() - touched > staleMilliseconds) rmSync(lock, { force: true })
-    if (!told) say('another install of this clone is running: waiting for it')
+    if (!told) say('waiting for another install of this clone')
     told = true
     await delay(300)
   }
@@ -174,16 +181,16 @@ function touchLock() {
   try {
     utimesSync(lock, new Date(), new Date())
   } catch {
-    // Removed by hand: nothing to keep alive.
+    // The lock was removed manually.
   }
 }
 
-/** An empty node_modules, and nothing but what the lock file pins. */
+/** Installs exactly the packages in the lock file into an empty node_modules. */
 async function install() {
   await refuseWithoutRegistry(Object.entries(readRequest().asked.devDependencies)[0])
-  // Gone first, so that an interrupted install leaves nothing that looks like a whole one.
+  // Removed first, so that an interrupted install does not look complete.
   for (const path of [note, npmsList]) rmSync(path, { force: true })
-  say('installing packages from the npm registry (some 800 MB on disk; needed once) ...')
+  say('installing packages from the npm registry (about 800 MB on disk; only once) ...')
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1_000)
   const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 10_000)
@@ -196,7 +203,7 @@ async function install() {
   say(`installed in ${seconds()} s`)
 }
 
-/** Asks for one small page first: without a network npm tries each of some 300 packages before it gives up. */
+/** Tests the registry with one small request. Without a network, npm would try each of about 300 packages. */
 async function refuseWithoutRegistry([name, version]) {
   const { code, output } = await runNpm(
     ['view', `${name}@${version}`, 'version', '--fetch-timeout=15000'],
@@ -207,9 +214,7 @@ async function refuseWithoutRegistry([name, version]) {
   }
 }
 
-/**
- * Runs the npm that runs us, on the machine's Node and not on the one in node_modules: npm ci deletes that one.
- */
+/** Runs the current npm on the machine's Node, not on the Node in node_modules, because `npm ci` deletes the latter. */
 function runNpm(...options) {
   const { npm_execpath: npm, npm_node_execpath: node, PATH = '' } = process.env
   const path = PATH.split(delimiter).filter((folder) => !folder.startsWith(modules + sep))
@@ -231,7 +236,7 @@ function runNpm(...options) {
   })
 }
 
-/** One line out of npm's many: the cause in plain words where it is a known one. */
+/** Reduces npm's output to one line, with an explanation for known errors. */
 function explain(output) {
   const code = errorCode(output)
   if (networkCodes.test(code ?? '')) {
@@ -247,14 +252,14 @@ function errorCode(output) {
   return /^npm (?:error|ERR!) code (\S+)$/m.exec(output)?.[1]
 }
 
-/** On Linux Node 24 comes with the packages; elsewhere the machine's own must do. */
+/** On Linux, the packages include Node 24. On other systems the machine's own Node must be new enough. */
 function checkNode() {
   const version = existsSync(ownNode)
-    ? spawnSync(ownNode, ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'one that does not start'
+    ? spawnSync(ownNode, ['--version'], { encoding: 'utf8' }).stdout?.trim() || 'a Node that does not start'
     : process.version
   if (major(version) >= nodeWanted) return
   throw new Refusal(
-    `Node ${nodeWanted} or newer is needed, and here is ${version}: install Node ${nodeWanted} and run this again.`,
+    `Node ${nodeWanted} or newer is required, but this is ${version}. Install Node ${nodeWanted} and run this again.`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** One line of the evaluation's table: what was measured, what it must be, and what it was. */
+/** One row of the evaluation table: a measure, its value and its acceptance limits. */
 export interface Bar {
   readonly check: string
   readonly measure: string
@@ -14,7 +14,7 @@ export function passes(bar: Bar): boolean {
   )
 }
 
-/** The bar in words. @example limitOf({ check: '', measure: '', value: 1, most: 2 }) // 'at most 2' */
+/** The acceptance limits in words. @example limitOf({ check: '', measure: '', value: 1, most: 2 }) // 'at most 2' */
 export function limitOf(bar: Bar): string {
   if (bar.least !== undefined && bar.most !== undefined) return `${bar.least} to ${bar.most}`
   return bar.least === undefined ? `at most ${bar.most}` : `at least ${bar.least}`

@@ -8,8 +8,8 @@ const PRICE_MIN = 50
 const PRICE_MAX = 3000
 
 /**
- * A file of dated business quotes of a metal trader, read as if it were freight: a lane is product x country, its wider
- * scope the country. Undecided quotes count for the reference rate only. null where the file is absent.
+ * Reads dated business quotes of a metal trader as if they were freight quotes: a lane is product x country, and its
+ * wider scope is the country. Undecided quotes affect only the reference rate. Null if the file is missing.
  */
 export function readCopper(folder: string): LaneQuote[] | null {
   const path = join(folder, 'copper_quotes.csv.gz')

@@ -6,7 +6,9 @@ import type { Truckload } from './loadsmart.ts'
 const DAY = 86_400_000
 const WARM_UP_DAYS = 30
 
-/** A load's cost forecast from the loads of earlier days, and what came of it. */
+/**
+ * The errors of a load's cost forecast, which uses only loads of earlier days. Errors are shares of the actual cost.
+ */
 export interface CostForecast {
   readonly error: number
   readonly errorByRatePerMile: number
@@ -20,7 +22,10 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
-/** Walks the loads day by day from day 30: model, and two simpler rules (median rate per mile; the bare curve). */
+/**
+ * Forecasts each load's cost, day by day from day 30, by the model and by two baselines: median rate per mile, and
+ * curve only.
+ */
 export function forecastCosts(loads: readonly Truckload[], onDay?: (day: number) => void): CostForecast[] {
   const days = new Map<number, Truckload[]>()
   for (const load of loads) days.set(dayOf(load.at), [...(days.get(dayOf(load.at)) ?? []), load])

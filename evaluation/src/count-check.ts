@@ -7,7 +7,7 @@ import { normal } from './simulation.ts'
 const LANES = 1000
 const PRICES = 200
 
-/** How often the default count rises with the price, over 1,000 random lanes and 200 rising prices each. */
+/** How often the default win probability rises with the price, over 1,000 random lanes with 200 rising prices each. */
 export function countRises(seed: number): number {
   const random = seededNumbers(seed)
   let rises = 0

@@ -19,8 +19,8 @@ import { type Coverage, simulateCoverage } from './simulation.ts'
 const WARM_UP_DAYS = 30
 const TENANTS = 80
 const SEED = 20_260_101
-/** The one bar that decides the exit code: a model worse than this baseline is not worth its trouble. */
-const WORSE_THAN_LANE_RATE = 'Brier less the lane rate'
+/** The only measure that decides the exit code: a model that is worse than this baseline is useless. */
+const WORSE_THAN_LANE_RATE = 'Brier minus the lane rate'
 const root = resolve(import.meta.dirname, '../..')
 
 function withProgress<T>(name: string, total: number, work: (done: (n: number) => void) => T): T {
@@ -55,7 +55,7 @@ function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'mo
     )
   const model = run('Win probability  ', quotes)
   const priceless = run(
-    'The same, no price',
+    'Without price     ',
     quotes.map((quote) => ({ ...quote, rateCents: 100_000 })),
   )
   const baselines = forecastByBaselines(quotes, WARM_UP_DAYS)
@@ -64,8 +64,8 @@ function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'mo
     { name: 'the model without price (x = 0)', quality: quality(priceless) },
     { name: 'lane win rate, half-life 60 days', quality: quality(baselines.laneRate) },
     { name: 'overall win rate', quality: quality(baselines.overall) },
-    { name: 'count at or below the rate (default field), 90 days', quality: quality(baselines.atOrBelow) },
-    { name: 'literal formula, 90 days', quality: quality(baselines.literal) },
+    { name: 'at_or_below win probability (default), 90 days', quality: quality(baselines.atOrBelow) },
+    { name: 'literal win probability, 90 days', quality: quality(baselines.literal) },
   ]
   const [found, withoutPrice, laneRate] = models.map(({ quality: measured }) => measured)
   if (!found || !withoutPrice || !laneRate) throw new Error('no forecasts')
@@ -78,7 +78,7 @@ function evaluateWins(quotes: readonly LaneQuote[]): Pick<Findings, 'bars' | 'mo
     { check, measure: 'calibration error', value: found.calibrationError, most: 0.035 },
     {
       check,
-      measure: 'Brier less the model without price',
+      measure: 'Brier minus the model without price',
       value: found.brier - withoutPrice.brier,
       most: -0.003,
     },
@@ -94,31 +94,31 @@ function signalBars(quotes: readonly LaneQuote[]): Bar[] {
     (of(high)?.winRate ?? Number.NaN) - (of(low)?.winRate ?? Number.NaN)
   const check = 'copper, signals'
   return [
-    { check, measure: 'next month, strong less weak', value: gap('strong', 'weak'), least: 0.2 },
-    { check, measure: 'next month, heating less cooling', value: gap('heating', 'cooling'), least: 0.04 },
+    { check, measure: 'next month, strong minus weak', value: gap('strong', 'weak'), least: 0.2 },
+    { check, measure: 'next month, heating minus cooling', value: gap('heating', 'cooling'), least: 0.04 },
     {
       check,
-      measure: 'next month, aligned less misaligned',
+      measure: 'next month, aligned minus misaligned',
       value: gap('aligned', 'misaligned'),
       least: 0.15,
     },
     {
       check,
-      measure: 'sd of reliable over sd of erratic',
+      measure: 'sd of reliable / sd of erratic',
       value: (of('reliable')?.spread ?? Number.NaN) / (of('erratic')?.spread ?? Number.NaN),
       most: 0.75,
     },
-    { check, measure: 'opposite flips by one more quote', value: oppositeFlips, most: 0.005 },
+    { check, measure: 'share of signals reversed by one more quote', value: oppositeFlips, most: 0.005 },
   ]
 }
 
 function simulationBars(coverage: readonly Coverage[]): Bar[] {
   const check = 'simulation'
   return coverage.flatMap((row) => [
-    { check, measure: `80 % interval holds, n = ${row.decided}`, value: row.within80, least: 0.79 },
-    { check, measure: `95 % interval holds, n = ${row.decided}`, value: row.within95, least: 0.94 },
+    { check, measure: `80 % interval coverage, n = ${row.decided}`, value: row.within80, least: 0.79 },
+    { check, measure: `95 % interval coverage, n = ${row.decided}`, value: row.within95, least: 0.94 },
     ...(row.decided === 15
-      ? [{ check, measure: 'width of 95 %, n = 15', value: row.width95, most: 0.45 }]
+      ? [{ check, measure: 'width of 95 % interval, n = 15', value: row.width95, most: 0.45 }]
       : []),
   ])
 }
@@ -140,7 +140,7 @@ function evaluateCosts(loads: readonly Truckload[]): Pick<Findings, 'bars' | 'co
       { check, measure: 'median error, 5 to 14 own loads', value: some(5, 14).median, most: 0.085 },
       {
         check,
-        measure: '80 % range holds the cost',
+        measure: '80 % range coverage',
         value: forecasts.filter(({ within80 }) => within80).length / forecasts.length,
         least: 0.75,
         most: 0.85,
@@ -173,7 +173,7 @@ function print(findings: Findings): void {
       check: bar.check,
       measure: bar.measure,
       value: Number(bar.value.toFixed(4)),
-      bar: limitOf(bar),
+      limit: limitOf(bar),
       result: passes(bar) ? 'pass' : 'FAIL',
     })),
   )
@@ -185,12 +185,12 @@ function print(findings: Findings): void {
       ]),
     )
   if (findings.models.length > 0) {
-    console.log('Win probability against the baselines (an outcome counts as known the day after its quote):')
+    console.log('Win probability against the baselines (outcomes are known one day after the quote):')
     console.table(findings.models.map(({ name, quality: found }) => ({ name, ...rounded(found) })))
     console.log('Reliability of the calibrated model:')
     console.table(findings.reliability.map(rounded))
   }
-  console.log('Simulated lanes, quotes of the last 14 days, and over 90 days:')
+  console.log('Simulated lanes, with quotes of the last 14 days and of the last 90 days:')
   console.table([...findings.coverage, ...findings.coverageAged].map(rounded))
   if (findings.cost.length > 0) {
     console.log('Carrier cost:')
@@ -216,7 +216,7 @@ function evaluate(folder: string): Findings {
   const coverageAged = simulate('Simulation, 90 d  ', 90)
   const costs = loads ? evaluateCosts(loads) : { bars: [], cost: [] }
   const counts: Bar = {
-    check: 'default count field',
+    check: 'default win probability',
     measure: 'rises with price',
     value: countRises(SEED),
     most: 0,

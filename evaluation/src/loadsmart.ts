@@ -5,7 +5,7 @@ import Papa from 'papaparse'
 import type { CostSeen } from '#engine/estimate/expected-cost.ts'
 import { freightLane } from '#engine/estimate/lane-identity.ts'
 
-/** Miles this file writes where it knows none. */
+/** The placeholder for unknown miles in the file. */
 const PLACEHOLDER_MILES = 140
 const COST_MIN = 100
 const MILES_MIN = 5
@@ -29,7 +29,10 @@ export interface Truckload extends CostSeen {
   readonly placeholderMiles: boolean
 }
 
-/** The truckloads with a cost of at least $100 and at least 5 miles, oldest booking first; null where the file is absent. */
+/**
+ * The truckloads with a cost of at least $100 and at least 5 miles, oldest booking first. Null if the file is
+ * missing.
+ */
 export function readTruckloads(folder: string): Truckload[] | null {
   const path = join(folder, 'loadsmart_truckloads_2017.csv.gz')
   if (!existsSync(path)) return null

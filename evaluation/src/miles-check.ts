@@ -3,7 +3,7 @@ import { readPlace } from '#engine/place.ts'
 import { locate } from '#geography/locate.ts'
 import type { Truckload } from './loadsmart.ts'
 
-/** How far estimated road miles are from the miles a lane's loads were billed at. */
+/** The errors of estimated road miles, compared with the billed miles of each lane. */
 export interface MilesCheck {
   readonly lanes: number
   readonly notLocated: number
@@ -11,7 +11,7 @@ export interface MilesCheck {
   readonly within10: number
 }
 
-/** Compares the estimate with the mean billed miles of every lane whose places are known; placeholders are left out. */
+/** Compares the estimate with the mean billed miles of each lane with known places. Placeholders are excluded. */
 export function checkMiles(loads: readonly Truckload[]): MilesCheck {
   const lanes = new Map<string, { load: Truckload; miles: number[] }>()
   for (const load of loads) {

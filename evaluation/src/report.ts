@@ -2,7 +2,7 @@ import type { Quality, ReliabilityRow } from '#engine/backtest/measures.ts'
 import { type Bar, limitOf, passes } from './bar.ts'
 import type { Coverage } from './simulation.ts'
 
-/** Everything the evaluation found; parts are null where their data file was absent. */
+/** The results of the evaluation. Parts whose data file is missing are empty. */
 export interface Findings {
   readonly bars: readonly Bar[]
   readonly skipped: readonly string[]
@@ -63,7 +63,7 @@ function reliabilityPlot(rows: readonly ReliabilityRow[]): string {
     .map((row) => `<circle cx="${across(row.forecast)}" cy="${up(row.came)}" r="4" class="dot"/>`)
     .join('')
   return frame(
-    'Forecast against what came',
+    'Forecast and actual share won',
     'forecast',
     'share won',
     `${line}<path d="${path}" class="line"/>${dots}`,
@@ -83,12 +83,7 @@ function coveragePlot(coverage: readonly Coverage[]): string {
     .join('')
   const mark = (value: number) =>
     `<line x1="${across(0)}" y1="${up(value)}" x2="${across(1)}" y2="${up(value)}" class="even"/>`
-  return frame(
-    'Intervals that held the truth',
-    'decided quotes on the lane',
-    'share',
-    bars + mark(0.8) + mark(0.95),
-  )
+  return frame('Interval coverage', 'decided quotes on the lane', 'share', bars + mark(0.8) + mark(0.95))
 }
 
 const STYLE = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2733}
@@ -97,17 +92,17 @@ svg text{font-size:11px;fill:#43525f}.title{font-size:13px;font-weight:600}.fram
 .even{stroke:#8a98a5;stroke-dasharray:4 3}.line{fill:none;stroke:#1f6feb;stroke-width:2}.dot{fill:#1f6feb}
 .bar80{fill:#79b0f5}.bar95{fill:#1f6feb}.inside{fill:#fff}`
 
-/** The findings as one HTML page that asks nothing of the network. */
+/** The results as one HTML page without external resources. */
 export function htmlReport(findings: Findings): string {
   const digits = (value: number) => value.toFixed(4)
   const parts = [
     '<h1>Evaluation</h1>',
-    '<p>Every forecast was made from earlier days only; an outcome counts as known the day after its quote. With a longer delay ' +
-      'the gain over the baselines shrinks.</p>',
+    '<p>Every forecast uses only earlier days; outcomes are known one day after the quote. With a longer delay, ' +
+      'the improvement over the baselines is smaller.</p>',
     ...findings.skipped.map((text) => `<p><strong>Skipped:</strong> ${escaped(text)}</p>`),
-    '<h2>Bars</h2>',
+    '<h2>Measures and limits</h2>',
     table(
-      ['check', 'measure', 'value', 'bar', 'result'],
+      ['check', 'measure', 'value', 'limit', 'result'],
       findings.bars.map((bar) => [
         bar.check,
         bar.measure,
@@ -133,7 +128,7 @@ export function htmlReport(findings: Findings): string {
     coveragePlot(findings.coverage),
     '<h2>Simulated lanes, quotes of the last 14 days</h2>',
     coverageTable(findings.coverage),
-    '<h2>The same with quotes spread over 90 days</h2>',
+    '<h2>Simulated lanes, quotes of the last 90 days</h2>',
     coverageTable(findings.coverageAged),
     findings.cost.length > 0 ? '<h2>Carrier cost</h2>' : '',
     findings.cost.length > 0
@@ -148,7 +143,7 @@ export function htmlReport(findings: Findings): string {
 
 function coverageTable(coverage: readonly Coverage[]): string {
   return table(
-    ['decided', 'offers', '80 % holds', '95 % holds', 'width 80 %', 'width 95 %', 'mean error'],
+    ['decided', 'offers', '80 % coverage', '95 % coverage', 'width 80 %', 'width 95 %', 'mean error'],
     coverage.map((row) => [
       String(row.decided),
       String(row.offers),

@@ -8,8 +8,8 @@ const DAYS = 90
 const WARM_UP_DAYS = 30
 
 /**
- * The model against its baselines on simulated brokers, walked forward day by day: small enough for every test run, and
- * the same for everybody.
+ * Compares the model with the lane win rate on simulated brokers, day by day. Small enough for every test run, and
+ * deterministic.
  */
 export function evaluateSample(options: { tenants: number; seed: number }): {
   model: Quality

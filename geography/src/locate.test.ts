@@ -9,7 +9,7 @@ function at(text: string): LocatedPlace | null {
   return place && locate(place)
 }
 
-/** Other spellings and the city each means, as people write them. */
+/** Alternative spellings in use, each with the city it means. */
 const aliases = readFileSync(new URL('alias-spellings.tsv', import.meta.url), 'utf8')
   .trim()
   .split('\n')
@@ -18,20 +18,20 @@ const aliases = readFileSync(new URL('alias-spellings.tsv', import.meta.url), 'u
   .map(([written = '', means = '']) => ({ written, means }))
 
 describe('other spellings', () => {
-  test('the table has at least 500 of them', () => {
+  test('the table has at least 500 spellings', () => {
     expect(aliases.length).toBeGreaterThanOrEqual(500)
   })
 
-  test('every city they mean is known', () => {
+  test('every city in the table is known', () => {
     expect(aliases.filter(({ means }) => at(means) === null)).toEqual([])
   })
 
-  test('99 in a hundred are found', () => {
+  test('99 % are found', () => {
     const unknown = aliases.filter(({ written }) => at(written) === null)
     expect(unknown.length / aliases.length, JSON.stringify(unknown)).toBeLessThanOrEqual(0.01)
   })
 
-  test('none is taken for another city', () => {
+  test('none is mistaken for another city', () => {
     const wrong = aliases.filter(({ written, means }) => at(written) && at(written)?.key !== at(means)?.key)
     expect(wrong).toEqual([])
   })
@@ -55,7 +55,7 @@ describe('never another city', () => {
     'X, TX',
     'constructor, TX',
     'toString hts, TX',
-  ])('%s is not known', (text) => {
+  ])('%s is unknown', (text) => {
     expect(at(text)).toBeNull()
   })
 
@@ -76,11 +76,11 @@ describe('never another city', () => {
     expect(at(one)?.key).not.toBe(at(other)?.key)
   })
 
-  test('two letters shared by two states of Mexico choose neither when both have the city', () => {
+  test('a code shared by two Mexican states matches neither if both have the city', () => {
     expect(at('Juarez, CH')).toBeNull()
   })
 
-  test('two letters shared with the United States or Canada mean these where they have the city', () => {
+  test('a code shared with the US or Canada means the US or Canadian state if it has the city', () => {
     expect(at('Victoria, BC')?.country).toBe('CA')
     expect(at('Denver, CO')?.country).toBe('US')
     expect(at('Torreon, CO')).toMatchObject({ country: 'MX', state: 'COA' })
@@ -92,7 +92,7 @@ test('a located place has its position, postal area, market and region', () => {
     city: 'St. Louis',
     zip3: '631',
     region: 'US-PL',
-    // Lanes that are stored keep the names of their markets.
+    // Stored lanes contain market names, so these must not change.
     market: 'Saint Louis, MO',
   })
   expect(at('Montreal, QC')).toMatchObject({ country: 'CA', market: 'Montréal, QC', region: 'CA-CENTRAL' })
@@ -100,7 +100,7 @@ test('a located place has its position, postal area, market and region', () => {
   expect(at('McAllen, TX')?.city).toBe('McAllen')
 })
 
-test('neighbours share a market, and places a day apart do not', () => {
+test('neighboring places share a market, and places a day apart do not', () => {
   expect(at('Fort Worth, TX')?.market).toBe(at('Dallas, TX')?.market)
   expect(at('Ontario, CA')?.market).toBe(at('Los Angeles, CA')?.market)
   expect(at('Joliet, IL')?.market).toBe(at('Chicago, IL')?.market)
@@ -108,12 +108,12 @@ test('neighbours share a market, and places a day apart do not', () => {
   expect(at('Houston, TX')?.market).not.toBe(at('Dallas, TX')?.market)
 })
 
-test('a market stays on its side of a border', () => {
+test('a market does not cross a border', () => {
   expect(at('Windsor, ON')?.market).not.toBe(at('Detroit, MI')?.market)
   expect(at('Ciudad Juarez, CHH')?.market).not.toBe(at('El Paso, TX')?.market)
 })
 
-test('road miles between located cities are near what trucks drive', () => {
+test('road miles between located cities are close to driven miles', () => {
   const miles = (from: string, to: string) => {
     const [a, b] = [at(from), at(to)]
     return a && b ? roadMiles(a, b) : Number.NaN

@@ -6,27 +6,30 @@ import { marketOf, postalArea } from '#geography/markets.ts'
 import { placeCalled } from '#geography/other-names.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
-/** Where a place is. `key` and `state` are the known place's own, so that two spellings of one city agree on them. */
+/**
+ * The location of a place. `key` and `state` are those of the known place, so they are equal for all spellings of a
+ * city.
+ */
 export interface LocatedPlace extends Coordinates {
   readonly key: string
-  /** The city as people write it: `St. Louis`. */
+  /** The display name of the city: `St. Louis`. */
   readonly city: string
   readonly state: string
   readonly country: 'US' | 'CA' | 'MX'
-  /** `752`, in Canada `M5H`; null in Mexico and Puerto Rico. */
+  /** The postal area: `752`, in Canada `M5H`; null in Mexico and Puerto Rico. */
   readonly zip3: string | null
-  /** People; 0 where unknown. */
+  /** Population; 0 if unknown. */
   readonly population: number
-  /** The market, named by its principal city: `Dallas, TX`. */
+  /** The market, named after its principal city: `Dallas, TX`. */
   readonly market: string
   readonly region: string | null
 }
 
 /**
- * The known place that a lane's end names, or null when none or more than one does. Other spellings of the same name are
- * understood (see `placeCalled`), typing errors are not, and the state is never left for another: only where two letters
- * stand for a state of Mexico as well (CO, MI, MO, BC, NL, CH ...) does the city decide between countries, and the United
- * States and Canada come first.
+ * The known place for an origin or destination, or null if no place or more than one matches. Other spellings of a
+ * name are recognized (see `placeCalled`), but typing errors are not. The state is never changed. If a two-letter
+ * code also stands for a Mexican state (CO, MI, MO, BC, NL, CH ...), the city decides the country, with US and
+ * Canadian places first.
  *
  * @example locate(readPlace('saint louis, mo'))?.city // 'St. Louis'
  * @example locate(readPlace('Monterrey, NL'))?.state // 'NLE'

@@ -5,16 +5,20 @@ import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 /** Places within this many miles of a market's principal city belong to it. */
 export const marketMiles = 50
 
-/** A degree of latitude is about 69 miles: anything further north or south than this is out of a market's reach. */
+/**
+ * `marketMiles` in degrees of latitude, rounded up (a degree is about 69 miles). A fast filter before the exact
+ * distance.
+ */
 const marketLatitudeDegrees = marketMiles / 68
 
 let marketOfArea: ReadonlyMap<string, string> | undefined
-let principalsAbroad: readonly KnownPlace[] | undefined
+let nonZipPrincipals: readonly KnownPlace[] | undefined
 let prefixes: ReturnType<typeof readCanadianPrefixes> | undefined
 
 /**
  * The postal area of a place: the 3-digit ZIP area in the United States ("752"), the three-character prefix in Canada
- * ("M5H"); null in Mexico and Puerto Rico. A place the postal data do not name takes its nearest neighbour's area.
+ * ("M5H"); null in Mexico and Puerto Rico. A place that the postal data do not contain gets the area of the nearest
+ * postal place.
  */
 export function postalArea(place: KnownPlace): string | null {
   if (place.zip3 !== null) return place.zip3
@@ -28,12 +32,12 @@ export function postalArea(place: KnownPlace): string | null {
 }
 
 /**
- * The market a place belongs to, named by its principal city ("Dallas, TX").
+ * The market of a place, named after its principal city ("Dallas, TX").
  *
- * The United States are divided by 3-digit ZIP areas, each standing where its largest city is. From the largest city
- * down, an area within 50 miles of a principal city joins it (the largest such), any other becomes a market of its own. Places of Canada,
- * Mexico and Puerto Rico, where no such areas are at hand, are gathered round their principal cities in the same way.
- * A market never crosses a national border.
+ * US markets are groups of 3-digit ZIP areas, each located at its largest city. In order of city size, an area within
+ * 50 miles of a principal city joins the market of the largest such city; any other area becomes a new market. In
+ * Canada, Mexico and Puerto Rico, which have no such areas in the data, places are grouped around principal cities in
+ * the same way. A market never crosses a national border.
  */
 export function marketOf(place: KnownPlace): string {
   const area = place.country === 'US' ? postalArea(place) : null
@@ -41,8 +45,8 @@ export function marketOf(place: KnownPlace): string {
     marketOfArea ??= marketsOfAreas()
     return marketOfArea.get(area) ?? nameOf(place)
   }
-  principalsAbroad ??= choosePrincipals(gazetteer().byName.filter((each) => !hasZips(each)))
-  return nameOf(principalOf(place, principalsAbroad))
+  nonZipPrincipals ??= choosePrincipals(gazetteer().byName.filter((each) => !hasZips(each)))
+  return nameOf(principalOf(place, nonZipPrincipals))
 }
 
 function hasZips(place: KnownPlace): boolean {
@@ -62,12 +66,12 @@ function marketsOfAreas(): Map<string, string> {
   )
 }
 
-/** The largest principal city within reach: Joliet is Chicago's, though Kankakee is as near. */
+/** The largest principal city within 50 miles. Joliet belongs to Chicago, although Kankakee is equally near. */
 function principalOf(place: KnownPlace, principals: readonly KnownPlace[]): KnownPlace {
   return principals.find((each) => each.country === place.country && isNear(each, place)) ?? place
 }
 
-/** From the largest down: a city further than a market's reach from every principal city so far is one itself. */
+/** In order of size: a city more than 50 miles from all principal cities so far becomes a principal city. */
 function choosePrincipals(places: readonly KnownPlace[]): KnownPlace[] {
   const principals: KnownPlace[] = []
   for (const place of [...places].sort((a, b) => b.population - a.population || (a.key < b.key ? -1 : 1))) {

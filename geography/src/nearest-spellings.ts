@@ -5,16 +5,16 @@ import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { readAnyPlace } from '#geography/read-place.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
-/** How many spellings an error message can usefully carry. */
+/** Maximum number of suggestions in an error message. */
 const spellingsMax = 5
 
-/** No name is longer; more is not worth comparing. */
+/** Longer than any place name. The rest of a text is ignored. */
 const textLengthMax = 100
 
 /**
- * Known places spelled much like a text that names none, best first, for the answer that refuses it. A city of the same
- * state within a typing error or two comes first, then the same name in other states, then names further off. Empty where
- * nothing is near. The caller never takes one of these by itself.
+ * Known places with a spelling similar to a text that names no known place, best first, for error messages. Cities in
+ * the same state with one typing error come first, then the same name in other states, then names with more errors.
+ * Empty if there is none. Callers must not replace the text without confirmation.
  *
  * @example nearestSpellings('Dalas, TX')[0] // 'Dallas, TX'
  */
@@ -22,12 +22,12 @@ export function nearestSpellings(text: string): string[] {
   const short = text.slice(0, textLengthMax)
   const read = readAnyPlace(short)
   const place = 'value' in read ? read.value : null
-  // Behind a street there may be the place: "1 Main St, Dallas, TX 75201".
-  const located = (place && locate(place)) ?? placeBehindComma(short)
+  // The place may follow a street: "1 Main St, Dallas, TX 75201".
+  const located = (place && locate(place)) ?? placeAfterComma(short)
   return located ? [nameOf(located)] : placesNear(place?.city ?? short.split(',')[0] ?? '', place)
 }
 
-function placeBehindComma(text: string): LocatedPlace | null {
+function placeAfterComma(text: string): LocatedPlace | null {
   const [, behind] = /,(.+,.+)$/.exec(text) ?? []
   const read = behind === undefined ? null : readAnyPlace(behind)
   return read !== null && 'value' in read ? locate(read.value) : null
@@ -52,7 +52,7 @@ function placesNear(city: string, place: Place | null): string[] {
     .map(({ known }) => nameOf(known))
 }
 
-/** The same name in another state comes behind one typing error in this state, and before two. */
+/** The same name in another state ranks after one typing error in this state and before two. */
 const sameNameRank = 1.5
 
 function nameOf({ city, state }: Pick<KnownPlace, 'city' | 'state'>): string {

@@ -2,7 +2,10 @@ import { foldCity, readPlace } from '#engine/place.ts'
 import { airports, nicknames } from '#geography/freight-names.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 
-/** Short forms of words that end or open a city's name. Some stand for two words: the one that names a place counts. */
+/**
+ * Abbreviations of words in city names. If an abbreviation has two meanings, the one that names a known place is
+ * used.
+ */
 const longForms: Readonly<Record<string, readonly string[]>> = {
   bch: ['beach'],
   boro: ['borough'],
@@ -49,12 +52,12 @@ const longForms: Readonly<Record<string, readonly string[]>> = {
   vw: ['view'],
 }
 
-/** Kinds of municipality that are written behind or before a name without being part of it. */
-const municipalityBehind = / (charter township|township|borough|municipality)$/
-const municipalityBefore =
+/** Types of municipality that may follow or precede a name without being part of it. */
+const municipalitySuffix = / (charter township|township|borough|municipality)$/
+const municipalityPrefix =
   /^(charter township|township|borough|town|village|ville|municipality|municipio) (of|de) /
 
-/** What people call a city beside its name, where the state is written too. Names that need no state are in `nicknames`. */
+/** Nicknames of cities that require a state. Nicknames that need no state are in `nicknames`. */
 const calledByMany: readonly (readonly [string, string, string])[] = [
   ['Manhattan', 'NY', 'New York'],
   ['South SF', 'CA', 'South San Francisco'],
@@ -83,19 +86,19 @@ const calledByMany: readonly (readonly [string, string, string])[] = [
   ['General Escobedo', 'NLE', 'Ciudad General Escobedo'],
 ]
 
-/** Names of Mexican cities that go on with "de ..." only on paper; shorter names of smaller places stay as they are. */
+/** Mexican cities of this population are also known by their name without "de ...". */
 const shortenedPopulationMin = 100_000
-const neverAlone = /^(san|santa|santo|santiago|playa|ciudad|puerto|valle|villa|ojo|delegacion|colonia)$/
+const neverShortened = /^(san|santa|santo|santiago|playa|ciudad|puerto|valle|villa|ojo|delegacion|colonia)$/
 
-/** Folded other name and state -> the place's key. Two places of one other name: null, because neither may be guessed. */
+/** Maps an alternative normalized name and state to a place's key, or to null if two places share the name. */
 let otherNames: ReadonlyMap<string, string | null> | undefined
-let closedUp: ReadonlyMap<string, string | null> | undefined
+let keysWithoutSpaces: ReadonlyMap<string, string | null> | undefined
 
 /**
- * The place a folded city and a state name, by its name or by another spelling of the same name; null when no place or
- * more than one fits. Looked for in this order: the name itself; what people call it (NYC, Querétaro, Juarez for Ciudad
- * Juárez); short forms of words (Hts, Spgs, Twp, Pt); a kind of municipality left out (Hillsborough Township); spaces
- * (La Vergne, Lavergne). Nothing here corrects a typing error.
+ * The place with a normalized city name and a state, by its name or by another spelling of it. Null if no place or
+ * more than one matches. Tried in this order: the name itself; alternative names (NYC, Querétaro, Juarez for Ciudad
+ * Juárez); abbreviations (Hts, Spgs, Twp, Pt); the name without the type of municipality (Hillsborough Township); the
+ * name without spaces (La Vergne, Lavergne). Typing errors are not corrected.
  *
  * @example placeCalled('arlington hts', 'IL')?.city // 'Arlington Heights'
  */
@@ -113,8 +116,8 @@ export function placeCalled(folded: string, state: string): KnownPlace | null {
     const found = placesNamed(names, state)
     if (found.length > 0) return found.length === 1 ? (found[0] ?? null) : null
   }
-  closedUp ??= indexClosedUp()
-  const key = closedUp.get(`${closeUp(folded)}|${state}`)
+  keysWithoutSpaces ??= indexWithoutSpaces()
+  const key = keysWithoutSpaces.get(`${withoutSpaces(folded)}|${state}`)
   return key ? (byKey.get(key) ?? null) : null
 }
 
@@ -129,12 +132,12 @@ function placesNamed(names: readonly string[], state: string): KnownPlace[] {
   return [...found]
 }
 
-/** The name with its short forms written out, in every way they can be meant. The name as given comes first. */
+/** The name with abbreviations expanded in all possible ways. The unchanged name comes first. */
 function longerSpellings(folded: string): string[] {
   return folded.split(' ').reduce<string[]>(
     (spellings, word) => {
       const meant = [word, ...(Object.hasOwn(longForms, word) ? (longForms[word] ?? []) : [])]
-      // Three ambiguous words are more than any name has: the number of spellings stays small.
+      // Limits the number of spellings. No real name has three ambiguous words.
       const kept = spellings.length > 8 ? meant.slice(0, 1) : meant
       return spellings.flatMap((spelling) => kept.map((each) => (spelling ? `${spelling} ${each}` : each)))
     },
@@ -143,10 +146,10 @@ function longerSpellings(folded: string): string[] {
 }
 
 function withoutMunicipality(name: string): string {
-  return name.replace(municipalityBefore, '').replace(municipalityBehind, '')
+  return name.replace(municipalityPrefix, '').replace(municipalitySuffix, '')
 }
 
-function closeUp(name: string): string {
+function withoutSpaces(name: string): string {
   return name.replaceAll(' ', '')
 }
 
@@ -174,7 +177,7 @@ let placesNamedAlone: ReadonlyMap<string, KnownPlace> | undefined
 
 function namedAlone(): ReadonlyMap<string, KnownPlace> {
   const { byKey } = gazetteer()
-  // A nickname comes last: it wins over an airport of the same letters.
+  // Nicknames come last, so that they override airport codes with the same letters.
   placesNamedAlone ??= new Map(
     [...Object.entries(airports), ...Object.entries(nicknames)].flatMap(([called, text]) => {
       const place = byKey.get(readPlace(text)?.key ?? '')
@@ -185,7 +188,7 @@ function namedAlone(): ReadonlyMap<string, KnownPlace> {
 }
 
 /**
- * The place that a nickname or an airport code stands for without a state, or null.
+ * The place of a nickname or an airport code without a state, or null.
  *
  * @example placeNamedAlone('okc')?.city // 'Oklahoma City'
  */
@@ -193,22 +196,25 @@ export function placeNamedAlone(folded: string): KnownPlace | null {
   return namedAlone().get(folded) ?? null
 }
 
-/** With and without "Ciudad" and "Heroica", and without the honour behind: León de los Aldama is León. */
+/**
+ * Alternative names with and without "Ciudad" and "Heroica", and without an honorary suffix (León de los Aldama is
+ * León).
+ */
 function mexicanNames(place: KnownPlace): string[] {
   const plain = place.folded.replace(/^(ciudad|heroica) /, '')
   const short = plain.replace(/ (de|del) .*$/, '')
   const names = [plain, `ciudad ${plain}`]
   if (place.population >= shortenedPopulationMin) {
     names.push(`heroica ${plain}`)
-    if (!neverAlone.test(short)) names.push(short)
+    if (!neverShortened.test(short)) names.push(short)
   }
   return names.filter((name) => name !== place.folded && name !== '')
 }
 
-function indexClosedUp(): Map<string, string | null> {
+function indexWithoutSpaces(): Map<string, string | null> {
   const names = new Map<string, string | null>()
   for (const place of gazetteer().byName) {
-    const closed = `${closeUp(place.folded)}|${place.state}`
+    const closed = `${withoutSpaces(place.folded)}|${place.state}`
     names.set(closed, names.has(closed) ? null : place.key)
   }
   return names

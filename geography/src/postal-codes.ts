@@ -21,7 +21,7 @@ const forms = [
 ] as const
 
 /**
- * Takes the ZIP code or Canadian postal code from the end or the beginning of a text; null where there is none.
+ * Extracts a ZIP code or Canadian postal code from the end or the start of a text. Null if there is none.
  *
  * @example postalCodeIn('Dallas, TX 75201-1234') // { code: '75201', country: 'US', rest: 'Dallas, TX' }
  */
@@ -38,7 +38,7 @@ export function postalCodeIn(text: string): PostalCode | null {
 let placesOfZips: ReadonlyMap<string, KnownPlace> | undefined
 let prefixes: ReadonlyMap<string, PrefixRow> | undefined
 
-/** The place whose ZIP code it is, or null for one that the data do not have. */
+/** The place of a ZIP code, or null if the data do not contain it. */
 function placeOfZip(code: string): KnownPlace | null {
   if (placesOfZips === undefined) {
     const { byKey, zipsByState } = gazetteer()
@@ -54,7 +54,7 @@ function placeOfZip(code: string): KnownPlace | null {
   return placesOfZips.get(code) ?? null
 }
 
-/** Places further than this from the middle of a postal area only have the same name. */
+/** A place further than this from the center of a postal area is a different place with the same name. */
 const areaMiles = 40
 
 /** The province by the first letter of a postal code. X is both Nunavut and the Northwest Territories. */
@@ -79,8 +79,8 @@ const provinceOfLetter: Readonly<Record<string, string>> = {
 }
 
 /**
- * The city that the post names a Canadian area after: the longest run of words in the area's description that is a place
- * there. Null where none is, for instance in the country, where one prefix covers many towns.
+ * The city that a Canadian postal area is named after: the longest sequence of words in the area's description that
+ * is a nearby place. Null if there is none, as in rural areas, where one prefix covers many towns.
  */
 function placeOfPrefix(code: string): KnownPlace | null {
   prefixes ??= new Map(readCanadianPrefixes().map((row) => [row.prefix, row]))
@@ -99,7 +99,7 @@ function placeOfPrefix(code: string): KnownPlace | null {
   return null
 }
 
-/** The place that a postal code is of, or null where the data name none. @example placeOfPostalCode('75201')?.city // 'Dallas' */
+/** The place of a postal code, or null if unknown. @example placeOfPostalCode('75201')?.city // 'Dallas' */
 export function placeOfPostalCode({
   code,
   country,
@@ -107,7 +107,7 @@ export function placeOfPostalCode({
   return country === 'US' ? placeOfZip(code) : placeOfPrefix(code)
 }
 
-/** The state or province that a postal code is in, or null where the data do not say. */
+/** The state or province of a postal code, or null if unknown. */
 export function stateOfPostalCode(postal: Pick<PostalCode, 'code' | 'country'>): string | null {
   const ofLetter = postal.country === 'CA' ? provinceOfLetter[postal.code[0] ?? ''] : undefined
   return ofLetter ?? placeOfPostalCode(postal)?.state ?? null

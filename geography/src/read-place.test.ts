@@ -19,25 +19,25 @@ describe('readAnyPlace', () => {
     expect(nameOf(readAnyPlace(written))).toBe(stored)
   })
 
-  test('reads what it stores as the same place', () => {
+  test('reads a stored name as the same place', () => {
     for (const [, stored] of inputs.filter(([, name]) => name !== '')) {
       expect(nameOf(readAnyPlace(stored))).toBe(stored)
     }
   })
 
-  test('reads the form City, ST as before, whatever the city', () => {
+  test('reads City, ST with any city like readPlace', () => {
     for (const text of ['Dallas, TX', 'nowheresville , tx', 'Denver, Colorado']) {
       expect(readAnyPlace(text)).toEqual({ value: readPlace(text) })
     }
   })
 
-  test('offers what may have been meant for a city without a state', () => {
+  test('suggests places for a city without a state', () => {
     expect(nearestSpellings('Portland').slice(0, 2)).toEqual(['Portland, OR', 'Portland, ME'])
     expect(nearestSpellings('1 Main St, Dallas, TX 75201')).toEqual(['Dallas, TX'])
     expect(nearestSpellings('Dalas TX')[0]).toBe('Dallas, TX')
   })
 
-  test('says why a ZIP code and a state cannot both be right', () => {
+  test('explains a conflict between a ZIP code and a state', () => {
     expect(readAnyPlace('Dallas, TX 30301')).toEqual({ wrong: expect.stringContaining('30301 is in GA') })
   })
 })
@@ -45,7 +45,7 @@ describe('readAnyPlace', () => {
 describe('airport codes and nicknames', () => {
   const all = [...Object.entries(airports), ...Object.entries(nicknames)]
 
-  test('are about 80 and 60, and each stands for a known place', () => {
+  test('are about 80 and 60, and each names a known place', () => {
     expect(Object.keys(airports).length).toBeGreaterThanOrEqual(80)
     expect(Object.keys(nicknames).length).toBeGreaterThanOrEqual(60)
     const unknown = all.filter(([, means]) => {
@@ -61,7 +61,8 @@ describe('airport codes and nicknames', () => {
       const known = place && locate(place)
       for (const text of [called, called.toLowerCase(), `${called}, ${known?.state}`]) {
         const read = readAnyPlace(text)
-        // A nickname goes before an airport of the same letters, and a city of that name in that state before both.
+        // A nickname overrides an airport code with the same letters, and a city with that name in the state
+        // overrides both.
         const isCity = text.includes(',') && 'value' in read && locate(read.value)?.key === read.value.key
         if (!isCity) expect([text, nameOf(read)]).toEqual([text, known && placeName(known, known)])
       }
@@ -75,7 +76,7 @@ describe('readPlaceParts', () => {
     return 'value' in place ? placeName(place.value) : place.part
   }
 
-  test('reads a city, a state and a ZIP code from cells of their own', () => {
+  test('reads a city, a state and a ZIP code from separate cells', () => {
     expect(read('Dallas', 'TX')).toBe('Dallas, TX')
     expect(read('dallas', 'Texas', '75201')).toBe('Dallas, TX')
     expect(read('Dallas, TX', 'TX', '75201')).toBe('Dallas, TX')

@@ -11,19 +11,19 @@ import {
 } from '#geography/postal-codes.ts'
 import { statesMeantBy } from '#geography/state-codes.ts'
 
-/** The place that a text names, or what it should be instead, in words that follow "must be". */
+/** The place that a text names, or the expected form, in words that follow "must be". */
 export type PlaceRead = { readonly value: Place } | { readonly wrong: string }
 
 const notAPlace = 'a city and a state of the US, Canada or Mexico, such as "Dallas, TX"'
 const noState = 'a city with its state, such as "Portland, OR"'
 
 /**
- * Reads a place however people in freight write it: the one way in for every endpoint, file and page.
+ * Parses a place in any form that is common in freight. All endpoints, imports and pages use this function.
  *
- * `City, ST` is read by `readPlace` and need not be a known city. Also read: a missing comma ("Dallas TX", "Dallas
- * Texas"), a ZIP code or Canadian postal code behind the place or instead of it ("Dallas, TX 75201", "75201", "M5H 2N2"),
- * a country behind it, and what needs no state: airport codes and nicknames (DFW, NYC, LA). No other city is ever put in
- * a city's place: a city without a state is refused, and so is a ZIP code that is in another state than the one written.
+ * `City, ST` is parsed by `readPlace`, and the city may be unknown. Also accepted: a missing comma ("Dallas TX",
+ * "Dallas Texas"), a ZIP code or Canadian postal code after or instead of the place ("Dallas, TX 75201", "75201",
+ * "M5H 2N2"), a country after the place, and airport codes and nicknames without a state (DFW, NYC, LA). A city is
+ * never replaced by another: a city without a state is rejected, and so is a ZIP code outside the given state.
  *
  * @example readAnyPlace('dallas tx 75201') // { value: { key: 'dallas|TX', city: 'dallas', state: 'TX' } }
  * @example readAnyPlace('OKC') // { value: { key: 'oklahoma city|OK', city: 'Oklahoma City', state: 'OK' } }
@@ -44,14 +44,14 @@ export function readAnyPlace(text: string): PlaceRead {
   return 'value' in inCountry && isIn(inCountry.value, country) ? inCountry : read
 }
 
-/** As `PlaceRead`; what is wrong is about one of the parts. */
+/** Like `PlaceRead`, with the part that is wrong. */
 export type PartsRead =
   | { readonly value: Place }
   | { readonly wrong: string; readonly part: 'city' | 'state' | 'zip' }
 
 /**
- * Reads a place from separate cells, of which some may be missing. A city cell may hold the whole place, if the others
- * agree with it.
+ * Parses a place from separate cells, some of which may be missing. The city cell may contain the whole place if the
+ * other cells agree with it.
  *
  * @example readPlaceParts({ city: 'Dallas', state: 'TX', zip: '75201' }) // { value: { key: 'dallas|TX', ... } }
  */
@@ -73,13 +73,17 @@ export function readPlaceParts({
     return { wrong: `the state of "${city}"`, part: 'state' }
   }
   const named = whole !== null || code === null ? (city ?? '') : `${city ?? ''}, ${code}`
-  // A spreadsheet drops the zero before 07030.
+  // Spreadsheets drop the leading zero of a ZIP code such as 07030.
   const postal = zip === null ? '' : /^\d{4}$/.test(zip) ? `0${zip}` : zip
   const read = readAnyPlace(`${named} ${postal}`.replace(/^[\s,]+/, ''))
   return 'value' in read ? read : { ...read, part: city === null ? 'zip' : 'city' }
 }
 
-/** A place's name as it is stored and shown: the known place's own, or the city as written. @example placeName(place) // 'St. Louis, MO' */
+/**
+ * The name of a place for storage and display: that of the known place, else the city as entered.
+ *
+ * @example placeName(place) // 'St. Louis, MO'
+ */
 export function placeName(
   place: Place,
   located: Pick<Place, 'city' | 'state'> | null = locate(place),
@@ -96,7 +100,7 @@ function readWithoutCountry(text: string): PlaceRead {
   return postal === null ? readNamed(text) : readWithCode(postal)
 }
 
-/** A place without a postal code that is not in the form `City, ST`. */
+/** Parses a place without a postal code that is not in the form `City, ST`. */
 function readNamed(text: string): PlaceRead {
   const alone = placeNamedAlone(foldCity(text))
   if (alone) return { value: placeOf(alone) }
@@ -105,7 +109,7 @@ function readNamed(text: string): PlaceRead {
   return { wrong: text.includes(',') || !/\p{L}/u.test(text) ? notAPlace : noState }
 }
 
-/** A postal code with what stands beside it: nothing, a state, a city, or both. All of it must agree. */
+/** Parses a postal code with an optional city and state. All parts must agree. */
 function readWithCode(postal: PostalCode): PlaceRead {
   const { code, rest } = postal
   const named = rest.replace(/[\s,;/(-]+$/, '')
@@ -127,7 +131,7 @@ function readWithCode(postal: PostalCode): PlaceRead {
     return { wrong: stateOfCode === null || named.includes(',') ? notAPlace : inState }
   }
   const located = locate(place)
-  // A Mexican postal code has five digits, too. A code that the data do not have says nothing against the place.
+  // Mexican postal codes also have five digits. A code that the data do not contain is ignored.
   if (located?.country === 'MX' || isMexicanState(place.state) || stateOfCode === null)
     return { value: place }
   if (!statesMeantBy(place.state)[0]?.includes(stateOfCode)) {
@@ -139,7 +143,9 @@ function readWithCode(postal: PostalCode): PlaceRead {
   return { value: place }
 }
 
-/** A suburb's code may be named after the city and the other way round. Further away one of the two is a mistake. */
+/**
+ * A suburb's postal code may be named after the city, and vice versa. Beyond this distance, one of the two is wrong.
+ */
 const codeMilesMax = 100
 
 function knownPlace(text: string): Place | null {
@@ -152,9 +158,9 @@ function elsewhere(code: string, isIn: string, written: string): string {
 }
 
 /**
- * "Dallas TX", "Charleston West Virginia", "Washington D.C.": the most words at the end that are a state, and a city
- * before them. "Port Washington" is the whole name of cities, not a city in Washington; and a state that is written out
- * needs a known city before it, because so many names end in one.
+ * Parses a city and a state without a comma: "Dallas TX", "Charleston West Virginia", "Washington D.C.". The longest
+ * state at the end is used. "Port Washington" is read as a city name, not as a city in Washington. Before a state
+ * name that is written out, the city must be known, because many city names end in a state name.
  */
 function readWithoutComma(text: string): Place | null {
   const words = [...text.matchAll(/[^\s,;/|().–—-]+/g)]
@@ -171,14 +177,14 @@ function readWithoutComma(text: string): Place | null {
   return null
 }
 
-/** Coahuila de Zaragoza, Newfoundland and Labrador. */
+/** The most words in a state name, as in Coahuila de Zaragoza or Newfoundland and Labrador. */
 const stateWordsMax = 3
 
 function placeOf({ key, city, state }: KnownPlace): Place {
   return { key, city, state }
 }
 
-/** Mexico's states are kept under three letters. */
+/** Mexican states have three-letter codes. */
 function isMexicanState(state: string): boolean {
   return state.length === 3
 }

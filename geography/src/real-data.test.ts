@@ -9,7 +9,7 @@ const folder = process.env.LANEWISE_REAL_DATA ?? '../shared/data'
 const file = `${folder}/loadsmart_truckloads_2017.csv.gz`
 const found = existsSync(file)
 
-/** A mileage the file writes where it has none. */
+/** The placeholder for an unknown mileage in the file. */
 const placeholderMiles = 140
 
 interface Load {
@@ -18,7 +18,7 @@ interface Load {
   readonly miles: number
 }
 
-/** The file quotes no field, so commas part its columns. */
+/** The file has no quoted fields, so columns are split at commas. */
 function readLoads(): Load[] {
   const [header = '', ...lines] = gunzipSync(readFileSync(file)).toString('utf8').trim().split('\n')
   const columns = header.trim().split(',')
@@ -45,13 +45,13 @@ function median(values: readonly number[]): number {
 describe.skipIf(!found)(`real truckloads${found ? '' : ' (skipped: no LANEWISE_REAL_DATA folder)'}`, () => {
   const loads = found ? readLoads() : []
 
-  test('97 in a hundred of their places are located', () => {
+  test('97 % of their places are located', () => {
     const places = new Set(loads.flatMap((load) => [load.origin, load.destination]))
     const located = [...places].filter((place) => at(place) !== null)
     expect(located.length / places.size).toBeGreaterThanOrEqual(0.97)
   })
 
-  test('half of their lanes are within 5 % of the driven miles, and 79 in a hundred within 10 %', () => {
+  test('50 % of their lanes are within 5 % of the driven miles, and 79 % are within 10 %', () => {
     const driven = loads.filter((load) => load.miles >= 5 && load.miles !== placeholderMiles)
     const errors = [
       ...Map.groupBy(driven, (load) => `${load.origin} > ${load.destination}`).values(),

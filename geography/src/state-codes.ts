@@ -1,4 +1,4 @@
-/** The data's own numbers for the provinces of Canada and the states of Mexico, and the code a lane is kept under. */
+/** Maps the data source's numbers of Canadian provinces to the codes stored on lanes. */
 const canada: Readonly<Record<string, string>> = {
   '01': 'AB',
   '02': 'BC',
@@ -21,7 +21,7 @@ const mexicoInOrder =
   )
 
 /**
- * The code a lane's state is kept under, from a city's country and the data's own state code, or null for none.
+ * The state code stored on lanes, from a city's country and the data source's state code. Null if there is none.
  *
  * @example stateOfAdminCode('MX', '19') // 'NLE'
  */
@@ -33,8 +33,8 @@ export function stateOfAdminCode(country: 'US' | 'PR' | 'CA' | 'MX', adminCode: 
 }
 
 /**
- * The Mexican states that two letters may stand for. Load boards differ (CH is Chihuahua on one, Chiapas on another),
- * and some of the letters belong to the United States or Canada as well: only the city tells.
+ * The Mexican states that a two-letter code may mean. Load boards differ (CH is Chihuahua on one and Chiapas on
+ * another), and some codes are also US or Canadian codes. Only the city can resolve the ambiguity.
  */
 const mexicanReadings: Readonly<Record<string, readonly string[]>> = {
   BC: ['BCN'],
@@ -55,7 +55,7 @@ const mexicanReadings: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The states a code may mean, in groups to try one after the other: its own first, then the Mexican ones.
+ * The states that a code may mean, in groups to try in order: the code itself first, then Mexican states.
  *
  * @example statesMeantBy('CO') // [['CO'], ['COA', 'COL']]
  */

@@ -19,7 +19,7 @@ describe('while typing', () => {
     expect(offered(typed)[0]).toBe(first)
   })
 
-  test('an unfinished word may still become another', () => {
+  test('an unfinished word matches longer names', () => {
     expect(offered('st')).toContain('Stockton, CA')
     expect(offered('st')).toContain('St. Louis, MO')
   })
@@ -29,7 +29,7 @@ describe('while typing', () => {
     expect(offered('los angelse')[0]).toBe('Los Angeles, CA')
   })
 
-  test('places in use come first among those that begin so, the most used before the others', () => {
+  test('among places with the prefix, the most used come first', () => {
     const uses = new Map([
       ['dalhart|TX', 1],
       ['dalton|GA', 3],
@@ -42,7 +42,7 @@ describe('while typing', () => {
     expect(names('')).toEqual(['Chicago, IL', 'Dalton, GA', 'Dalhart, TX'])
   })
 
-  test('at most as many as asked for, none twice', () => {
+  test('returns at most the requested number, without duplicates', () => {
     expect(offered('san', 7)).toHaveLength(7)
     expect(new Set(offered('springfiel', 30)).size).toBe(offered('springfiel', 30).length)
   })
@@ -52,7 +52,7 @@ describe('while typing', () => {
   })
 })
 
-/** The largest freight cities, each with its shortest unambiguous beginning, as people type it. */
+/** The largest freight cities, each with its shortest unambiguous prefix. */
 const freightCities = [
   ['Atlanta, GA', 'atla'],
   ['Dallas, TX', 'dalla'],
@@ -118,7 +118,7 @@ describe('each of the largest freight cities comes first', () => {
     const [city = '', state = ''] = place.toLowerCase().split(', ')
     const first = [`${city}, ${state}`, `${city} ${state}`, `${city},${state}`, place, beginning]
     expect(first.map((text) => [text, offered(text)[0]])).toEqual(first.map((text) => [text, place]))
-    // A city without a state is the largest of that name.
+    // A city without a state means the largest city with that name.
     expect([city, offered(city)[0]]).toEqual([city, place])
   })
 
@@ -142,7 +142,7 @@ describe('each of the largest freight cities comes first', () => {
     expect(offered(text)[0]).toBe(place)
   })
 
-  test('the city typed comes before longer names that are quoted more', () => {
+  test('the typed city comes before longer names that are quoted more', () => {
     const uses = new Map([
       ['dallastown|PA', 50],
       ['dallas|GA', 2],
@@ -154,7 +154,7 @@ describe('each of the largest freight cities comes first', () => {
     expect(first('dallas')).toBe('Dallas, GA')
   })
 
-  test('a village whose name is also the beginning of a large city comes first only where it is quoted', () => {
+  test('a village whose name is a prefix of a large city comes first only if it is quoted', () => {
     expect(offered('orland')[0]).toBe('Orlando, FL')
     expect(offered('orland')).toContain('Orland, CA')
     expect(offered('orland ca')[0]).toBe('Orland, CA')
@@ -162,14 +162,14 @@ describe('each of the largest freight cities comes first', () => {
   })
 })
 
-describe('a text that names a city and a state of no known place', () => {
+describe('a text with a city and a state that are not a known place', () => {
   test.each([
     ['Smallville, TX', 'Smallville, TX'],
     [' smallville ,  texas ', 'smallville, TX'],
     ['Smallville tx', 'Smallville, TX'],
     ['Dalas, TX', 'Dalas, TX'],
     ['Dallas, OK', 'Dallas, OK'],
-    // A known name begins like this, but the comma says that the name is complete.
+    // A prefix of a known name, but the comma marks the name as complete.
     ['Dall, TX', 'Dall, TX'],
   ])('%j is kept as %s', (text, place) => {
     expect(suggestPlaces(text, 5).asTyped).toBe(place)
@@ -185,17 +185,17 @@ describe('a text that names a city and a state of no known place', () => {
     'nyc, ny',
     'Dallas, T',
     'Smallville, XX',
-    // The beginning of a known name, although its last letters are also a state.
+    // A prefix of a known name, although its last letters are also a state.
     'fort la',
     'el pa',
     'salt la',
     'des mo',
-  ])('%j is no such text', (text) => {
+  ])('%j is not such a text', (text) => {
     expect(suggestPlaces(text, 5).asTyped).toBe(null)
   })
 })
 
-describe('for a place nobody knows', () => {
+describe('for an unknown place', () => {
   test.each([
     ['Dalas, TX', 'Dallas, TX'],
     ['Chciago, IL', 'Chicago, IL'],
@@ -204,22 +204,22 @@ describe('for a place nobody knows', () => {
     ['Dallas TX', 'Dallas, TX'],
     ['Dallas', 'Dallas, TX'],
     ['Dallas, OK', 'Dallas, TX'],
-  ])('%s is answered with %s first', (text, nearest) => {
+  ])('%s suggests %s first', (text, nearest) => {
     expect(nearestSpellings(text)[0]).toBe(nearest)
   })
 
-  test('both cities are named where a state code could mean either', () => {
+  test('both cities are suggested if a state code could mean either', () => {
     expect(nearestSpellings('Juarez, CH').slice(0, 2).sort()).toEqual(['Juárez, CHH', 'Juárez, CHP'])
   })
 
-  test('nothing near is an empty answer', () => {
+  test('the result is empty without a similar name', () => {
     expect(nearestSpellings('zzzzqq, TX')).toEqual([])
     expect(nearestSpellings('')).toEqual([])
     expect(nearestSpellings('x'.repeat(100_000))).toEqual([])
   })
 })
 
-test('editDistance counts a swap of neighbours once, and gives up above the limit', () => {
+test('editDistance counts a swap of adjacent letters once, and stops above the limit', () => {
   expect(editDistance('dalas', 'dallas', 2)).toBe(1)
   expect(editDistance('dlalas', 'dallas', 2)).toBe(1)
   expect(editDistance('boston', 'dallas', 2)).toBe(3)

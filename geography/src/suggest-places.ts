@@ -3,9 +3,9 @@ import { prefixEditDistance } from '#geography/edit-distance.ts'
 import { gazetteer, type KnownPlace } from '#geography/gazetteer.ts'
 import { locate } from '#geography/locate.ts'
 
-/** A place offered while somebody types. */
+/** An autocomplete suggestion for a place. */
 export interface PlaceSuggestion {
-  /** As a lane's end is written: `Dallas, TX`. */
+  /** The value for an origin or destination: `Dallas, TX`. */
   readonly place: string
   readonly city: string
   readonly state: string
@@ -13,40 +13,40 @@ export interface PlaceSuggestion {
 }
 
 export interface PlaceSuggestions {
-  /** Known places that the text may mean, best first. */
+  /** Known places that match the text, best first. */
   readonly places: readonly PlaceSuggestion[]
   /**
-   * The text itself, written as a place, where it names a city and a state that are no known place: `Smallville, TX`. It
-   * is a village or a misspelling, and only the person who typed it knows which. Null for any other text.
+   * The text itself as a place, if it names a city and a state that are not a known place: `Smallville, TX`. It may
+   * be a small village or a misspelling; only the person who typed it knows. Null for any other text.
    */
   readonly asTyped: string | null
 }
 
-/** No place name is longer, and comparing more would be a waste. */
+/** Longer than any place name. The rest of a text is ignored. */
 const typedLengthMax = 60
 
 /**
- * A name that is also the beginning of a city this many times larger may be unfinished: "orland" is Orlando before it is
- * Orland, CA.
+ * If a name is also a prefix of a city that is this many times larger, the text may be unfinished: "orland" means
+ * Orlando rather than Orland, CA.
  */
 const muchLarger = 20
 
-/** How well a place answers the text. Lower ranks come first. */
+/** How well a place matches the text. Lower ranks come first. */
 const rank = {
-  /** Its city and its state are typed, with or without a comma. */
+  /** The text is the city and the state, with or without a comma. */
   cityAndState: 0,
-  /** Its city is typed, without a state or with an unfinished one. */
+  /** The text is the city, without a state or with a partial state. */
   city: 1,
-  /** Its name begins with the typed text. */
+  /** The text is a prefix of the name. */
   beginning: 2,
-  /** Without a comma: its name begins with all but the last word, and its state with the last word. */
+  /** Without a comma: the last word is a prefix of the state, and the other words are a prefix of the name. */
   beginningAndState: 3,
 } as const
 
 /**
- * Suggests known places for the text in a field, best first: by `rank`, then the most quoted, then the most populous. Where
- * they are too few and none is named in full with its state, places follow whose names begin nearly as typed (one typing
- * error from four letters on, two from eight). An empty text suggests the places in use.
+ * Suggests known places for the text in a field, best first: by `rank`, then the most quoted, then the most populous.
+ * If there are fewer than `limit` and no full match of city and state, places follow whose names start almost as
+ * typed (one typing error from four letters on, two from eight). For an empty text, suggests the places in `uses`.
  *
  * @param limit the maximum number of places
  * @param uses how often each place is quoted, by its key; keys of unknown places are ignored
@@ -81,21 +81,21 @@ export function suggestPlaces(
   }
 }
 
-/** A city and a state as the text may mean them. */
+/** One interpretation of the text as a city and a state. */
 interface Reading {
-  /** The names that the city may mean, folded. */
+  /** The normalized names that the city text may mean. */
   readonly names: readonly string[]
-  /** The letters of the state, upper case. They may be the beginning of a code, or empty. */
+  /** The text of the state in upper case: possibly partial or empty. */
   readonly state: string
-  /** The city and the state, where the state is complete. */
+  /** The city and the state, if the state is complete. */
   readonly place: Place | null
-  /** The state was split off at a space, where the whole text may as well be the beginning of a city. */
+  /** Whether the state was split off at a space. The whole text may then also be a prefix of a city name. */
   readonly isGuess: boolean
 }
 
 /**
- * With a comma there is one reading. Without one, the last words may be a state ("dallas tx", "santa fe new mexico") or
- * belong to the city ("el pa" is El Paso).
+ * Interprets the text. With a comma there is one interpretation. Without a comma, the last words may be a state
+ * ("dallas tx", "santa fe new mexico") or part of the city ("el pa" is El Paso).
  */
 function readingsOf(text: string): Reading[] {
   const [city = '', state] = text.split(',')
@@ -130,7 +130,7 @@ function usedPlaces(uses: ReadonlyMap<string, number>): Map<KnownPlace, number> 
   )
 }
 
-/** The places that answer any of the readings, each with its best rank. */
+/** The places that match any of the interpretations, each with its best rank. */
 function rankedPlaces(
   readings: readonly Reading[],
   used: (place: KnownPlace) => number,
@@ -158,15 +158,15 @@ function placeAsTyped(readings: readonly Reading[], ranks: ReadonlyMap<KnownPlac
   const best = Math.min(...ranks.values())
   for (const { place, isGuess } of readings) {
     if (place === null || best === rank.cityAndState) continue
-    // "fort la" is more likely the beginning of Fort Lauderdale than a Fort in Louisiana.
+    // "fort la" is more likely a prefix of Fort Lauderdale than a place named Fort in Louisiana.
     if (!isGuess || best > rank.beginning) return `${place.city}, ${place.state}`
   }
   return null
 }
 
 /**
- * What the typed beginning may mean, folded. The last word may be unfinished: "st" is Saint, and also the beginning of
- * Stockton.
+ * The normalized names that the typed text may mean. The last word may be partial: "st" means Saint, but is also a
+ * prefix of Stockton.
  */
 function typedNames(text: string): string[] {
   const whole = foldCity(text)
@@ -176,7 +176,7 @@ function typedNames(text: string): string[] {
   return [...new Set([whole, unfinished])].filter((name) => name !== '')
 }
 
-/** By bisection, because `byName` is sorted. */
+/** The places whose normalized name starts with `name`, by binary search in the sorted `byName`. */
 function placesBeginning(name: string): KnownPlace[] {
   const { byName } = gazetteer()
   let low = 0
@@ -197,7 +197,7 @@ function placesNearlyBeginning(reading: Reading): KnownPlace[] {
   if (most === 0) return []
   const near: { place: KnownPlace; errors: number }[] = []
   for (const place of gazetteer().byName) {
-    // The first letter is rarely mistyped, and comparing only those names keeps the answer fast.
+    // Only names with the same first letter are compared, for speed. The first letter is rarely mistyped.
     if (place.folded[0] !== name[0] || !inState(place, reading)) continue
     const errors = prefixEditDistance(name, place.folded, most)
     if (errors <= most) near.push({ place, errors })
@@ -205,7 +205,7 @@ function placesNearlyBeginning(reading: Reading): KnownPlace[] {
   return near.sort((a, b) => a.errors - b.errors || byPopulation(a.place, b.place)).map(({ place }) => place)
 }
 
-/** A state may be typed as the beginning of its code or as its whole name. */
+/** Whether a place is in the typed state, which may be a prefix of a code or a full name. */
 function inState(known: KnownPlace, { state, place }: Reading): boolean {
   return known.state.startsWith(state) || known.state === place?.state
 }
