@@ -25,8 +25,7 @@ A test vector for your signer:
   body        {"lane_ref":"48211093754-1-1","customer_rate":2150,"truck_cost":1820.5}
   signature   sha256=a20943eebf5aaa85a17b511a74048c13a16bba0343fe66c4dd503f4937397776`
 
-/** Commands for signed shipment updates, and for checking a signature. */
-export const addBookingCommands: AddCommands = (program, action) => {
+const addShipmentUpdate: AddCommands = (program, action) => {
   program
     .command('shipment-update [lane_ref]')
     .summary('send a signed update of booked revenue and cost for a lane')
@@ -57,7 +56,9 @@ export const addBookingCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
 
+const addCancelBooking: AddCommands = (program, action) => {
   program
     .command('cancel-booking <lane_ref>')
     .summary('send a signed cancellation of the booking of a lane')
@@ -82,7 +83,9 @@ export const addBookingCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
 
+const addVerifySignature: AddCommands = (program, action) => {
   program
     .command('verify-signature')
     .summary('diagnose a signature offline')
@@ -149,6 +152,11 @@ export const addBookingCommands: AddCommands = (program, action) => {
         },
       ),
     )
+}
+
+/** Commands for signed shipment updates, and for checking a signature. */
+export const addBookingCommands: AddCommands = (program, action) => {
+  for (const add of [addShipmentUpdate, addCancelBooking, addVerifySignature]) add(program, action)
 }
 
 /**

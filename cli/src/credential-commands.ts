@@ -10,8 +10,7 @@ import { CommandFailed } from './exits.ts'
 import { changeSettings } from './settings.ts'
 import { table } from './show.ts'
 
-/** Commands for service tokens and signing secrets, for admins and owners. */
-export const addCredentialCommands: AddCommands = (program, action) => {
+const addTokenCommands: AddCommands = (program, action) => {
   const token = program
     .command('token')
     .summary('service tokens: create, list, revoke (admins)')
@@ -75,7 +74,9 @@ export const addCredentialCommands: AddCommands = (program, action) => {
         run.answer(revoked, `Revoked "${revoked.name}".`)
       }),
     )
+}
 
+const addSecretCommands: AddCommands = (program, action) => {
   const secret = program
     .command('secret')
     .summary('signing secrets: create, list, rotate, revoke (admins)')
@@ -156,6 +157,11 @@ export const addCredentialCommands: AddCommands = (program, action) => {
         run.answer(revoked, `Revoked "${revoked.name}".`)
       }),
     )
+}
+
+/** Commands for service tokens and signing secrets, for admins and owners. */
+export const addCredentialCommands: AddCommands = (program, action) => {
+  for (const add of [addTokenCommands, addSecretCommands]) add(program, action)
 }
 
 /** @throws CommandFailed */

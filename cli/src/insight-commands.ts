@@ -4,8 +4,7 @@ import { money, pairs, percent, unknownPlacesText } from './show.ts'
 
 const asService = 'Uses the service token if there is one, else the session of the signed-in person.'
 
-/** Commands for markup and lane insight. */
-export const addInsightCommands: AddCommands = (program, action) => {
+const addMarkup: AddCommands = (program, action) => {
   program
     .command('markup <origin> <destination> <rate>')
     .summary('win probability, suggested rate and rate band for a rate')
@@ -64,7 +63,9 @@ export const addInsightCommands: AddCommands = (program, action) => {
         },
       ),
     )
+}
 
+const addLane: AddCommands = (program, action) => {
   program
     .command('lane <origin> <destination>')
     .summary('insight about a lane')
@@ -114,4 +115,9 @@ export const addInsightCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
+
+/** Commands for markup and lane insight. */
+export const addInsightCommands: AddCommands = (program, action) => {
+  for (const add of [addMarkup, addLane]) add(program, action)
 }

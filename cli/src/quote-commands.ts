@@ -29,8 +29,7 @@ interface QuoteOptions {
   readonly pickupDate?: string
 }
 
-/** Commands to create, decide, import and export quotes. */
-export const addQuoteCommands: AddCommands = (program, action) => {
+const addQuote: AddCommands = (program, action) => {
   program
     .command('quote <origin> <destination> <equipment> <rate>')
     .summary('quote a lane; prints its lane_ref')
@@ -74,7 +73,9 @@ export const addQuoteCommands: AddCommands = (program, action) => {
         run.answer(made, made.lanes.map(({ lane_ref }) => lane_ref).join('\n'))
       }),
     )
+}
 
+const addOutcome: AddCommands = (program, action) => {
   program
     .command('outcome <lane_ref> <outcome>')
     .summary(`mark a lane ${outcomes.join(', ')}`)
@@ -107,7 +108,9 @@ export const addQuoteCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
 
+const addImport: AddCommands = (program, action) => {
   program
     .command('import <file>')
     .summary('import past quotes and bookings from a CSV file')
@@ -151,7 +154,9 @@ export const addQuoteCommands: AddCommands = (program, action) => {
         printImport(run, now)
       }),
     )
+}
 
+const addExport: AddCommands = (program, action) => {
   program
     .command('export <what>')
     .summary('export lanes or shipments as a CSV file')
@@ -188,6 +193,11 @@ export const addQuoteCommands: AddCommands = (program, action) => {
         },
       ),
     )
+}
+
+/** Commands to create, decide, import and export quotes. */
+export const addQuoteCommands: AddCommands = (program, action) => {
+  for (const add of [addQuote, addOutcome, addImport, addExport]) add(program, action)
 }
 
 function printImport(run: Run, done: Answer<'get-import'>): void {

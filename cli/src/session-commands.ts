@@ -4,8 +4,7 @@ import { CommandFailed } from './exits.ts'
 import { changeSettings, readSettings, settingsPath } from './settings.ts'
 import { pairs } from './show.ts'
 
-/** Commands to sign in and out, and to show the saved credentials. */
-export const addSessionCommands: AddCommands = (program, action) => {
+const addSignIn: AddCommands = (program, action) => {
   program
     .command('sign-in')
     .summary('sign in as a person')
@@ -52,7 +51,9 @@ export const addSessionCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
 
+const addSignOut: AddCommands = (program, action) => {
   program
     .command('sign-out')
     .summary('end the session')
@@ -73,7 +74,9 @@ export const addSessionCommands: AddCommands = (program, action) => {
         run.answer({ status: 'ok' }, session === undefined ? 'You were not signed in.' : 'Signed out.')
       }),
     )
+}
 
+const addStatus: AddCommands = (program, action) => {
   program
     .command('status')
     .summary('show the URL of the service, the signed-in person and the available credentials')
@@ -99,4 +102,9 @@ export const addSessionCommands: AddCommands = (program, action) => {
         )
       }),
     )
+}
+
+/** Commands to sign in and out, and to show the saved credentials. */
+export const addSessionCommands: AddCommands = (program, action) => {
+  for (const add of [addSignIn, addSignOut, addStatus]) add(program, action)
 }
