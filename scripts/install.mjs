@@ -157,7 +157,7 @@ async function installOnce() {
 
 async function takeLock() {
   const mine = `${process.pid} ${performance.timeOrigin}`
-  let told = false
+  let hasReported = false
   for (;;) {
     try {
       writeFileSync(lock, mine, { flag: 'wx' })
@@ -171,8 +171,8 @@ async function takeLock() {
     }
     const touched = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
     if (Date.now() - touched > staleMilliseconds) rmSync(lock, { force: true })
-    if (!told) say('waiting for another install of this clone')
-    told = true
+    if (!hasReported) say('waiting for another install of this clone')
+    hasReported = true
     await delay(300)
   }
 }

@@ -233,8 +233,8 @@ describe('verify-signature', () => {
     ['the clock', { timestamp: '1772373600000' }, '!  timestamp'],
     ['the form', { signature: vector.signature.replace('sha256=', '') }, 'it lacks "sha256="'],
     ['the prefix of the secret', { secret: vector.secret.slice(6) }, 'with the prefix lwsec_'],
-  ])('reports a problem with %s', async (_name, change, told) => {
-    expect(await verify(change)).toMatchObject({ printed: expect.stringContaining(told) })
+  ])('reports a problem with %s', async (_name, change, expected) => {
+    expect(await verify(change)).toMatchObject({ printed: expect.stringContaining(expected) })
   })
 
   test('uses only local terms, and gives a remedy', async () => {
@@ -517,9 +517,9 @@ describe('errors', () => {
         'none: there is no such file',
       ],
     ] as const
-    for (const [words, exit, told] of failures) {
+    for (const [words, exit, expected] of failures) {
       const failed = await lanewise(words)
-      expect(failed).toMatchObject({ exit, printed: '', remarked: expect.stringContaining(told) })
+      expect(failed).toMatchObject({ exit, printed: '', remarked: expect.stringContaining(expected) })
       expect(failed.remarked).not.toMatch(/\n\s+at |Internal error/)
       const { error } = JSON.parse((await lanewise([...words, '--json'])).remarked)
       expect(error).toMatchObject({

@@ -95,7 +95,7 @@ function unreached(url: string, code: string): string {
   return `${url} cannot be reached${code === '' ? '' : ` (${code})`}.`
 }
 
-/** The code of the system or of the TLS library, which a failed fetch holds in its cause. */
+/** The system or TLS error code in the cause chain of a failed fetch, or an empty string. */
 function networkCode(cause: unknown): string {
   for (let at = cause; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string') return at.code

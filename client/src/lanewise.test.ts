@@ -356,7 +356,7 @@ describe('a failure', () => {
       (c) => c.call(anything('get-lane'), anything(null), anything(null)),
       'it is undefined',
     ],
-  ])('reports %s before a request is sent', async (_name, use, told) => {
+  ])('reports %s before a request is sent', async (_name, use, expected) => {
     server.play(ok)
     const failure = await failureOf(use(client()))
     expect(failure).toMatchObject({
@@ -366,7 +366,7 @@ describe('a failure', () => {
       retryable: false,
       attempts: 0,
     })
-    expect(failure.message).toContain(told)
+    expect(failure.message).toContain(expected)
     expect(server.arrived).toEqual([])
   })
 
@@ -376,7 +376,7 @@ describe('a failure', () => {
       failureOf(Promise.resolve().then(() => new Lanewise({ baseUrl: server.url, ...options })))
     const update = { lane_ref: '7-1-1' }
     const vault = new Error('the vault is closed')
-    for (const [failure, code, told] of [
+    for (const [failure, code, expected] of [
       [made({ baseUrl: 'lanewise.example.com' }), 'invalid-configuration', 'must be an address'],
       [made({ baseUrl: 'ftp://lanewise.example.com' }), 'invalid-configuration', 'must be an address'],
       [made({ baseUrl: anything(undefined) }), 'invalid-configuration', 'it is "undefined"'],
@@ -407,7 +407,7 @@ describe('a failure', () => {
     ] as const) {
       expect(await failure).toMatchObject({
         code,
-        message: expect.stringContaining(told),
+        message: expect.stringContaining(expected),
         status: null,
         attempts: 0,
       })

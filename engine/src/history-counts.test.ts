@@ -116,13 +116,13 @@ describe('countsHoldUntil', () => {
 it('an insight from counts equals an insight from single quotes to the last bit', () => {
   fc.assert(
     fc.property(quotes, (history) => {
-      const { history: told, evidence } = described(history, NOW)
+      const { history: fromCounts, evidence } = described(history, NOW)
       const ageOf = ({ quotedAt }: Quote) => Math.floor((NOW - quotedAt) / PERIOD)
       const count = (wanted: (quote: Quote) => boolean) => history.filter(wanted).length
       const rates = history.map((one) => one.rateCents).filter((rateCents) => rateCents > 0)
       const wins = count((one) => one.outcome === 'won')
       const losses = count((one) => one.outcome === 'lost')
-      expect(told).toEqual({
+      expect(fromCounts).toEqual({
         totalQuotes: history.length,
         wins,
         losses,

@@ -35,7 +35,7 @@ export interface LaneHistory {
   readonly totalQuotes: number
   readonly wins: number
   readonly losses: number
-  /** Percent of decided quotes won, one decimal; 0 when none is decided (the summary says so). */
+  /** Percentage of decided quotes won, one decimal. 0 if no quote is decided; the summary then states this. */
   readonly winRatePct: number
   /** Calendar months (UTC) with a quote. */
   readonly monthsActive: number

@@ -1,4 +1,4 @@
-/** A point on the map, in degrees north and east. */
+/** Coordinates in degrees north and east. */
 export interface Coordinates {
   readonly latitude: number
   readonly longitude: number

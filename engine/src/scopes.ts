@@ -2,11 +2,11 @@
  * The data source of a lane insight, from most to least trusted:
  *
  * - `equipment`: the city pair with this equipment
- * - `corridor`: the city pair, all equipment
+ * - `corridor`: the city pair with all equipment
  * - `market`: lanes between the same two markets (3-digit ZIP areas or 50 miles)
  * - `state_pair`: lanes between the same two states
  * - `region`: lanes between the same two regions
- * - `tenant`: every quote of the tenant
+ * - `tenant`: all quotes of the tenant
  *
  * From `market` on, only quotes with the requested equipment are used, if one was requested.
  */

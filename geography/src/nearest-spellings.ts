@@ -28,8 +28,8 @@ export function nearestSpellings(text: string): string[] {
 }
 
 function placeAfterComma(text: string): LocatedPlace | null {
-  const [, behind] = /,(.+,.+)$/.exec(text) ?? []
-  const read = behind === undefined ? null : readAnyPlace(behind)
+  const [, rest] = /,(.+,.+)$/.exec(text) ?? []
+  const read = rest === undefined ? null : readAnyPlace(rest)
   return read !== null && 'value' in read ? locate(read.value) : null
 }
 

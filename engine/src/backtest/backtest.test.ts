@@ -19,7 +19,7 @@ const lanes = GOING.map((_, i) =>
   }),
 )
 
-/** A broker who quotes within 12 % of the going rate and pays 85 % of it; `chance` of winning by how dear the quote is. */
+/** Simulates quotes within 12 % of the market rate, at a cost of 85 % of it. `chance` is the win probability by relative rate. */
 function history(options: {
   quotes: number
   perDay: number

@@ -173,11 +173,11 @@ function paidLoads(quotes: readonly BacktestQuote[]) {
 function measured(forecasts: readonly Forecast[]): MeasuredQuality {
   const all = quality(forecasts)
   const won = forecasts.filter((forecast) => forecast.won).length
-  const alike = won === 0 || won === forecasts.length
+  const hasOneOutcome = won === 0 || won === forecasts.length
   return {
     ...all,
-    auc: alike ? null : all.auc,
-    slope: alike || spreadOfLogOdds(forecasts) < SLOPE_SPREAD_MIN ? null : all.slope,
+    auc: hasOneOutcome ? null : all.auc,
+    slope: hasOneOutcome || spreadOfLogOdds(forecasts) < SLOPE_SPREAD_MIN ? null : all.slope,
   }
 }
 

@@ -16,7 +16,7 @@ const SEED = 20_260_101
 /** Margins of a tested quote, in cents: expected at the quoted rate, expected at the model's best rate, and actual. */
 export interface PricedQuote {
   readonly lane: string
-  /** P(win at the rate quoted) x (rate quoted - cost). */
+  /** P(win at the quoted rate) x (quoted rate - cost). */
   readonly quotedCents: number
   /** P(win at the best rate) x (best rate - cost). */
   readonly bestCents: number
