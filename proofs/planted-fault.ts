@@ -58,7 +58,7 @@ export const faults = {
   },
   /** Two instances let in twice as many. */
   'each instance counts for itself': {
-    file: '/server/src/limits/tenant-limit.ts',
+    file: '/server/src/limits/shared-limit.ts',
     text: 'const isAlone = otherInstances',
     instead: 'const isAlone = true || otherInstances',
   },

@@ -77,12 +77,12 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     config.redisUrl === null
       ? null
       : await sharedRedis(config.redisUrl, {
-          otherwise: permitInDatabase,
-          onTenantChanged: watch.applyVersions,
+          fallback: permitInDatabase,
+          onTenantChanged: (tenant, versions) => watch.applyVersions(tenant, versions),
           monotonic,
           log: logger,
         })
-  if (redis !== null) database.onVersionsMoved(redis.tell)
+  if (redis !== null) database.onVersionsMoved(redis.publish)
   const limit =
     options.instance === null
       ? ownLimit(own, monotonic)
@@ -102,10 +102,10 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   })
   watching.lookUp({
     connections: database.connections,
-    memory: memory.counts,
+    memory: () => memory.counts(),
     books: shelf.counts,
-    watch: watch.counts,
-    calls: calls.counts,
+    watch: () => watch.counts(),
+    calls: () => calls.counts(),
     replica,
     imports: imports.counts,
     backtests: backtests.counts,

@@ -1,185 +1,243 @@
-import { expect, test } from 'vitest'
-import { DatabaseUnavailable, tenantId, type VersionsListener } from '#server/database/session/index.ts'
-import type { ChangedTenants } from '../database/session/index.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import {
+  type ChangedTenants,
+  DatabaseUnavailable,
+  tenantId,
+  type VersionsListener,
+} from '../database/session/index.ts'
 import { type Remembered, tenantMemory } from './tenant-memory.ts'
 import { tenantWatch } from './tenant-watch.ts'
 
 const ours = tenantId(1)
 const theirs = tenantId(2)
+/** How long an answer of the database is valid (`lookHoldsMs` of the watch). */
+const answerValidMs = 800
 
-/** A memory over a database of which only the versions are told, and whose looks go as the test says. */
-function memory(bytesMax = 1_000_000) {
+/** A cache over a fake database that only reports versions. `commit` reports a commit of this process. */
+function makeCache(bytesMax = 1_000_000) {
   let commit: VersionsListener = () => {}
-  const stand = { away: false, at: 1_000, server: 'first', moved: [] as ChangedTenants['tenants'] }
-  let looks = 0
+  const database = { isDown: false, server: 'primary', polls: 0 }
+  const clock = { now: 1_000 }
   const watch = tenantWatch({
     database: {
-      changedTenants: async () => {
-        looks++
-        if (stand.away) throw new DatabaseUnavailable('away')
-        return { next: '1', server: stand.server, tenants: stand.moved, others: false, joinedMs: null }
+      changedTenants: async (): Promise<ChangedTenants> => {
+        database.polls++
+        if (database.isDown) throw new DatabaseUnavailable('down')
+        return { next: '1', server: database.server, tenants: [], others: false, joinedMs: null }
       },
       onVersionsMoved: (listener) => {
         commit = listener
       },
     },
-    monotonic: () => stand.at,
+    monotonic: () => clock.now,
     log: { info() {}, warn() {}, error() {} },
   })
-  const kept = tenantMemory(watch, bytesMax)
   return {
-    kept,
+    cache: tenantMemory(watch, bytesMax),
     watch,
-    stand,
-    looks: () => looks,
-    commit: (...moved: Parameters<VersionsListener>) => commit(...moved),
+    database,
+    clock,
+    commit: (...change: Parameters<VersionsListener>) => commit(...change),
   }
 }
 
-const read = <T>(value: T, more: Partial<Remembered<T>> = {}): Remembered<T> => ({
+/** A value as it was read: at versions 1 and 1, without an end, of 10 bytes, unless `over` says otherwise. */
+const found = <T>(value: T, over: Partial<Remembered<T>> = {}): Remembered<T> => ({
   value,
   versions: { facts: 1, access: 1 },
   until: Number.POSITIVE_INFINITY,
   bytes: 10,
-  ...more,
+  ...over,
 })
 
-test('what was read is answered until facts or access move, and without facts until access does', async () => {
-  const { kept, commit } = memory()
-  await kept.recall(ours, 'lane', 0, async () => read('lane'))
-  await kept.recall(ours, 'token', 0, async () => read('token', { versions: { access: 1 } }))
-  expect([kept.peek(ours, 'lane', 0), kept.peek(ours, 'token', 0)]).toEqual(['lane', 'token'])
-  expect(kept.peek(theirs, 'lane', 0)).toBeUndefined()
-  commit(ours, { facts: 2, access: 1 })
-  expect([kept.peek(ours, 'lane', 0), kept.peek(ours, 'token', 0)]).toEqual([undefined, 'token'])
-  await kept.recall(ours, 'lane', 0, async () => read('lane', { versions: { facts: 2, access: 1 } }))
-  expect(kept.peek(ours, 'lane', 0)).toBe('lane')
-  commit(ours, { facts: 2, access: 2 })
-  expect([kept.peek(ours, 'lane', 0), kept.peek(ours, 'token', 0)]).toEqual([undefined, undefined])
-})
-
-test('what moved on while it was being read is not answered again', async () => {
-  const { kept, commit } = memory()
-  const found = await kept.recall(ours, 'lane', 0, async () => {
-    commit(ours, { facts: 2, access: 1 })
-    return read('before')
+describe('a cached value', () => {
+  test('is returned to its tenant only', async () => {
+    const { cache } = makeCache()
+    await cache.recall(ours, 'lane', 0, async () => found('our lane'))
+    expect(cache.peek(ours, 'lane', 0)).toBe('our lane')
+    expect(cache.peek(theirs, 'lane', 0)).toBeUndefined()
   })
-  expect([found, kept.peek(ours, 'lane', 0)]).toEqual(['before', undefined])
+
+  test('is invalid after a commit that changes the facts or the access of its tenant', async () => {
+    const { cache, commit } = makeCache()
+    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+    commit(ours, { facts: 2, access: 1 })
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+
+    await cache.recall(ours, 'lane', 0, async () => found('lane', { versions: { facts: 2, access: 1 } }))
+    expect(cache.peek(ours, 'lane', 0)).toBe('lane')
+    commit(ours, { facts: 2, access: 2 })
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  })
+
+  test('that depends on access only stays valid when facts change', async () => {
+    const { cache, commit } = makeCache()
+    await cache.recall(ours, 'token', 0, async () => found('token', { versions: { access: 1 } }))
+    commit(ours, { facts: 2, access: 1 })
+    expect(cache.peek(ours, 'token', 0)).toBe('token')
+    commit(ours, { facts: 2, access: 2 })
+    expect(cache.peek(ours, 'token', 0)).toBeUndefined()
+  })
+
+  test('is invalid after a commit whose outcome is unknown', async () => {
+    const { cache, commit } = makeCache()
+    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+    commit(ours, null)
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  })
+
+  test('is returned but not cached if its tenant changed during the read', async () => {
+    const { cache, commit } = makeCache()
+    const value = await cache.recall(ours, 'lane', 0, async () => {
+      commit(ours, { facts: 2, access: 1 })
+      return found('lane before the change')
+    })
+    expect(value).toBe('lane before the change')
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  })
+
+  test('is valid from the moment it was read for until it expires', async () => {
+    const { cache } = makeCache()
+    await cache.recall(ours, 'lane', 500, async () => found('lane', { until: 900 }))
+    const atMoments = [499, 500, 899, 900].map((now) => cache.peek(ours, 'lane', now))
+    expect(atMoments).toEqual([undefined, 'lane', 'lane', undefined])
+  })
+
+  test('is read again after the clock was set back', async () => {
+    const { cache } = makeCache()
+    await cache.recall(ours, 'lane', 500, async () => found('lane'))
+    await cache.recall(ours, 'lane', 100, async () => found('lane after the clock was set back'))
+    expect(cache.peek(ours, 'lane', 100)).toBe('lane after the clock was set back')
+  })
 })
 
-test('what nobody knows to be committed ends what was remembered', async () => {
-  const { kept, commit } = memory()
-  await kept.recall(ours, 'lane', 0, async () => read('lane'))
-  commit(ours, null)
-  expect(kept.peek(ours, 'lane', 0)).toBeUndefined()
+describe('while the database does not answer', () => {
+  test('cached values are valid for 800 ms after its last answer, and again once it answers', async () => {
+    const { cache, clock, database, watch } = makeCache()
+    await cache.recall(ours, 'lane', 0, async () => found('lane'))
+
+    database.isDown = true
+    clock.now += answerValidMs
+    expect(cache.peek(ours, 'lane', 0)).toBe('lane')
+    clock.now += 1
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+
+    database.isDown = false
+    await watch.look()
+    expect(cache.peek(ours, 'lane', 0)).toBe('lane')
+  })
+
+  test('a value that is read before its first answer is not cached', async () => {
+    const { cache, database, watch } = makeCache()
+    database.isDown = true
+    expect(await cache.recall(ours, 'lane', 0, async () => found('lane'))).toBe('lane')
+
+    database.isDown = false
+    await watch.look()
+    expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  })
 })
 
-test('it holds for the time it was read for: neither once that is over, nor for a clock that was set back', async () => {
-  const { kept } = memory()
-  await kept.recall(ours, 'lane', 500, async () => read('lane', { until: 900 }))
-  expect([499, 500, 899, 900].map((now) => kept.peek(ours, 'lane', now))).toEqual([
-    undefined,
-    'lane',
-    'lane',
-    undefined,
-  ])
-  await kept.recall(ours, 'lane', 100, async () => read('set back', { until: 500 }))
-  expect(kept.peek(ours, 'lane', 100)).toBe('set back')
-})
+test('a switch to another database (a replica, a restored backup) invalidates all cached values', async () => {
+  const { cache, clock, database, watch } = makeCache()
+  await cache.recall(ours, 'lane', 0, async () => found('lane of the primary'))
 
-test('nothing is answered from when the database has not said for 800 ms what changed', async () => {
-  const { kept, stand, watch } = memory()
-  await kept.recall(ours, 'lane', 0, async () => read('lane'))
-  stand.away = true
-  stand.at += 800
-  expect(kept.peek(ours, 'lane', 0)).toBe('lane')
-  stand.at += 1
-  expect(kept.peek(ours, 'lane', 0)).toBeUndefined()
-  stand.away = false
+  database.server = 'replica'
+  clock.now += answerValidMs + 1
   await watch.look()
-  expect(kept.peek(ours, 'lane', 0)).toBe('lane')
+  expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+
+  await cache.recall(ours, 'other lane', 0, async () => found('lane of the replica'))
+  expect(cache.peek(ours, 'lane', 0)).toBeUndefined()
+  expect(cache.peek(ours, 'other lane', 0)).toBe('lane of the replica')
 })
 
-test('a database that became another one (its replica, a backup) ends all that was remembered, also at the same versions', async () => {
-  const { kept, stand, watch } = memory()
-  await kept.recall(ours, 'lane', 0, async () => read('lost'))
-  stand.server = 'replica'
-  stand.at += 801
-  await watch.look()
-  expect(kept.peek(ours, 'lane', 0)).toBeUndefined()
-  await kept.recall(ours, 'other', 0, async () => read('other'))
-  expect([kept.peek(ours, 'lane', 0), kept.peek(ours, 'other', 0)]).toEqual([undefined, 'other'])
-})
-
-test('before the first look that is answered, nothing that was read is taken for current', async () => {
-  const { kept, stand, watch } = memory()
-  stand.away = true
-  expect(await kept.recall(ours, 'lane', 0, async () => read('unheard'))).toBe('unheard')
-  stand.away = false
-  await watch.look()
-  expect(kept.peek(ours, 'lane', 0)).toBeUndefined()
-})
-
-test('who asks while it is being read waits for that reading, unless the tenant moved on or is not watched', async () => {
-  for (const [away, moved, readings] of [
-    [false, false, 1],
-    [false, true, 2],
-    [true, false, 2],
-  ] as const) {
-    const { kept, stand, commit } = memory()
-    stand.away = away
-    const { promise: open, resolve } = Promise.withResolvers<void>()
-    let begun = 0
-    const ask = () =>
-      kept.recall(ours, 'lane', 0, async () => {
-        const mine = ++begun
-        await open
-        return read(mine)
-      })
-    const first = ask()
-    // The reading begins after a look or two.
-    await new Promise((resume) => setTimeout(resume, 5))
-    if (moved) commit(ours, { facts: 2, access: 1 })
-    const second = ask()
-    await new Promise((resume) => setTimeout(resume, 5))
-    resolve()
-    expect([away, moved, await first, await second]).toEqual([away, moved, 1, readings])
+describe('a call during a read of the same key', () => {
+  /** Starts two calls for one key, `between` them, and returns their values: the number of the read that each one got. */
+  async function twoCalls({ cache }: ReturnType<typeof makeCache>, between = () => {}) {
+    const gate = Promise.withResolvers<void>()
+    let reads = 0
+    const read = async () => {
+      const number = ++reads
+      await gate.promise
+      return found(number)
+    }
+    const first = cache.recall(ours, 'lane', 0, read)
+    await delay(5)
+    between()
+    const second = cache.recall(ours, 'lane', 0, read)
+    await delay(5)
+    gate.resolve()
+    return Promise.all([first, second])
   }
+
+  test('shares that read', async () => {
+    expect(await twoCalls(makeCache())).toEqual([1, 1])
+  })
+
+  test('reads again if the tenant changed since that read began', async () => {
+    const made = makeCache()
+    expect(await twoCalls(made, () => made.commit(ours, { facts: 2, access: 1 }))).toEqual([1, 2])
+  })
+
+  test('reads again if changes of the tenant cannot be detected', async () => {
+    const made = makeCache()
+    made.database.isDown = true
+    expect(await twoCalls(made)).toEqual([1, 2])
+  })
+
+  test('reads again if that read fails', async () => {
+    const { cache } = makeCache()
+    const gate = Promise.withResolvers<Remembered<string>>()
+    const first = cache.recall(ours, 'lane', 0, () => gate.promise)
+    await delay(5)
+    const second = cache.recall(ours, 'lane', 0, async () => found('read again'))
+    gate.reject(new Error('gone'))
+    await expect(first).rejects.toThrow('gone')
+    expect(await second).toBe('read again')
+  })
+
+  test('shares that read also when both calls start at the same time', async () => {
+    const { cache } = makeCache()
+    let reads = 0
+    const read = async () => found(++reads)
+    await cache.recall(ours, 'another key', 0, async () => found('so that the tenant is watched'))
+    const values = await Promise.all([
+      cache.recall(ours, 'lane', 0, read),
+      cache.recall(ours, 'lane', 0, read),
+    ])
+    expect(values).toEqual([1, 1])
+  })
 })
 
-test('a reading that fails ends nobody but who began it', async () => {
-  const { kept } = memory()
-  const { promise: open, reject } = Promise.withResolvers<Remembered<string>>()
-  const first = kept.recall(ours, 'lane', 0, () => open)
-  await new Promise((resume) => setTimeout(resume, 5))
-  const second = kept.recall(ours, 'lane', 0, async () => read('read again'))
-  reject(new Error('gone'))
-  await expect(first).rejects.toThrow('gone')
-  expect(await second).toBe('read again')
+describe('the size of the cache', () => {
+  test('stays within its limit: entries that are not used are evicted first', async () => {
+    const { cache } = makeCache(10_000)
+    await cache.recall(ours, 'used', 0, async () => found('used'))
+    for (let lane = 0; lane < 200; lane++) {
+      await cache.recall(ours, `lane ${lane}`, 0, async () => found(lane))
+      expect(cache.peek(ours, 'used', 0)).toBe('used')
+    }
+    expect(cache.counts().bytes).toBeLessThanOrEqual(10_000)
+    // An entry takes 310 bytes: 10 of its own and 300 of overhead.
+    expect(cache.counts().entries).toBeLessThanOrEqual(10_000 / 310)
+    expect(cache.counts().entries).toBeGreaterThan(20)
+  })
+
+  test('a value that is larger than the limit is not cached', async () => {
+    const { cache } = makeCache(10_000)
+    await cache.recall(ours, 'huge', 0, async () => found('huge', { bytes: 20_000 }))
+    expect(cache.peek(ours, 'huge', 0)).toBeUndefined()
+  })
 })
 
-test('it takes no more bytes than it may: what is not asked for goes first', async () => {
-  const { kept } = memory(10_000)
-  await kept.recall(ours, 'often', 0, async () => read('often'))
-  for (let lane = 0; lane < 200; lane++) {
-    await kept.recall(ours, `lane ${lane}`, 0, async () => read(lane))
-    expect(kept.peek(ours, 'often', 0)).toBe('often')
-  }
-  const left = Array.from({ length: 200 }, (_, lane) => kept.peek(ours, `lane ${lane}`, 0)).filter(
-    (value) => value !== undefined,
-  )
-  expect(left.length).toBeLessThanOrEqual(10_000 / 310)
-  expect(left.length).toBeGreaterThan(20)
-  await kept.recall(ours, 'huge', 0, async () => read('huge', { bytes: 20_000 }))
-  expect(kept.peek(ours, 'huge', 0)).toBeUndefined()
-})
-
-test('after it was stopped nobody looks any more', async () => {
-  const { kept, watch, looks } = memory()
-  await kept.recall(ours, 'lane', 0, async () => read('lane'))
+test('a stopped watch does not poll the database', async () => {
+  const { cache, database, watch } = makeCache()
+  await cache.recall(ours, 'lane', 0, async () => found('lane'))
   await watch.stop()
-  kept.peek(ours, 'lane', 0)
-  const before = looks()
-  await new Promise((resume) => setTimeout(resume, 100))
-  expect(looks()).toBe(before)
+  cache.peek(ours, 'lane', 0)
+  const pollsBefore = database.polls
+  await delay(100)
+  expect(database.polls).toBe(pollsBefore)
 })

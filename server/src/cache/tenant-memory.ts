@@ -1,24 +1,27 @@
 import { type TenantId, waitWithinDeadline } from '../database/session/index.ts'
 import type { ReadVersions, TenantWatch } from './tenant-watch.ts'
 
-/** Something read of a tenant, and for how long it may be answered from. */
+/** A value that was read for a tenant, and how long it may be cached. */
 export interface Remembered<T> {
   readonly value: T
   readonly versions: ReadVersions
-  /** Epoch milliseconds from which on it must be read again, whatever the versions say. */
+  /** When the value expires even if the versions stay the same. Epoch milliseconds. */
   readonly until: number
-  /** About how many bytes it takes. */
+  /** The approximate size in bytes. */
   readonly bytes: number
 }
 
 /**
- * What a process remembers of its tenants: who a token belongs to, the secrets of signatures, prepared lanes. All of it is
- * thrown away at will and read again; none of it is answered from once the tenant has moved on (see tenant-watch).
+ * The cache of a process for data of its tenants: the owners of tokens, the secrets of signatures. Entries may be evicted
+ * at any time. An entry is never used once its tenant has changed (see tenant-watch).
  */
 export interface TenantMemory {
-  /** What is remembered and still holds, at once; undefined when it must be read. */
+  /** The cached value if it is still valid; undefined if it must be read. */
   peek<T>(tenant: TenantId, key: string, now: number): T | undefined
-  /** As peek, or else reads it. Who asks while it is being read waits for the same reading, unless the tenant has moved on. */
+  /**
+   * Returns the cached value or reads it. A call during a read of the same key waits for that read, unless the tenant has
+   * changed since it began.
+   */
   recall<T>(tenant: TenantId, key: string, now: number, read: () => Promise<Remembered<T>>): Promise<T>
   counts(): MemoryCounts
 }
@@ -27,7 +30,7 @@ export interface MemoryCounts {
   readonly entries: number
   readonly bytes: number
   readonly bytesMax: number
-  /** Since the start: what was asked of the memory and remembered, what had to be read, and what was forgotten for room. */
+  /** Since the start: cache hits, reads after a miss, and entries evicted for lack of space. */
   readonly remembered: number
   readonly read: number
   readonly forgotten: number
@@ -36,123 +39,156 @@ export interface MemoryCounts {
 interface Entry extends Remembered<unknown> {
   readonly tenant: TenantId
   readonly key: string
-  /** The moment it was read for: a clock that was set back asks about an earlier one. Epoch milliseconds. */
+  /** The moment that the entry was read for. After the clock was set back, `now` is earlier. Epoch milliseconds. */
   readonly from: number
-  /** The watch's, before it was read. */
+  /** The epoch of the watch before the read. */
   readonly epoch: number
-  /** Asked for since it was last looked at for forgetting. */
+  /** Whether the entry was used since the last eviction pass. */
   used: boolean
 }
 
 interface Reading {
-  /** Null for a tenant that was not watched: nobody would have told it of a change. */
+  /** The change number of the tenant when the read began; null if the tenant was not watched. */
   readonly changes: number | null
-  /** The moment it is for, in epoch milliseconds. */
+  /** The moment that the read is for, in epoch milliseconds. */
   readonly from: number
   readonly entry: Promise<Remembered<unknown>>
 }
 
-/** The key, the entry and its places, beside the value itself. */
+/** The approximate overhead of an entry beside its value. */
 const entryBytes = 300
 
 export function tenantMemory(watch: TenantWatch, bytesMax: number): TenantMemory {
-  /** In the order in which they are forgotten. */
-  const entries = new Set<Entry>()
-  const tenants = new Map<TenantId, Map<string, Entry>>()
-  const readings = new Map<string, Reading>()
-  let bytes = 0
-  let remembered = 0
-  let read = 0
-  let forgotten = 0
+  return new WatchedMemory(watch, bytesMax)
+}
 
-  function forget(entry: Entry): void {
-    entries.delete(entry)
-    bytes -= entry.bytes + entryBytes
-    const { tenant, key } = entry
-    const mine = tenants.get(tenant)
-    mine?.delete(key)
-    if (mine?.size === 0) tenants.delete(tenant)
+class WatchedMemory implements TenantMemory {
+  readonly #watch: TenantWatch
+  readonly #bytesMax: number
+  /** In the order of eviction. */
+  readonly #entries = new Set<Entry>()
+  readonly #tenants = new Map<TenantId, Map<string, Entry>>()
+  readonly #readings = new Map<string, Reading>()
+  #bytes = 0
+  #remembered = 0
+  #read = 0
+  #forgotten = 0
+
+  constructor(watch: TenantWatch, bytesMax: number) {
+    this.#watch = watch
+    this.#bytesMax = bytesMax
   }
 
-  /** The oldest go first; one that was used since it came to the front gets another round. */
-  function makeRoom(): void {
-    for (const entry of entries) {
-      if (bytes <= bytesMax) return
-      if (entry.used) {
-        entry.used = false
-        entries.delete(entry)
-        entries.add(entry)
-      } else {
-        forget(entry)
-        forgotten++
-      }
+  peek<T>(tenant: TenantId, key: string, now: number): T | undefined {
+    const entry = this.#validEntry(tenant, key, now)
+    if (entry !== undefined) this.#remembered++
+    return entry?.value as T | undefined
+  }
+
+  async recall<T>(
+    tenant: TenantId,
+    key: string,
+    now: number,
+    read: () => Promise<Remembered<T>>,
+  ): Promise<T> {
+    await waitWithinDeadline(() => this.#watch.look())
+    const entry = this.#validEntry(tenant, key, now)
+    if (entry !== undefined) {
+      this.#remembered++
+      return entry.value as T
+    }
+    const name = `${tenant} ${key}`
+    const inProgress = this.#readInProgress(name, tenant, now)
+    if (inProgress !== undefined) {
+      // If the other read fails, this call reads again: the failure may not concern it.
+      const shared = await inProgress.catch(() => null)
+      if (shared !== null && now < shared.until) return shared.value as T
+    }
+    return this.#readNow(name, { tenant, key, from: now, epoch: this.#watch.epoch() }, read)
+  }
+
+  counts(): MemoryCounts {
+    return {
+      entries: this.#entries.size,
+      bytes: this.#bytes,
+      bytesMax: this.#bytesMax,
+      remembered: this.#remembered,
+      read: this.#read,
+      forgotten: this.#forgotten,
     }
   }
 
-  function remember(
-    at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
-    { value, versions, until, bytes: size }: Remembered<unknown>,
-  ): void {
-    const { tenant, key } = at
-    const before = tenants.get(tenant)?.get(key)
-    if (before !== undefined) forget(before)
-    const entry = { ...at, value, versions, until, bytes: size, used: false }
-    const mine = tenants.get(tenant) ?? new Map<string, Entry>()
-    tenants.set(tenant, mine.set(key, entry))
-    entries.add(entry)
-    bytes += size + entryBytes
-    makeRoom()
-  }
-
-  function held(tenant: TenantId, key: string, now: number): Entry | undefined {
-    const entry = tenants.get(tenant)?.get(key)
+  #validEntry(tenant: TenantId, key: string, now: number): Entry | undefined {
+    const entry = this.#tenants.get(tenant)?.get(key)
     if (entry === undefined || now < entry.from || now >= entry.until) return undefined
-    if (entry.epoch !== watch.epoch() || !watch.isCurrent(tenant, entry.versions)) return undefined
+    if (entry.epoch !== this.#watch.epoch() || !this.#watch.isCurrent(tenant, entry.versions))
+      return undefined
     entry.used = true
     return entry
   }
 
-  return {
-    peek<T>(tenant: TenantId, key: string, now: number) {
-      const known = held(tenant, key, now)
-      if (known !== undefined) remembered++
-      return known?.value as T | undefined
-    },
+  /** A read in progress whose result is current for a caller that asks now. */
+  #readInProgress(name: string, tenant: TenantId, now: number): Promise<Remembered<unknown>> | undefined {
+    const reading = this.#readings.get(name)
+    const changes = this.#watch.changesOf(tenant)
+    const isCurrent = changes !== null && reading?.changes === changes && now >= reading.from
+    return isCurrent ? reading.entry : undefined
+  }
 
-    async recall<T>(
-      tenant: TenantId,
-      key: string,
-      now: number,
-      readNow: () => Promise<Remembered<T>>,
-    ): Promise<T> {
-      await waitWithinDeadline(() => watch.look())
-      const known = held(tenant, key, now)
-      if (known !== undefined) {
-        remembered++
-        return known.value as T
-      }
-      const name = `${tenant} ${key}`
-      const begun = readings.get(name)
-      const changes = watch.changesOf(tenant)
-      if (begun !== undefined && changes !== null && begun.changes === changes && now >= begun.from) {
-        // What ended the other's reading need not end this one.
-        const shared = await begun.entry.catch(() => null)
-        if (shared !== null && now < shared.until) return shared.value as T
-      }
-      read++
-      const epoch = watch.epoch()
-      const entry = watch.reading(tenant, readNow)
-      const reading: Reading = { changes: watch.changesOf(tenant), from: now, entry }
-      readings.set(name, reading)
-      try {
-        const found = await entry
-        remember({ tenant, key, from: now, epoch }, found)
-        return found.value
-      } finally {
-        if (readings.get(name) === reading) readings.delete(name)
-      }
-    },
+  async #readNow<T>(
+    name: string,
+    at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
+    read: () => Promise<Remembered<T>>,
+  ): Promise<T> {
+    this.#read++
+    const entry = this.#watch.reading(at.tenant, read)
+    const reading: Reading = { changes: this.#watch.changesOf(at.tenant), from: at.from, entry }
+    this.#readings.set(name, reading)
+    try {
+      const found = await entry
+      this.#store(at, found)
+      return found.value
+    } finally {
+      if (this.#readings.get(name) === reading) this.#readings.delete(name)
+    }
+  }
 
-    counts: () => ({ entries: entries.size, bytes, bytesMax, remembered, read, forgotten }),
+  #store(
+    at: Pick<Entry, 'tenant' | 'key' | 'from' | 'epoch'>,
+    { value, versions, until, bytes }: Remembered<unknown>,
+  ): void {
+    const { tenant, key } = at
+    const before = this.#tenants.get(tenant)?.get(key)
+    if (before !== undefined) this.#remove(before)
+    const entry = { ...at, value, versions, until, bytes, used: false }
+    const ofTenant = this.#tenants.get(tenant) ?? new Map<string, Entry>()
+    this.#tenants.set(tenant, ofTenant.set(key, entry))
+    this.#entries.add(entry)
+    this.#bytes += bytes + entryBytes
+    this.#evict()
+  }
+
+  #remove(entry: Entry): void {
+    const { tenant, key, bytes } = entry
+    this.#entries.delete(entry)
+    this.#bytes -= bytes + entryBytes
+    const ofTenant = this.#tenants.get(tenant)
+    ofTenant?.delete(key)
+    if (ofTenant?.size === 0) this.#tenants.delete(tenant)
+  }
+
+  /** Evicts the oldest entries first. An entry that was used since the last pass moves to the end instead (CLOCK). */
+  #evict(): void {
+    for (const entry of this.#entries) {
+      if (this.#bytes <= this.#bytesMax) return
+      if (entry.used) {
+        entry.used = false
+        this.#entries.delete(entry)
+        this.#entries.add(entry)
+      } else {
+        this.#remove(entry)
+        this.#forgotten++
+      }
+    }
   }
 }

@@ -7,236 +7,255 @@ import {
 import type { Log } from '../runtime/index.ts'
 
 /**
- * Knows whether what a process remembers of a tenant is still what the database holds. Commits of the process itself are
- * known at once; those of other processes by asking, many times a second while anybody reads, which tenants moved on.
- * When the last answer is too old nothing is taken for current, so a lost database never hides behind memory.
+ * Decides whether cached data of a tenant is still what the database holds. Commits of this process count at once. For
+ * commits of other processes, the watch polls the database for changed tenants, many times a second while there are
+ * readers. If the last answer is too old, nothing counts as current, so the cache never hides a lost database.
  */
 export interface TenantWatch {
-  /** Whether what was read of a tenant at these versions may still be answered from. Without `facts` they may have moved on. */
+  /** Whether data that was read at these versions is still current. If `facts` is absent, only access is compared. */
   isCurrent(tenant: TenantId, versions: ReadVersions): boolean
-  /** Another number after each change of the tenant that this process knows of; null while it hears of none. */
+  /** A number that differs after each change of the tenant; null if the tenant is not watched. */
   changesOf(tenant: TenantId): number | null
-  /** Takes word of a change elsewhere, sooner than the database is asked; null when nobody knows how far it went. */
+  /** Applies a change reported by another instance before the next poll; null versions if their new values are unknown. */
   applyVersions(tenant: TenantId, versions: TenantVersions | null): void
-  /** Which other instances there are, from the last answer that still stands; null where there is none. */
+  /** Whether other instances run, from the last answer that is still valid; null if there is none. */
   otherInstances(): OtherInstances | null
-  /** Another number when the database has become another one: nothing that was read before means anything in it. */
+  /** A number that differs after the database was replaced, such as by its replica: everything read before is invalid. */
   epoch(): number
-  /** Asks the database now, unless it was asked a moment ago. Resolves also when it could not answer: then nothing is current. */
+  /** Polls the database now, unless the last answer is still valid. If the poll fails, resolves and nothing is current. */
   look(): Promise<void>
-  /** Runs what reads of a tenant, and is told the versions it read at. What moves on meanwhile is noticed, too. */
+  /** Runs a read of a tenant, and stores the versions that it was read at. Changes during the read are detected. */
   reading<T extends { readonly versions: ReadVersions }>(tenant: TenantId, read: () => Promise<T>): Promise<T>
   counts(): WatchCounts
   stop(): Promise<void>
 }
 
 export interface OtherInstances {
-  readonly others: boolean
-  /** Since when this process no longer takes itself for alone, by its monotonic clock. */
+  readonly exist: boolean
+  /** Since when this process no longer counts as alone, by its monotonic clock in milliseconds. */
   readonly notAloneSince: number
-  /** How long this instance has been among them, in milliseconds; null where it is not. */
+  /** How long this instance has been registered, in milliseconds; null if it is not registered. */
   readonly joinedMs: number | null
 }
 
 export interface WatchCounts {
   readonly tenants: number
-  /** Since the start: how often the database was asked what moved on, and how often it did not say. */
+  /** Since the start: polls of the database, and polls that failed. */
   readonly looks: number
   readonly failed: number
 }
 
-/** The versions that something was read at; without `facts` where it is not made of them. */
+/** The versions at which something was read; without `facts` if it does not depend on facts. */
 export interface ReadVersions {
   readonly facts?: number
   readonly access: number
 }
 
-/** How often the database is asked while somebody reads. A change elsewhere is in the answers after this at the latest. */
+/** How often the database is polled while there are readers. A change elsewhere is visible after this at the latest. */
 const lookEveryMs = 40
-/** How long an answer of the database stands. Never more than a second passes before a change elsewhere counts. */
+/** How long an answer of the database is valid. With the poll itself, a change elsewhere is visible within a second. */
 const lookHoldsMs = 800
-/** Nobody has read for so long: the database is left in peace until somebody does. */
+/** Polling pauses when nothing has been read for this long. */
 const idleAfterMs = 2_000
-/** Tenants that are watched; beyond it those that were read longest ago are forgotten, and read again. */
+/** Tenants that are watched. Beyond this, the tenants that were read longest ago are forgotten. */
 const tenantsMax = 50_000
 
 interface Watched {
   facts: number
   access: number
   changes: number
-  /** Readings that are under way: until they end, what moves on must not be forgotten. */
+  /** Reads in progress. The tenant is not forgotten before they end. */
   readings: number
 }
 
-export function tenantWatch({
-  database,
-  monotonic,
-  log,
-}: {
-  database: Pick<Database, 'changedTenants' | 'onVersionsMoved'>
-  monotonic: () => number
-  log: Log
-}): TenantWatch {
-  const watched = new Map<TenantId, Watched>()
-  /** Where the next question goes on, and when the last answered one was asked. */
-  let since: string | null = null
-  let askedAt = Number.NEGATIVE_INFINITY
-  let otherInstances: Pick<OtherInstances, 'others' | 'joinedMs'> | null = null
-  let notAloneSince = Number.NEGATIVE_INFINITY
-  let readAt = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> | null = null
-  let timer: NodeJS.Timeout | null = null
-  let failing = false
-  let stopped = false
-  let changes = 0
-  let server: string | null = null
-  let epoch = 0
-  let looks = 0
-  let failed = 0
+interface WatchParts {
+  readonly database: Pick<Database, 'changedTenants' | 'onVersionsMoved'>
+  readonly monotonic: () => number
+  readonly log: Log
+}
 
-  function applyVersions(tenant: TenantId, versions: TenantVersions | null): void {
-    const known = watched.get(tenant)
+export function tenantWatch(parts: WatchParts): TenantWatch {
+  return new PollingWatch(parts)
+}
+
+class PollingWatch implements TenantWatch {
+  readonly #parts: WatchParts
+  /** In the order in which they were last read. */
+  readonly #watched = new Map<TenantId, Watched>()
+  /** The snapshot from which the next poll asks for changes; null before the first answer. */
+  #since: string | null = null
+  /** When the last poll that was answered began. */
+  #askedAt = Number.NEGATIVE_INFINITY
+  /** Identifies the database; see ChangedTenants.server. */
+  #server: string | null = null
+  #epoch = 0
+  #instances: Pick<OtherInstances, 'exist' | 'joinedMs'> | null = null
+  #notAloneSince = Number.NEGATIVE_INFINITY
+  #readAt = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #isFailing = false
+  #isStopped = false
+  #changes = 0
+  #looks = 0
+  #failed = 0
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts
+    parts.database.onVersionsMoved((tenant, versions) => this.applyVersions(tenant, versions))
+  }
+
+  isCurrent(tenant: TenantId, versions: ReadVersions): boolean {
+    if (!this.#isFreshForRead()) return false
+    const known = this.#watched.get(tenant)
+    return (
+      known !== undefined &&
+      known.access === versions.access &&
+      (versions.facts === undefined || known.facts === versions.facts)
+    )
+  }
+
+  changesOf(tenant: TenantId): number | null {
+    return this.#watched.get(tenant)?.changes ?? null
+  }
+
+  applyVersions(tenant: TenantId, versions: TenantVersions | null): void {
+    const known = this.#watched.get(tenant)
     if (known === undefined) return
-    // Nobody knows whether it was committed: what was read before counts for nothing.
+    // It is unknown whether the change was committed, so nothing that was read before is current.
     if (versions === null) {
-      watched.delete(tenant)
+      this.#watched.delete(tenant)
       return
     }
     if (versions.facts <= known.facts && versions.access <= known.access) return
     known.facts = Math.max(known.facts, versions.facts)
     known.access = Math.max(known.access, versions.access)
-    known.changes = ++changes
+    known.changes = ++this.#changes
   }
-  database.onVersionsMoved(applyVersions)
 
-  async function ask(): Promise<void> {
-    const began = monotonic()
-    looks++
+  otherInstances(): OtherInstances | null {
+    if (!this.#isFreshForRead() || this.#instances === null) return null
+    const { exist, joinedMs } = this.#instances
+    return {
+      exist,
+      notAloneSince: this.#notAloneSince,
+      joinedMs: joinedMs === null ? null : joinedMs + this.#readAt - this.#askedAt,
+    }
+  }
+
+  epoch(): number {
+    return this.#epoch
+  }
+
+  async look(): Promise<void> {
+    this.#readAt = this.#parts.monotonic()
+    if (this.#isFresh(this.#readAt) || this.#isStopped) return
+    // A poll in progress may have started before the change that the caller knows of, so its answer may be too old.
+    if (this.#looking !== null) await this.#looking
+    if (!this.#isFresh(this.#parts.monotonic())) await this.#lookNow()
+  }
+
+  async reading<T extends { readonly versions: ReadVersions }>(
+    tenant: TenantId,
+    read: () => Promise<T>,
+  ): Promise<T> {
+    // Without a first poll, a change between this read and that poll would go undetected.
+    if (this.#since === null) await this.#lookNow()
+    const known = this.#watched.get(tenant) ?? {
+      facts: -1,
+      access: -1,
+      changes: ++this.#changes,
+      readings: 0,
+    }
+    known.readings++
+    if (this.#since !== null) {
+      this.#watched.delete(tenant)
+      this.#watched.set(tenant, known)
+    }
+    this.#forgetOldest()
     try {
-      const {
-        next,
-        tenants,
-        server: answered,
-        others,
-        joinedMs,
-      } = await runInBackground(() => database.changedTenants(since))
-      // A replica or a backup may lack the last commits, and has given their numbers to others since.
-      if (server !== null && server !== answered) {
-        watched.clear()
-        epoch++
-      }
-      server = answered
-      for (const [tenant, versions] of tenants) applyVersions(tenant, versions)
-      since = next
-      if (others && otherInstances?.others === false) {
-        notAloneSince = Math.min(monotonic(), askedAt + lookHoldsMs)
-      }
-      otherInstances = { others, joinedMs }
-      askedAt = began
-      failing = false
-    } catch (error) {
-      if (!failing)
-        log.warn({ err: error }, 'what changed elsewhere could not be asked: nothing is answered from memory')
-      failing = true
-      failed++
+      const found = await read()
+      known.facts = Math.max(known.facts, found.versions.facts ?? -1)
+      known.access = Math.max(known.access, found.versions.access)
+      return found
+    } finally {
+      known.readings--
     }
   }
 
-  function lookNow(): Promise<void> {
-    looking ??= ask().finally(() => {
-      looking = null
-      if (monotonic() - readAt < idleAfterMs) schedule()
-    })
-    return looking
+  counts(): WatchCounts {
+    return { tenants: this.#watched.size, looks: this.#looks, failed: this.#failed }
   }
 
-  function schedule(): void {
-    if (timer !== null || stopped) return
-    timer = setTimeout(() => {
-      timer = null
-      void lookNow()
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    await this.#looking
+  }
+
+  #isFresh(now: number): boolean {
+    return now - this.#askedAt <= lookHoldsMs
+  }
+
+  /** Notes that something is read now, keeps polling while the last answer is valid, and returns whether it is. */
+  #isFreshForRead(): boolean {
+    const now = this.#parts.monotonic()
+    this.#readAt = now
+    if (!this.#isFresh(now)) return false
+    if (this.#timer === null && this.#looking === null) this.#schedule()
+    return true
+  }
+
+  #schedule(): void {
+    if (this.#timer !== null || this.#isStopped) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      void this.#lookNow()
     }, lookEveryMs)
-    timer.unref()
+    this.#timer.unref()
   }
 
-  function isFresh(now: number): boolean {
-    return now - askedAt <= lookHoldsMs
+  #lookNow(): Promise<void> {
+    this.#looking ??= this.#poll().finally(() => {
+      this.#looking = null
+      if (this.#parts.monotonic() - this.#readAt < idleAfterMs) this.#schedule()
+    })
+    return this.#looking
   }
 
-  function forgetOldest(): void {
-    for (const [tenant, { readings }] of watched) {
-      if (watched.size <= tenantsMax) return
-      if (readings === 0) watched.delete(tenant)
+  async #poll(): Promise<void> {
+    const { database, monotonic, log } = this.#parts
+    const startedAt = monotonic()
+    this.#looks++
+    try {
+      const answer = await runInBackground(() => database.changedTenants(this.#since))
+      // A replica or a backup may lack the last commits and may have reused their version numbers.
+      if (this.#server !== null && this.#server !== answer.server) {
+        this.#watched.clear()
+        this.#epoch++
+      }
+      this.#server = answer.server
+      for (const [tenant, versions] of answer.tenants) this.applyVersions(tenant, versions)
+      this.#since = answer.next
+      if (answer.others && this.#instances?.exist === false) {
+        this.#notAloneSince = Math.min(monotonic(), this.#askedAt + lookHoldsMs)
+      }
+      this.#instances = { exist: answer.others, joinedMs: answer.joinedMs }
+      this.#askedAt = startedAt
+      this.#isFailing = false
+    } catch (error) {
+      if (!this.#isFailing) {
+        log.warn({ err: error }, 'the database could not report changed tenants: the cache is not used')
+      }
+      this.#isFailing = true
+      this.#failed++
     }
   }
 
-  return {
-    isCurrent(tenant, versions) {
-      const now = monotonic()
-      readAt = now
-      if (!isFresh(now)) return false
-      if (timer === null && looking === null) schedule()
-      const known = watched.get(tenant)
-      return (
-        known !== undefined &&
-        known.access === versions.access &&
-        (versions.facts === undefined || known.facts === versions.facts)
-      )
-    },
-
-    applyVersions,
-
-    epoch: () => epoch,
-
-    otherInstances() {
-      const now = monotonic()
-      readAt = now
-      if (!isFresh(now) || otherInstances === null) return null
-      if (timer === null && looking === null) schedule()
-      const { others, joinedMs } = otherInstances
-      return {
-        others,
-        notAloneSince,
-        joinedMs: joinedMs === null ? null : joinedMs + now - askedAt,
-      }
-    },
-
-    changesOf: (tenant) => watched.get(tenant)?.changes ?? null,
-
-    async look() {
-      readAt = monotonic()
-      if (isFresh(readAt) || stopped) return
-      // A question that is on its way was asked before whatever the caller knows of.
-      if (looking !== null) await looking
-      if (!isFresh(monotonic())) await lookNow()
-    },
-
-    async reading(tenant, read) {
-      // Before the first look nobody would hear of a change between the reading and that look.
-      if (since === null) await lookNow()
-      const known = watched.get(tenant) ?? { facts: -1, access: -1, changes: ++changes, readings: 0 }
-      known.readings++
-      if (since !== null) {
-        watched.delete(tenant)
-        watched.set(tenant, known)
-      }
-      forgetOldest()
-      try {
-        const found = await read()
-        known.facts = Math.max(known.facts, found.versions.facts ?? -1)
-        known.access = Math.max(known.access, found.versions.access)
-        return found
-      } finally {
-        known.readings--
-      }
-    },
-
-    counts: () => ({ tenants: watched.size, looks, failed }),
-
-    async stop() {
-      stopped = true
-      if (timer !== null) clearTimeout(timer)
-      await looking
-    },
+  #forgetOldest(): void {
+    for (const [tenant, { readings }] of this.#watched) {
+      if (this.#watched.size <= tenantsMax) return
+      if (readings === 0) this.#watched.delete(tenant)
+    }
   }
 }

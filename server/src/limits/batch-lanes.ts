@@ -1,45 +1,45 @@
-import { setTimeout as delay, setImmediate as othersTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextEvent } from 'node:timers/promises'
 import { batchLanesPerRequest, batchSecondsMax, tenantRequestsPerWindowMax } from '#contract/limits.ts'
 import type { TenantId } from '../database/session/index.ts'
 import type { TenantLimit } from './tenant-limit.ts'
 
-/** Of the limit a batch leaves so much to the others of its brokerage: somebody may be typing. */
-const leftToOthers = tenantRequestsPerWindowMax / 2
-const lookAgainMs = 50
+/** Permits that a batch leaves to the other requests of its brokerage: a person may be typing. */
+const permitsLeftToOthers = tenantRequestsPerWindowMax / 2
+const checkAgainMs = 50
 
-/** Lanes of a batch that are read at once: it takes no more of the database than a few people do. */
-const atOnceMax = 4
-/** Lanes that are answered before others have their turn: a millisecond or so. */
-const lanesPerTurn = 20
+/** Lanes of a batch that are read concurrently: a batch loads the database no more than a few people do. */
+const readersMax = 4
+/** Lanes that are answered before the batch yields to other requests: about a millisecond of work. */
+const lanesPerSlice = 20
 
 interface Limits {
   readonly tenantLimit: TenantLimit
-  /** Milliseconds that never jump. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number
 }
 
 /**
- * Waits for a further place in the tenant's limit, for a batch that has begun: it does not push in, and is not refused for
- * a moment's crowd. Answers whether there was one before `until`, a moment of the monotonic clock in milliseconds.
+ * Waits until the tenant's limit has a permit for the next hundred lanes of a running batch. The batch waits instead of
+ * being refused, and yields to other requests. Returns whether it got a permit before `until`, in monotonic milliseconds.
  */
-async function furtherPlace(
+async function nextPermit(
   tenant: TenantId,
   { tenantLimit, monotonic }: Limits,
   until: number,
 ): Promise<boolean> {
   while (monotonic() < until) {
-    if (tenantLimit.remaining(tenant) > leftToOthers) {
+    if (tenantLimit.remaining(tenant) > permitsLeftToOthers) {
       const { admitted } = await tenantLimit.admit(tenant)
       if (admitted) return true
     }
-    await delay(lookAgainMs)
+    await delay(checkAgainMs)
   }
   return false
 }
 
 /**
- * Does something for each lane of a batch whose request was admitted, and gives the results in the order of the lanes. Each
- * hundred counts as one request of the tenant. What is not reached in time has the other result.
+ * Computes a result for each lane of a batch whose request was admitted, and returns the results in the order of the
+ * lanes. Each hundred lanes count as one request of the tenant. Lanes not reached in time get `notReached`.
  *
  * @throws what the work throws, for the whole batch
  */
@@ -55,17 +55,17 @@ export async function inBatches<Lane, Result>(
   const until = limits.monotonic() + batchSecondsMax * 1000
   const results: Result[] = []
   for (let from = 0; from < lanes.length; from += batchLanesPerRequest) {
-    // The first hundred has its place from the door.
-    const isPlaced = from === 0 || (await furtherPlace(tenant, limits, until))
+    // The request itself was the permit for the first hundred lanes.
+    const hasPermit = from === 0 || (await nextPermit(tenant, limits, until))
     const next = lanes.entries().drop(from).take(batchLanesPerRequest)
     const reader = async () => {
       for (const [index, lane] of next) {
-        if (index % lanesPerTurn === 0) await othersTurn()
-        const inTime = isPlaced && limits.monotonic() < until
+        if (index % lanesPerSlice === 0) await nextEvent()
+        const inTime = hasPermit && limits.monotonic() < until
         results[index] = inTime ? await work.answer(lane, index) : work.notReached(lane, index)
       }
     }
-    await Promise.all(Array.from({ length: atOnceMax }, reader))
+    await Promise.all(Array.from({ length: readersMax }, reader))
   }
   return results
 }

@@ -1,14 +1,14 @@
 /**
- * The request limit of each tenant, over one process or several, and the heartbeat by which instances know each other.
+ * The rate limit of each tenant, in one instance or shared by several, and the heartbeat that announces an instance.
  */
 export { inBatches } from './batch-lanes.ts'
 export { joinInstances } from './instance-heartbeat.ts'
+export { sharedLimit } from './shared-limit.ts'
 export { sharedRedis } from './shared-redis.ts'
 export {
   ownLimit,
   quotaExceeded,
   retryAfterSeconds,
-  sharedLimit,
   type TakePermit,
   type TenantLimit,
   tenantWindow,

@@ -2,40 +2,40 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { leaveInstance, seeInstance } from '../database/queries/index.ts'
 import type { Database } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
-import { joinMs } from './tenant-limit.ts'
+import { joinMs } from './shared-limit.ts'
 
-/** How often an instance says that it is here. */
-const sayEveryMs = 2_000
+/** How often an instance renews its registration, in milliseconds. */
+const heartbeatEveryMs = 2_000
 
-/** An instance among those of one database. */
-export interface Presence {
-  /** Says that it admits nobody any more, and nothing more after it. */
+/** The registration of this instance in the database. */
+export interface Registration {
+  /** Stops the heartbeat and records that this instance no longer admits requests. */
   leave(): Promise<void>
 }
 
 /**
- * Joins the instances that work on a database, and goes on saying so. Where there are others it resolves when all of them
- * know of it: who answered before would be let in beside what they admit alone.
+ * Registers this instance in the database and keeps the registration alive. If other instances run, resolves only after
+ * all of them have noticed this one: an instance that served earlier would admit requests beyond the shared limit.
  */
 export async function joinInstances(
   database: Pick<Database, 'outsideTenants'>,
   instance: string,
   log: Log,
-): Promise<Presence> {
-  const say = () => database.outsideTenants((transaction) => seeInstance(transaction, instance))
-  let saying: Promise<unknown> = Promise.resolve()
-  const { others } = await say()
+): Promise<Registration> {
+  const beat = () => database.outsideTenants((transaction) => seeInstance(transaction, instance))
+  let beating: Promise<unknown> = Promise.resolve()
+  const { others } = await beat()
   const timer = setInterval(() => {
-    saying = say().catch((error: unknown) =>
-      log.warn({ err: error }, 'this instance could not tell the others that it is here'),
+    beating = beat().catch((error: unknown) =>
+      log.warn({ err: error }, 'this instance could not renew its registration'),
     )
-  }, sayEveryMs)
+  }, heartbeatEveryMs)
   timer.unref()
   if (others) await delay(joinMs)
   return {
     async leave() {
       clearInterval(timer)
-      await saying
+      await beating
       await database.outsideTenants((transaction) => leaveInstance(transaction, instance))
     },
   }

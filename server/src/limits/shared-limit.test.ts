@@ -1,150 +1,193 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { beforeEach, expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { OtherInstances } from '../cache/index.ts'
 import { DatabaseUnavailable, tenantId } from '../database/session/index.ts'
 import { slidingWindow } from '../security/index.ts'
-import { joinMs, sharedLimit, tenantWindow } from './tenant-limit.ts'
+import { joinMs, sharedLimit } from './shared-limit.ts'
+import { tenantWindow } from './tenant-limit.ts'
 
-const ours = tenantId(7)
+const tenant = tenantId(7)
 const { max, windowMs } = tenantWindow
-const alone: OtherInstances = { others: false, notAloneSince: Number.NEGATIVE_INFINITY, joinedMs: 60_000 }
-const among: OtherInstances = { ...alone, others: true }
 
-/** What the instance is told of the others, and the window that all of them share. */
-const stand = {
-  now: 0,
-  otherInstances: alone as OtherInstances | null,
-  away: false,
-  asked: 0,
-  held: Promise.resolve(),
-}
-let shared = slidingWindow(max, windowMs)
-let limit = fresh()
+/** What the watch reports: this instance alone, beside others, beside others that have just started, or unknown. */
+const alone: OtherInstances = { exist: false, notAloneSince: Number.NEGATIVE_INFINITY, joinedMs: 60_000 }
+const besideOthers: OtherInstances = { ...alone, exist: true }
+const besideOthersSince = (notAloneSince: number): OtherInstances => ({ ...besideOthers, notAloneSince })
 
-function fresh(otherInstances: () => OtherInstances | null = () => stand.otherInstances) {
-  shared = slidingWindow(max, windowMs)
+let now: number
+let instances: OtherInstances | null
+/** The window that all instances share. `callsToShared` counts the calls that this instance made to it. */
+let shared: ReturnType<typeof slidingWindow>
+let callsToShared: number
+let isSharedDown: boolean
+/** Calls to the shared window wait for this promise. */
+let sharedGate: Promise<void>
+let limit: ReturnType<typeof sharedLimit>
+
+function limitOf(otherInstances: () => OtherInstances | null) {
   return sharedLimit({
     own: slidingWindow(max, windowMs),
     watch: { otherInstances, look: async () => {} },
-    monotonic: () => stand.now,
-    takePermit: async (tenant, alreadyAdmitted) => {
-      stand.asked++
-      await stand.held
-      if (stand.away) throw new DatabaseUnavailable('away')
-      if (alreadyAdmitted) shared.note(tenant, stand.now)
-      return alreadyAdmitted
-        ? { admitted: true, remaining: 0, retryAfterMs: 0 }
-        : shared.admit(tenant, stand.now)
+    monotonic: () => now,
+    takePermit: async (of, alreadyAdmitted) => {
+      callsToShared++
+      await sharedGate
+      if (isSharedDown) throw new DatabaseUnavailable('down')
+      if (!alreadyAdmitted) return shared.admit(of, now)
+      shared.note(of, now)
+      return { admitted: true, remaining: 0, retryAfterMs: 0 }
     },
   })
 }
 
 beforeEach(() => {
-  Object.assign(stand, {
-    now: 100_000,
-    otherInstances: alone,
-    away: false,
-    asked: 0,
-    held: Promise.resolve(),
+  now = 100_000
+  instances = alone
+  shared = slidingWindow(max, windowMs)
+  callsToShared = 0
+  isSharedDown = false
+  sharedGate = Promise.resolve()
+  limit = limitOf(() => instances)
+})
+
+const fillSharedWindow = () => {
+  for (let n = 0; n < max; n++) shared.admit(tenant, now)
+}
+const admitTimes = (times: number) => Promise.all(Array.from({ length: times }, () => limit.admit(tenant)))
+const admittedOf = (admissions: readonly { admitted: boolean }[]) =>
+  admissions.filter(({ admitted }) => admitted).length
+
+describe('an instance that runs alone', () => {
+  test('admits by its own window, at once and without calls to the shared window', () => {
+    const admitted = Array.from({ length: max + 1 }, () => limit.admitNow(tenant)?.admitted)
+    expect(admitted).toEqual([...Array(max).fill(true), false])
+    expect(callsToShared).toBe(0)
   })
-  limit = fresh()
+
+  test('does not count as alone until its registration is visible', async () => {
+    instances = { ...alone, joinedMs: null }
+    expect(limit.admitNow(tenant)).toBeNull()
+    const admission = limit.admit(tenant)
+    instances = alone
+    expect((await admission).admitted).toBe(true)
+    expect(callsToShared).toBe(0)
+  })
 })
 
-test('alone it admits by its own window, at once and without asking', () => {
-  const admitted = Array.from({ length: max + 1 }, () => limit.admitNow(ours)?.admitted)
-  expect(admitted).toEqual([...Array(max).fill(true), false])
-  expect(stand.asked).toBe(0)
+describe('an instance beside others', () => {
+  test('takes each permit from the shared window', async () => {
+    instances = besideOthers
+    for (let n = 0; n < max - 1; n++) shared.admit(tenant, now)
+    expect(limit.admitNow(tenant)).toBeNull()
+    expect((await limit.admit(tenant)).admitted).toBe(true)
+    expect((await limit.admit(tenant)).admitted).toBe(false)
+    expect(callsToShared).toBe(2)
+  })
+
+  test('does not ask the shared window again before a permit can be free', async () => {
+    instances = besideOthers
+    fillSharedWindow()
+    expect(await limit.admit(tenant)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs })
+
+    now += windowMs / 2
+    expect(limit.admitNow(tenant)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs / 2 })
+    expect((await limit.admit(tenant)).admitted).toBe(false)
+    expect(callsToShared).toBe(1)
+
+    now += windowMs / 2
+    expect((await limit.admit(tenant)).admitted).toBe(true)
+    expect(callsToShared).toBe(2)
+  })
+
+  test('waits after it joined until the others have noticed it', async () => {
+    instances = { ...besideOthers, joinedMs: joinMs - 30 }
+    const admission = limit.admit(tenant)
+    await setImmediate()
+    expect(callsToShared).toBe(0)
+    instances = besideOthers
+    expect((await admission).admitted).toBe(true)
+  })
 })
 
-test('among others it asks for each request, and not again before there can be a place', async () => {
-  stand.otherInstances = among
-  expect(limit.admitNow(ours)).toBeNull()
-  for (let nth = 0; nth < max - 1; nth++) shared.admit(ours, stand.now)
-  expect((await limit.admit(ours)).admitted).toBe(true)
-  expect(await limit.admit(ours)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs })
-  stand.now += windowMs / 2
-  expect(limit.admitNow(ours)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs / 2 })
-  expect((await limit.admit(ours)).admitted).toBe(false)
-  expect(stand.asked).toBe(2)
-  stand.now += windowMs / 2
-  expect((await limit.admit(ours)).admitted).toBe(true)
+describe('when another instance starts', () => {
+  test('the requests that this instance admitted alone still count', async () => {
+    for (let n = 0; n < max; n++) limit.admitNow(tenant)
+    instances = besideOthersSince(now)
+    now += 1
+    expect((await limit.admit(tenant)).admitted).toBe(false)
+  })
+
+  test('the own window decides for one more window, and the shared window records what it admits', async () => {
+    instances = besideOthersSince(now)
+    expect((await limit.admit(tenant)).admitted).toBe(true)
+    expect(shared.remaining(tenant, now)).toBe(max - 1)
+  })
+
+  test('the shared window decides only after all records of admitted requests have arrived', async () => {
+    const gate = Promise.withResolvers<void>()
+    sharedGate = gate.promise
+    instances = besideOthersSince(now - windowMs + 1)
+    const byOwnWindow = admitTimes(max)
+    await setImmediate()
+
+    instances = besideOthers
+    const bySharedWindow = limit.admit(tenant)
+    gate.resolve()
+    expect(admittedOf(await byOwnWindow)).toBe(max)
+    expect((await bySharedWindow).admitted).toBe(false)
+  })
 })
 
-test('what was admitted alone counts when others have come, and what was admitted among them when they have gone', async () => {
-  for (let nth = 0; nth < max; nth++) limit.admitNow(ours)
-  stand.otherInstances = { ...among, notAloneSince: stand.now }
-  stand.now += 1
-  expect((await limit.admit(ours)).admitted).toBe(false)
-  stand.now += windowMs
-  stand.otherInstances = { ...among, notAloneSince: stand.now }
-  expect((await limit.admit(ours)).admitted).toBe(true)
-  // The shared window has been told: others may take one less.
-  expect(shared.remaining(ours, stand.now)).toBe(max - 1)
-  stand.otherInstances = among
-  for (let nth = 1; nth < max; nth++) expect((await limit.admit(ours)).admitted).toBe(true)
-  stand.otherInstances = alone
-  expect(limit.admitNow(ours)?.admitted).toBe(false)
+describe('when the other instances stop', () => {
+  test('the requests that the shared window admitted still count', async () => {
+    instances = besideOthers
+    expect(admittedOf(await admitTimes(max))).toBe(max)
+    instances = alone
+    expect(limit.admitNow(tenant)?.admitted).toBe(false)
+  })
+
+  test('the own window decides only after all calls to the shared window have ended', async () => {
+    const gate = Promise.withResolvers<void>()
+    sharedGate = gate.promise
+    instances = besideOthers
+    const bySharedWindow = admitTimes(max)
+    await setImmediate()
+
+    instances = alone
+    expect(limit.admitNow(tenant)).toBeNull()
+    const byOwnWindow = limit.admit(tenant)
+    gate.resolve()
+    expect(admittedOf(await bySharedWindow)).toBe(max)
+    expect((await byOwnWindow).admitted).toBe(false)
+  })
 })
 
-test('what is on its way to the shared window when an instance is no longer alone, or is again, is counted too', async () => {
-  const way = Promise.withResolvers<void>()
-  stand.held = way.promise
-  stand.otherInstances = { ...among, notAloneSince: stand.now - windowMs + 1 }
-  const noted = Array.from({ length: max }, () => limit.admit(ours))
-  await delay(1)
-  stand.otherInstances = among
-  const asked = limit.admit(ours)
-  way.resolve()
-  expect((await Promise.all(noted)).every(({ admitted }) => admitted)).toBe(true)
-  expect((await asked).admitted).toBe(false)
+describe('no request is admitted', () => {
+  test('while the running instances are unknown', async () => {
+    instances = null
+    expect(limit.admitNow(tenant)).toBeNull()
+    await expect(limit.admit(tenant)).rejects.toThrow(DatabaseUnavailable)
+  })
 
-  stand.now += windowMs
-  const back = Promise.withResolvers<void>()
-  stand.held = back.promise
-  const among10 = Array.from({ length: max }, () => limit.admit(ours))
-  await delay(1)
-  stand.otherInstances = alone
-  expect(limit.admitNow(ours)).toBeNull()
-  const byItself = limit.admit(ours)
-  back.resolve()
-  expect((await Promise.all(among10)).every(({ admitted }) => admitted)).toBe(true)
-  expect((await byItself).admitted).toBe(false)
-})
+  test('while the shared window cannot be reached', async () => {
+    instances = besideOthers
+    isSharedDown = true
+    await expect(limit.admit(tenant)).rejects.toThrow(DatabaseUnavailable)
+  })
 
-test('one that the others do not know of is not alone', async () => {
-  stand.otherInstances = { ...alone, joinedMs: null }
-  expect(limit.admitNow(ours)).toBeNull()
-  const waiting = limit.admit(ours)
-  stand.otherInstances = alone
-  expect((await waiting).admitted).toBe(true)
-  expect(stand.asked).toBe(0)
-})
+  test('by the own window if the list of instances expires during the call', async () => {
+    // The first look shows other instances; then the list has expired. The shared window decides.
+    const answers = [besideOthers]
+    limit = limitOf(() => answers.shift() ?? null)
+    fillSharedWindow()
+    expect(await limit.admit(tenant)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs })
+    expect(callsToShared).toBe(1)
+  })
 
-test('one that has only just joined waits until the others know of it', async () => {
-  stand.otherInstances = { ...among, joinedMs: joinMs - 30 }
-  const waiting = limit.admit(ours)
-  await Promise.resolve()
-  expect(stand.asked).toBe(0)
-  stand.otherInstances = among
-  expect((await waiting).admitted).toBe(true)
-})
-
-test('where nobody can say, nobody is let in', async () => {
-  stand.otherInstances = null
-  expect(limit.admitNow(ours)).toBeNull()
-  await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
-  stand.otherInstances = among
-  stand.away = true
-  await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
-})
-
-test('what is known and a moment later is too old lets nobody in by the own window', async () => {
-  let asked = 0
-  limit = fresh(() => (asked++ === 0 ? among : null))
-  for (let nth = 0; nth < max; nth++) shared.admit(ours, stand.now)
-  expect(await limit.admit(ours)).toEqual({ admitted: false, remaining: 0, retryAfterMs: windowMs })
-  expect(stand.asked).toBe(1)
-
-  limit = fresh(() => (asked++ % 2 === 1 ? alone : null))
-  await expect(limit.admit(ours)).rejects.toThrow(DatabaseUnavailable)
+  test('if the instance was alone and the list of instances expires on every attempt', async () => {
+    let looks = 0
+    limit = limitOf(() => (looks++ % 2 === 0 ? alone : null))
+    await expect(limit.admit(tenant)).rejects.toThrow(DatabaseUnavailable)
+    expect(callsToShared).toBe(0)
+  })
 })

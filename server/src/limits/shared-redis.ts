@@ -1,27 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type TenantId, type TenantVersions, tenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { type TakePermit, tenantWindow } from './tenant-limit.ts'
 
-/** What the instances share in Redis or Valkey: the limit's window, and word of what has changed. */
+/** What the instances share through Redis or Valkey: the window of the rate limit, and notices of changed tenants. */
 export interface SharedRedis {
-  /** Takes places there; in the database while it does not answer. */
+  /** Takes permits in Redis; in the database while Redis does not answer. */
   readonly takePermit: TakePermit
-  /** Tells the other instances that a tenant has moved on. Who does not hear of it learns it from the database. */
-  tell(tenant: TenantId, versions: TenantVersions | null): void
+  /** Notifies the other instances that a tenant changed. An instance that misses the notice learns it from the database. */
+  publish(tenant: TenantId, versions: TenantVersions | null): void
   close(): Promise<void>
 }
 
-/** Redis answers in less than a millisecond. Who waits longer asks the database instead. */
-const answerMs = 250
-/** Then it is left alone for a while. */
-const tryAgainMs = 1_000
+/** Redis answers in less than a millisecond. After this time the database is asked instead. */
+const answerTimeoutMs = 250
+/** How long Redis is not asked again after a failure. */
+const retryRedisAfterMs = 1_000
 
 const channel = 'lanewise:moved'
 const windowOf = (tenant: TenantId) => `lanewise:window:${tenant}`
 
 /**
- * `take_place` of the schema once more, by the clock of Redis: the times of the last admitted requests in microseconds,
- * oldest first. A script runs alone, so two never take the same place.
+ * The same algorithm as `take_place` in the schema, by the clock of Redis: a list of the times of the last admitted
+ * requests in microseconds, oldest first. Redis runs scripts one at a time, so no permit is taken twice.
  */
 const takePermitScript = `
 local key, most, window, alreadyAdmitted = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
@@ -41,48 +42,49 @@ redis.call('pexpire', key, math.ceil(window / 1000) * 2)
 return {1, most - #held, 0}
 `
 
-/** Connects. Where Redis is away now it is used when it comes: a service starts without it. */
+/** Connects to Redis. The service starts without Redis and uses it as soon as it is reachable. */
 export async function sharedRedis(
   url: string,
   {
-    otherwise,
+    fallback,
     onTenantChanged,
     monotonic,
     log,
   }: {
-    /** Takes a place in the database. */
-    otherwise: TakePermit
-    /** Told of tenants that other instances have moved on; null when nobody knows how far. */
+    /** Takes a permit in the database. */
+    fallback: TakePermit
+    /** Called for each tenant that another instance changed; null versions if their new values are unknown. */
     onTenantChanged: (tenant: TenantId, versions: TenantVersions | null) => void
     monotonic: () => number
     log: Log
   },
 ): Promise<SharedRedis> {
-  // Loaded only where Redis is configured.
+  // Load the client only if Redis is configured.
   const { createClient } = await import('@redis/client')
   const client = createClient({
     url,
-    // What cannot be sent at once is not sent later: the database has been asked meanwhile.
+    // Do not queue commands while Redis is unreachable: the database answers them instead.
     disableOfflineQueue: true,
     socket: { connectTimeout: 2_000, reconnectStrategy: (retries) => Math.min(100 * (retries + 1), 2_000) },
   })
   const listener = client.duplicate()
-  let away = false
-  const isAway = (error: unknown) => {
-    if (!away) log.warn({ err: error }, 'Redis does not answer: the limit is held in the database meanwhile')
-    away = true
+  let isDown = false
+  const onFailure = (error: unknown) => {
+    if (!isDown)
+      log.warn({ err: error }, 'Redis does not answer: the database keeps the rate limit until it does')
+    isDown = true
   }
-  client.on('error', isAway)
+  client.on('error', onFailure)
   listener.on('error', () => {})
   client.on('ready', () => {
-    if (away) log.info({}, 'Redis answers again')
-    away = false
+    if (isDown) log.info({}, 'Redis answers again')
+    isDown = false
   })
   let notBefore = Number.NEGATIVE_INFINITY
 
   async function take(tenant: TenantId, alreadyAdmitted: boolean) {
     const { max, windowMs } = tenantWindow
-    const [taken, remaining, retryAfterMicros] = (await withinMs(
+    const [taken, remaining, retryAfterMicros] = (await withTimeout(
       client.eval(takePermitScript, {
         keys: [windowOf(tenant)],
         arguments: [String(max), String(windowMs * 1000), alreadyAdmitted ? '1' : '0'],
@@ -91,7 +93,7 @@ export async function sharedRedis(
     return { admitted: taken === 1, remaining, retryAfterMs: retryAfterMicros / 1000 }
   }
 
-  // Connecting goes on behind the start: the first requests may find it away.
+  // The service does not wait for a slow connection: Redis may still be unreachable for the first requests.
   const connecting = Promise.all([
     client.connect(),
     listener.connect().then(() =>
@@ -102,21 +104,21 @@ export async function sharedRedis(
         onTenantChanged(tenantId(tenant), known ? { facts, access } : null)
       }),
     ),
-  ]).catch(isAway)
-  await Promise.race([connecting, soon(answerMs)])
+  ]).catch(onFailure)
+  await Promise.race([connecting, delay(answerTimeoutMs)])
 
   return {
     async takePermit(tenant, alreadyAdmitted) {
-      if (!client.isReady || monotonic() < notBefore) return otherwise(tenant, alreadyAdmitted)
+      if (!client.isReady || monotonic() < notBefore) return fallback(tenant, alreadyAdmitted)
       try {
         return await take(tenant, alreadyAdmitted)
       } catch (error) {
-        isAway(error)
-        notBefore = monotonic() + tryAgainMs
-        return otherwise(tenant, alreadyAdmitted)
+        onFailure(error)
+        notBefore = monotonic() + retryRedisAfterMs
+        return fallback(tenant, alreadyAdmitted)
       }
     },
-    tell(tenant, versions) {
+    publish(tenant, versions) {
       if (!client.isReady) return
       const message = versions === null ? `${tenant}` : `${tenant} ${versions.facts} ${versions.access}`
       client.publish(channel, message).catch(() => {})
@@ -129,15 +131,16 @@ export async function sharedRedis(
   }
 }
 
-const soon = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
-
-async function withinMs<T>(asked: Promise<T>): Promise<T> {
+async function withTimeout<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No answer within ${answerMs} ms.`)), answerMs)
+  const timer = setTimeout(
+    () => reject(new Error(`No answer within ${answerTimeoutMs} ms.`)),
+    answerTimeoutMs,
+  )
   try {
-    return await Promise.race([asked, late])
+    return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
-    asked.catch(() => {})
+    answer.catch(() => {})
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What every room needs of the process: the log, the version, and rules for running work concurrently.
+ * Process-level helpers that every folder may use: the log, the version, and ways to run work concurrently.
  */
 export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
 export type { Log } from './log.ts'

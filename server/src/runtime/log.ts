@@ -1,4 +1,4 @@
-/** A structured log: chosen fields only, never a whole request. */
+/** A structured log. Callers pass selected fields, never a whole request. */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void

@@ -11,8 +11,8 @@ import { yieldBetweenSteps } from './yield-between-steps.ts'
 const DAY_MS = 86_400_000
 const NOW = 20_000 * DAY_MS
 
-/** A clock that says that a turn is over after each step. */
-function everyStep(): () => number {
+/** A clock that advances so fast that the work yields after each step. */
+function yieldAfterEachStep(): () => number {
   let time = 0
   return () => (time += 1_000)
 }
@@ -25,7 +25,7 @@ function* count(to: number, done: number[] = []): Steps<number[]> {
   return done
 }
 
-test('whoever waits is served between two turns, and not only at the end', async () => {
+test('other events run between the steps of long work, not only at its end', async () => {
   const done: number[] = []
   const seen: number[] = []
   let waiting = true
@@ -34,19 +34,19 @@ test('whoever waits is served between two turns, and not only at the end', async
     if (waiting) setImmediate(other)
   }
   setImmediate(other)
-  expect(await yieldBetweenSteps(count(50, done), everyStep())).toHaveLength(50)
+  expect(await yieldBetweenSteps(count(50, done), yieldAfterEachStep())).toHaveLength(50)
   waiting = false
-  // Another event of the process comes around in each turn of the work.
+  // One other event runs between every two steps.
   expect(new Set(seen).size).toBeGreaterThanOrEqual(49)
 })
 
-test('short work is done in one turn, and what it throws is thrown', async () => {
-  let turns = 0
+test('short work does not yield, and its error is rethrown', async () => {
+  let otherEvents = 0
   const still = () => 0
-  const other = setImmediate(() => turns++)
+  const other = setImmediate(() => otherEvents++)
   await yieldBetweenSteps(count(50), still)
   clearImmediate(other)
-  expect(turns).toBe(0)
+  expect(otherEvents).toBe(0)
   const failing = (function* (): Steps<void> {
     yield
     throw new RangeError('no such lane')
@@ -75,26 +75,29 @@ const anyQuotes = fc
   )
   .map((quotes) => quotes.map((quote, at): LaneQuote => ({ ...quote, laneId: at + 1 })))
 
-test('a model made in turns equals one made in one go, to the last digit', async () => {
+test('a model that is computed in steps equals one that is computed at once, to the last digit', async () => {
   await fc.assert(
     fc.asyncProperty(anyQuotes, async (quotes) => {
-      const [inOneGo, between] = [
+      const [atOnce, inSteps] = [
         prepareEstimator({ quotes, now: NOW }),
         await yieldBetweenSteps(
           prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps,
-          everyStep(),
+          yieldAfterEachStep(),
         ),
       ]
       const offer = { lane: laneAt(0), offerRateCents: 200_000, miles: 700, expectedCostCents: 170_000 }
-      expect(estimateOffer({ ...offer, estimator: between })).toEqual(
-        estimateOffer({ ...offer, estimator: inOneGo }),
+      expect(estimateOffer({ ...offer, estimator: inSteps })).toEqual(
+        estimateOffer({ ...offer, estimator: atOnce }),
       )
       const loads = quotes.flatMap(
         ({ laneId, costCents, miles, quotedAt, lane: { costKeys } }): CostSeen[] =>
           costCents === null || miles === null ? [] : [{ laneId, costCents, miles, at: quotedAt, costKeys }],
       )
       expect(
-        await yieldBetweenSteps(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)), everyStep()),
+        await yieldBetweenSteps(
+          prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)),
+          yieldAfterEachStep(),
+        ),
       ).toEqual(prepareCosts(loads, NOW))
     }),
     { numRuns: 15 },
@@ -109,7 +112,7 @@ function laneAt(at: number) {
   return lane
 }
 
-test('no step of a big history is long: it does a bounded number of quotes, lanes or scopes', () => {
+test('a long history is split into many steps, each over a bounded number of quotes, lanes, or scopes', () => {
   const quotes = Array.from(
     { length: 20_000 },
     (_, at): LaneQuote => ({
@@ -127,10 +130,10 @@ test('no step of a big history is long: it does a bounded number of quotes, lane
     while (work.next().done !== true) steps++
     return steps
   }
-  // 18 rounds over 2,000 quotes, and half a dozen walks through 20,000 quotes, a few thousand at a time.
+  // 18 passes over 2,000 quotes, and 6 passes over 20,000 quotes, a few thousand per step.
   expect(stepsOf(prepareEstimatorInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)).steps)).toBeGreaterThan(
     18 * 2 + 6 * 4,
   )
-  // 18 rounds over 10,000 loads, and a walk through 20,000.
+  // 18 passes over 10,000 loads, and 1 pass over 20,000.
   expect(stepsOf(prepareCostsInSteps(quotedLanes(quotes), NOW, rowsOf(quotes)))).toBeGreaterThan(18 * 10 + 20)
 })

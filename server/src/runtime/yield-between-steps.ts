@@ -1,12 +1,12 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as nextEvent } from 'node:timers/promises'
 import type { Steps } from '#engine/steps.ts'
 
-/** How long work goes on before others have their turn. They wait this long for it, and for the step that it is in. */
-const turnMs = 3
+/** How long work runs before it yields, in milliseconds. Other events wait this long plus the current step. */
+const sliceMs = 3
 
 /**
- * Does long work of the engine between the answers to others: after each few milliseconds everything that waits in this
- * process is served first. It takes longer than in one go where there is something to serve, and gives the same.
+ * Runs long work of the engine to its end, and yields to the event loop every few milliseconds so that other requests
+ * are served. The result is the same as without yielding.
  *
  * @throws what the work throws
  */
@@ -14,12 +14,12 @@ export async function yieldBetweenSteps<Result>(
   work: Steps<Result>,
   monotonic: () => number = () => performance.now(),
 ): Promise<Result> {
-  let began = monotonic()
+  let sliceStart = monotonic()
   for (;;) {
     const step = work.next()
     if (step.done === true) return step.value
-    if (monotonic() - began < turnMs) continue
-    await othersTurn()
-    began = monotonic()
+    if (monotonic() - sliceStart < sliceMs) continue
+    await nextEvent()
+    sliceStart = monotonic()
   }
 }
