@@ -232,7 +232,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
   },
 }
 
-/** What the code of a room must not touch. Only start.ts, the commands and http/app.ts read the clock. */
+/** What the code of a room must not touch. Only start.ts, the commands and http/problem-answers.ts read the clock. */
 const mustNotTouch: Readonly<Record<string, RegExp>> = {
   security: /\bprocess\b/,
   signing: /\bprocess\b/,

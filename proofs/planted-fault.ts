@@ -40,8 +40,8 @@ export const faults = {
   /** Ten a second are counted, and nobody is refused. */
   'no limit for a brokerage': {
     file: '/server/src/http/admission.ts',
-    text: 'if (!place.admitted) throw quotaExceeded(place)',
-    instead: 'if (false) throw quotaExceeded(place)',
+    text: 'if (!permit.admitted) throw quotaExceeded(permit)',
+    instead: 'if (false) throw quotaExceeded(permit)',
   },
   /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
   'one line for all brokerages': {

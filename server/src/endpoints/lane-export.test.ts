@@ -241,7 +241,7 @@ describe('503', () => {
         expect(response.status).toBe(200)
         await expect(response.text()).rejects.toThrow()
       })
-      expect(app.logLines.filter((line) => line.includes('a file was cut off'))).toHaveLength(
+      expect(app.logLines.filter((line) => line.includes('a CSV answer ended early'))).toHaveLength(
         transactions - 1,
       )
     }

@@ -1,9 +1,15 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { laneAdvice, laneInsight } from '#contract/lane-insight.ts'
 import type { QuoteBook } from '#engine/book/quote-book.ts'
-import { countScope, countScopeHistory, countScopeMiles, newestQuotes } from '#engine/book/scope-counts.ts'
-import { countsHoldUntil } from '#engine/history-counts.ts'
-import { describeLane, type LaneInsight, rescaledAverage } from '#engine/lane-insight.ts'
+import {
+  countScope,
+  countScopeHistory,
+  countScopeMiles,
+  newestQuotes,
+  type ScopeQuote,
+} from '#engine/book/scope-counts.ts'
+import { countsHoldUntil, type HistoryCount } from '#engine/history-counts.ts'
+import { describeLane, rescaledAverage } from '#engine/lane-insight.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import { isEnough, type LaneScope, type ScopeCounts, scopesFor } from '#engine/scopes.ts'
@@ -23,91 +29,110 @@ import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { shortHaulMiles } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
 
-/** The lane's own quotes, whose rates need no scaling. */
+/** True for the lane's own quotes, whose rates need no scaling by miles. */
 function isOwnLane(scope: LaneScope): boolean {
   return scope === 'equipment' || scope === 'corridor'
 }
 
-/** What a scope held. */
+/** The counts of one scope, and whether they are enough to answer from. */
 type Level = ScopeCounts & { readonly scope: LaneScope; readonly enough: boolean }
 
-/** The scope that a lane's insight is taken from: the first with enough behind it, most trusted first. */
+/** The scope that answers for a lane: the most trusted one with enough quotes. */
 interface FoundScope {
   readonly scope: LaneScope
-  readonly of: AskedScope
-  /** What it and each level before it held. */
+  readonly quotes: AskedScope
+  /** The counts of this scope and of each more trusted one. */
   readonly levels: readonly Level[]
 }
 
-function firstEnough(book: QuoteBook, asked: AskedLane): FoundScope | null {
+function findScope(book: QuoteBook, asked: AskedLane): FoundScope | null {
   const levels: Level[] = []
   for (const scope of scopesFor(asked.equipmentCode !== null)) {
-    const of = askedScope(book, scope, asked)
-    if (of === null) continue
-    const counts = countScope(of)
+    const quotes = askedScope(book, scope, asked)
+    if (quotes === null) continue
+    const counts = countScope(quotes)
     const enough = isEnough(scope, counts)
     levels.push({ scope, ...counts, enough })
-    if (enough) return { scope, of, levels }
+    if (enough) return { scope, quotes, levels }
   }
   return null
 }
 
-/** What is known about a lane. */
-interface Known {
-  /** Null when there is nothing at any level. */
-  readonly insight: (LaneInsight & { readonly levels: readonly Level[]; readonly of: AskedScope }) | null
-  /** Ends that may be typing errors; none where the lane has quotes of its own. */
+/** The quotes of a lane as the book counts them. Everything that an answer needs from the book. */
+interface LaneCounts extends FoundScope {
+  readonly counts: readonly HistoryCount[]
+  /** The totals of the whole brokerage. */
+  readonly parent: { readonly wins: number; readonly decided: number }
+  /** The miles of the lane; null when a place is unknown. */
+  readonly miles: number | null
+  /** Null when the plain mean of the rates is the average. */
+  readonly avgRateCents: number | null
+}
+
+/** What the book knows about a lane. */
+interface BookRead {
+  /** Null when no scope has enough quotes. */
+  readonly lane: LaneCounts | null
+  /** Ends that may be typing errors; empty when the lane has quotes of its own. */
   readonly unknown: ReturnType<typeof unknownEnds>
 }
 
-function* knownOf(book: BrokerageBook, asked: AskedLane, now: number): Steps<Known> {
-  const { quotes } = book
-  const found = firstEnough(quotes, asked)
-  const unknown = found !== null && isOwnLane(found.scope) ? [] : unknownEnds(quotes, asked)
-  if (found === null) return { insight: null, unknown }
-  const { scope, of, levels } = found
-  const counts = yield* book.result(`history ${of.name}`, of.area, now, function* () {
-    const value = yield* countScopeHistory(quotes, of, now)
+/** Reads the book, in steps. The counts are cached in the book until its quotes change. */
+function* readBook(book: BrokerageBook, asked: AskedLane, now: number): Steps<BookRead> {
+  const found = findScope(book.quotes, asked)
+  const unknown = found !== null && isOwnLane(found.scope) ? [] : unknownEnds(book.quotes, asked)
+  if (found === null) return { lane: null, unknown }
+  const { scope, quotes } = found
+  const counts = yield* book.result(`history ${quotes.name}`, quotes.area, now, function* () {
+    const value = yield* countScopeHistory(book.quotes, quotes, now)
     return { value, until: countsHoldUntil(value, now) }
   })
-  const miles = milesOf(asked)
-  const insight = describeLane({
-    counts,
-    parent: { wins: quotes.won, decided: quotes.decided },
-    askedScope: asked.equipmentCode === null ? 'corridor' : 'equipment',
-    usedScope: scope,
-    // Where the miles are unknown the plain mean stands in.
-    avgRateCents: isOwnLane(scope) || miles === null ? null : yield* averageOf(book, of, { miles, now }),
-  })
-  return { insight: { ...insight, levels, of }, unknown }
+  const { origin, destination } = asked.places
+  const miles = lanePlaces(origin, destination, null).miles ?? null
+  return {
+    lane: {
+      ...found,
+      counts,
+      parent: { wins: book.quotes.won, decided: book.quotes.decided },
+      miles,
+      avgRateCents:
+        isOwnLane(scope) || miles === null ? null : yield* scaledAverage(book, quotes, { miles, now }),
+    },
+    unknown,
+  }
 }
 
 /** The average rate of a wider scope, each rate scaled to the miles of the lane. */
-function* averageOf(
+function* scaledAverage(
   book: BrokerageBook,
-  of: AskedScope,
+  quotes: AskedScope,
   { miles, now }: { miles: number; now: number },
 ): Steps<number | null> {
-  const counts = yield* book.result(`miles ${of.name}`, of.area, now, function* () {
-    return { value: yield* countScopeMiles(book.quotes, of), until: Number.POSITIVE_INFINITY }
+  const counts = yield* book.result(`miles ${quotes.name}`, quotes.area, now, function* () {
+    return { value: yield* countScopeMiles(book.quotes, quotes), until: Number.POSITIVE_INFINITY }
   })
   return rescaledAverage(counts, miles, yield* book.haulLog(now))
 }
 
-function milesOf({ places }: AskedLane): number | null {
-  return lanePlaces(places.origin, places.destination, null).miles ?? null
-}
+type Query = ReadCall<typeof laneInsight>['query']
 
+/** The answer for a lane, from what the book knows. */
 function answer(
-  { query }: Pick<ReadCall<typeof laneInsight>, 'query'>,
+  query: Query,
   asked: AskedLane,
-  { insight, unknown }: Known,
-  { evidence, closest }: { evidence?: Record<string, unknown>; closest?: FindClosest } = {},
+  { lane, unknown }: BookRead,
+  { evidenceQuotes, closest }: { evidenceQuotes?: readonly ScopeQuote[]; closest?: FindClosest } = {},
 ): AnswerOf<typeof laneInsight> {
   const echo = { origin: query.origin, destination: query.destination, equipment: query.equipment ?? null }
   const places = unknownPlaces(query, asked, unknown, closest)
-  if (insight === null) return { found: false as const, query: echo, ...places }
-  const { scope, history, scores, signals, summary } = insight
+  if (lane === null) return { found: false as const, query: echo, ...places }
+  const { scope, history, scores, signals, summary, evidence } = describeLane({
+    counts: lane.counts,
+    parent: lane.parent,
+    askedScope: asked.equipmentCode === null ? 'corridor' : 'equipment',
+    usedScope: lane.scope,
+    avgRateCents: lane.avgRateCents,
+  })
   return {
     found: true as const,
     query: echo,
@@ -124,62 +149,57 @@ function answer(
     signals,
     summary,
     ...places,
-    ...(evidence === undefined ? {} : { evidence }),
+    ...(evidenceQuotes === undefined
+      ? {}
+      : {
+          evidence: answeredEvidence({
+            ...evidence,
+            outliers: outliers(evidenceQuotes),
+            levels: lane.levels,
+            miles: lane.miles,
+            shortHaul: lane.miles !== null && lane.miles < shortHaulMiles,
+          }) as Record<string, unknown>,
+        }),
   }
 }
 
-/** The newest quotes of a wide scope that outliers are looked for in: each look compares all of them. */
+/** Outliers are searched among this many of the newest quotes of a scope: the search compares all of them. */
 const outlierQuotesMax = 20_000
 
-/** With the counts behind the numbers, and the quotes that stand out. */
-async function evidenceOf({ quotes: book }: BrokerageBook, asked: AskedLane, { insight }: Known) {
-  if (insight === null) return undefined
-  const quotes = await yieldBetweenSteps(newestQuotes(book, insight.of, outlierQuotesMax))
-  const miles = milesOf(asked)
-  return answeredEvidence({
-    ...insight.evidence,
-    outliers: outliers(quotes),
-    levels: insight.levels,
-    miles,
-    shortHaul: miles !== null && miles < shortHaulMiles,
-  }) as Record<string, unknown>
-}
-
-/** The answer for a lane of a batch. */
+/** The insight for a lane whose parameters are valid: read the book, describe, answer. */
 export async function insightOfLane(
-  lane: ReadCall<typeof laneInsight>['query'],
+  query: Query,
   asked: AskedLane,
   { caller, now }: AskedBy,
   { books }: Parts,
-  closest: FindClosest,
+  closest?: FindClosest,
 ): Promise<AnswerOf<typeof laneInsight>> {
   const { quotes: book } = await books.read(caller.tenant)
-  return answer({ query: lane }, asked, await yieldBetweenSteps(knownOf(book, asked, now)), { closest })
+  const read = await yieldBetweenSteps(readBook(book, asked, now))
+  const evidenceQuotes =
+    query.include === undefined || read.lane === null
+      ? undefined
+      : await yieldBetweenSteps(newestQuotes(book.quotes, read.lane.quotes, outlierQuotesMax))
+  return answer(query, asked, read, {
+    ...(evidenceQuotes === undefined ? {} : { evidenceQuotes }),
+    ...(closest === undefined ? {} : { closest }),
+  })
 }
 
-async function insightIntoLane(
-  call: ReadCall<typeof laneInsight>,
-  { books }: Parts,
-): Promise<AnswerOf<typeof laneInsight>> {
-  const { caller, query, now } = call
-  const asked = readAskedLane(query)
-  const { quotes: book } = await books.read(caller.tenant)
-  const known = await yieldBetweenSteps(knownOf(book, asked, now))
-  const evidence = query.include === undefined ? undefined : await evidenceOf(book, asked, known)
-  return answer(call, asked, known, evidence === undefined ? {} : { evidence })
-}
+const laneInsightHandler = (call: ReadCall<typeof laneInsight>, parts: Parts) =>
+  insightOfLane(call.query, readAskedLane(call.query), call, parts)
 
+/** The answer when the book is in memory and every count is cached or cheap; null otherwise. */
 function insightFromMemory(
-  call: ReadCall<typeof laneInsight>,
+  { caller, query, now }: ReadCall<typeof laneInsight>,
   { books }: Parts,
 ): AnswerOf<typeof laneInsight> | null {
-  const { caller, query, now } = call
   const open = query.include === undefined ? books.peek(caller.tenant) : null
   if (open === null) return null
   const asked = readAskedLane(query)
-  const known = knownOf(open.quotes, asked, now).next()
-  return known.done === true ? answer(call, asked, known.value) : null
+  const read = readBook(open.quotes, asked, now).next()
+  return read.done === true ? answer(query, asked, read.value) : null
 }
 
-export const laneInsightEndpoint = serve(laneInsight, insightIntoLane, { fromMemory: insightFromMemory })
-export const laneAdviceEndpoint = serve(laneAdvice, insightIntoLane)
+export const laneInsightEndpoint = serve(laneInsight, laneInsightHandler, { fromMemory: insightFromMemory })
+export const laneAdviceEndpoint = serve(laneAdvice, laneInsightHandler)

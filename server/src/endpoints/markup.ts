@@ -9,7 +9,7 @@ import { centsFromDollars, dollarsIfKnown } from '#engine/money.ts'
 import { outliers } from '#engine/outliers.ts'
 import type { Steps } from '#engine/steps.ts'
 import type { WinProbabilityMethod } from '#engine/win-probability.ts'
-import { type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
+import { type AskedScope, type BrokerageBook, type OpenBook, ownScope } from '../book/index.ts'
 import { readLaneRefs } from '../database/queries/index.ts'
 import {
   type AskedLane,
@@ -24,15 +24,16 @@ import { type AskedBy, type ReadCall, serve } from './endpoint-call.ts'
 import { estimatedOffer, readEvidenceQuotes } from './markup-estimate.ts'
 import type { Parts } from './parts.ts'
 
-/** A lane prepared for any rate, and how the brokerage wants its win probability read. */
+/** The rates of a lane, and the brokerage's setting for win probability. Enough to advise on any rate. */
 interface PricedLane {
+  readonly scope: AskedScope
   readonly rates: LaneRates
-  /** Ends that may be typing errors; none where the lane has quotes. */
+  /** Ends that may be typing errors; empty when the lane has quotes. */
   readonly unknown: ReturnType<typeof unknownEnds>
   readonly method: WinProbabilityMethod
 }
 
-/** The exact city pair only (and equipment, when given): the interface gives this endpoint no fallback. */
+/** Reads the exact city pair (and equipment, when given): this endpoint has no wider scopes. */
 function* pricedLane(
   { quotes: book, settings }: OpenBook<BrokerageBook>,
   asked: AskedLane,
@@ -46,14 +47,16 @@ function* pricedLane(
     }
   })
   return {
+    scope,
     rates,
     method: settings.method,
     unknown: rates.quotes === 0 ? unknownEnds(book.quotes, asked) : [],
   }
 }
 
-/** What is said beside the advice when it is asked for with `include`. */
+/** Additions to the advice. */
 interface Extras {
+  /** The members requested with `include`. */
   readonly members: Readonly<Record<string, unknown>>
   readonly closest?: FindClosest
   readonly evidence?: (advice: MarkupAdvice) => ReturnType<typeof evidenceOf>
@@ -86,7 +89,7 @@ function answer<Proposed extends number | null>(
     }
   }
   const advice = adviseMarkup(rates, {
-    // Without a rate nothing is decided, and no number depends on it.
+    // In a batch, a lane without a rate has no decided quotes, and no number depends on the rate.
     proposedRateCents: centsFromDollars(query.proposed_rate ?? 0) ?? 0,
     marketRateCents: query.market_rate === undefined ? null : centsFromDollars(query.market_rate),
     method,
@@ -109,10 +112,10 @@ function answer<Proposed extends number | null>(
   }
 }
 
-/** The extras that need the model of the whole tenant. */
-const estimated: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
+/** The extras that need the estimator of the whole brokerage. */
+const needEstimator: ReadonlySet<MarkupExtra> = new Set(['estimate', 'curve', 'optimum'])
 
-/** The extras are made of the quotes themselves, not of their counts. */
+/** The advice with the extras of `include`. They need the quotes themselves, not only their counts. */
 async function adviceWithExtras(
   { caller, query, now }: ReadCall<typeof markup>,
   include: ReadonlySet<MarkupExtra>,
@@ -122,9 +125,8 @@ async function adviceWithExtras(
   const open = await books.read(caller.tenant)
   const { quotes: book, settings } = open
   const lane = await yieldBetweenSteps(pricedLane(open, asked, now))
-  const scope = ownScope(book.quotes, asked, asked.equipmentCode)
-  const history = await yieldBetweenSteps(newestQuotes(book.quotes, scope, Number.POSITIVE_INFINITY))
-  const model = [...include].some((extra) => estimated.has(extra)) ? await book.advice(now) : null
+  const history = await yieldBetweenSteps(newestQuotes(book.quotes, lane.scope, Number.POSITIVE_INFINITY))
+  const model = [...include].some((extra) => needEstimator.has(extra)) ? await book.advice(now) : null
   const proposedRateCents = centsFromDollars(query.proposed_rate) ?? 0
   const { places, equipmentCode } = asked
   const estimate =
@@ -170,7 +172,7 @@ function evidenceOf(
   }
 }
 
-/** The answer for a lane of a batch. Without a proposed rate it is for the one that it suggests, or else for the median. */
+/** The advice for a lane of a batch. The default of the proposed rate is the suggested rate, or else the median. */
 export async function markupOfLane(
   lane: Omit<Query, 'proposed_rate'> & Partial<Pick<Query, 'proposed_rate'>>,
   asked: AskedLane,
@@ -184,7 +186,7 @@ export async function markupOfLane(
   return answer({ ...lane, proposed_rate: proposed }, asked, priced, { members: {}, closest })
 }
 
-async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
+async function markupHandler(call: ReadCall<typeof markup>, parts: Parts): Promise<AnswerOf<typeof markup>> {
   const { caller, query, now } = call
   if (query.include !== undefined) {
     const include = new Set(query.include.split(',').map((part) => part.trim()) as MarkupExtra[])
@@ -198,6 +200,7 @@ async function adviceOnRate(call: ReadCall<typeof markup>, parts: Parts): Promis
   )
 }
 
+/** The advice when the book is in memory and the rates of the lane are cached or cheap; null otherwise. */
 function adviceFromMemory(
   { caller, query, now }: ReadCall<typeof markup>,
   { books }: Parts,
@@ -209,5 +212,5 @@ function adviceFromMemory(
   return lane.done === true ? answer(query, asked, lane.value) : null
 }
 
-export const markupEndpoint = serve(markup, adviceOnRate, { fromMemory: adviceFromMemory })
-export const quoteAdviceEndpoint = serve(quoteAdvice, adviceOnRate)
+export const markupEndpoint = serve(markup, markupHandler, { fromMemory: adviceFromMemory })
+export const quoteAdviceEndpoint = serve(quoteAdvice, markupHandler)

@@ -1,164 +1,185 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, roleAtLeast, underTenantLimit } from '#contract/endpoint.ts'
-import { Problem, problem, problemContentType } from '#contract/errors.ts'
-import {
-  bodyArrivalSecondsMax,
-  bodyBytesMax,
-  tenantRequestsPerWindowMax,
-  tenantWindowSeconds,
-  tokenExpiryNoticeDays,
-} from '#contract/limits.ts'
+import { Problem, problem } from '#contract/errors.ts'
 import { integrationsScope } from '#contract/service-token.ts'
 import type { Callers, CallerWatch, PersonCaller, ServiceCaller } from '../access/index.ts'
 import { RequestDeadline, withDeadline } from '../database/session/index.ts'
-import type { Parts } from '../endpoints/index.ts'
-import { quotaExceeded, retryAfterSeconds } from '../limits/index.ts'
-import {
-  callerNetwork,
-  type Admission as Place,
-  type RateLimit,
-  type TokenClaims,
-} from '../security/index.ts'
-import { recordProblem } from '../watching/index.ts'
+import type { Call, Parts, ServedEndpoint } from '../endpoints/index.ts'
+import { quotaExceeded } from '../limits/index.ts'
+import { callerNetwork, type Admission as Permit, type RateLimit } from '../security/index.ts'
+import { expiryHeaders, limitHeaders } from './answer-headers.ts'
+import { bodyBytesMaxOf, hasBody, refuseUnreadableBody, sendContinue } from './request-body.ts'
 
-/** The limits that all endpoints of one process share. */
+/** State that all routes of one process share. */
 export interface Gates {
+  /** The limit of rejected credentials per network. */
   readonly refusedLimit: RateLimit
   readonly callers: Callers
 }
 
-/** What the first hook found out, for the handler: nothing of it is read from the request again. */
+/** The result of admission. The handler uses it instead of reading these values from the request again. */
 export interface Admitted {
   readonly caller: PersonCaller | ServiceCaller | { readonly kind: 'anyone' }
   readonly now: number
   readonly network: string
-  /** What is left of the time that the caller is let wait for the database. */
+  /** The deadline for the request's database work. */
   readonly patience: RequestDeadline
-  /** Ends what was begun before the body was read. */
+  /** Releases what `beforeBody` reserved. */
   readonly end: () => void
 }
 
-/** The checks of one route that need no body, and what they found out for its handler. */
-export interface Admission {
-  /** The route's first hook. Throws the Problem of the first check that fails, before anything of the body is read. */
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<void>
-  admitted(request: FastifyRequest): Admitted
-  /** Work for a request draws on its patience, and is a part of its trace. */
-  asAsked<T>(request: FastifyRequest, patience: RequestDeadline, work: () => Promise<T>): Promise<T>
+/** The checks of one route in addition to those that every route has. */
+interface OwnChecks {
+  readonly refuse?: (request: FastifyRequest) => void
+  /** The last check. Returns a function that releases what it reserved; called at the latest when the request ends. */
+  readonly beforeBody?: (
+    request: FastifyRequest,
+    known: Pick<Admitted, 'caller' | 'now'>,
+  ) => Promise<() => void>
 }
 
+const nothingReserved = () => {}
+
 /**
- * Every route that has an endpoint begins with these checks, in this order: duplicate headers, caller, tenant limit, scope
- * or role, what `refuse` says of this route alone, encoding, type and declared size of the body, what `beforeBody` settles.
+ * The checks of one route that need no body, in this order: duplicate headers, caller, tenant limit, scope or role, the
+ * route's own `refuse`, encoding, type and declared size of the body, the route's own `beforeBody`.
  */
-export function admission(
-  endpoint: Endpoint,
-  parts: Parts,
-  gates: Gates,
-  {
-    refuse = () => {},
-    beforeBody = async () => () => {},
-  }: {
-    readonly refuse?: (request: FastifyRequest) => void
-    /** What is settled last; its answer ends that, when the request has ended at the latest. */
-    readonly beforeBody?: (
-      request: FastifyRequest,
-      known: Pick<Admitted, 'caller' | 'now'>,
-    ) => Promise<() => void>
-  } = {},
-): Admission {
-  const known = new WeakMap<FastifyRequest, Admitted>()
-  const bytesMax = bodyBytesMaxOf(endpoint)
+export class Admission {
+  readonly #endpoint: Endpoint
+  readonly #parts: Parts
+  readonly #gates: Gates
+  readonly #own: OwnChecks
+  readonly #bytesMax: number
+  readonly #isLimited: boolean
+  readonly #admitted = new WeakMap<FastifyRequest, Admitted>()
 
-  return {
-    async admit(request, reply) {
-      const network = callerNetwork(request.ip)
-      const now = parts.clock()
-      refuseEmptyPart(request)
-      refuseDuplicateHeaders(request)
-      const patience = new RequestDeadline()
-      const caller = await asAsked(request, patience, () =>
-        callerOf(endpoint, request, reply, { now, network }),
-      )
-      if (caller.kind !== 'anyone' && underTenantLimit(endpoint)) {
-        const { tenant } = caller
-        sayLimit(await asAsked(request, patience, () => parts.tenantLimit.admit(tenant)), reply)
-      }
-      refuseTooLittleRight(endpoint, caller)
-      refuse(request)
-      if (hasBody(request)) refuseUnreadableBody(endpoint, request, bytesMax)
-      const end = await asAsked(request, patience, () => beforeBody(request, { caller, now }))
-      if (reply.raw.closed) end()
-      else reply.raw.once('close', end)
-      askForBody(request, reply)
-      known.set(request, { caller, now, network, patience, end })
-    },
-    admitted(request) {
-      const found = known.get(request)
-      if (found === undefined) throw new Error('The request was not admitted.')
-      return found
-    },
-    asAsked,
+  constructor(endpoint: Endpoint, parts: Parts, gates: Gates, own: OwnChecks = {}) {
+    this.#endpoint = endpoint
+    this.#parts = parts
+    this.#gates = gates
+    this.#own = own
+    this.#bytesMax = bodyBytesMaxOf(endpoint)
+    this.#isLimited = underTenantLimit(endpoint)
   }
 
-  function asAsked<T>(
+  /** The route's first hook. Throws the Problem of the first check that fails, before the body is read. */
+  readonly admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const network = callerNetwork(request.ip)
+    const now = this.#parts.clock()
+    refuseEmptyPart(request)
+    refuseDuplicateHeaders(request)
+    const patience = new RequestDeadline()
+    const caller = await this.#run(request, patience, () => this.#callerOf(request, reply, { now, network }))
+    if (caller.kind !== 'anyone' && this.#isLimited) {
+      const { tenant } = caller
+      applyPermit(await this.#run(request, patience, () => this.#parts.tenantLimit.admit(tenant)), reply)
+    }
+    refuseTooLittleRight(this.#endpoint, caller)
+    this.#own.refuse?.(request)
+    if (hasBody(request)) refuseUnreadableBody(this.#endpoint, request, this.#bytesMax)
+    const { beforeBody } = this.#own
+    const end =
+      beforeBody === undefined
+        ? nothingReserved
+        : await this.#run(request, patience, () => beforeBody(request, { caller, now }))
+    if (reply.raw.closed) end()
+    else reply.raw.once('close', end)
+    sendContinue(request, reply)
+    this.#admitted.set(request, { caller, now, network, patience, end })
+  }
+
+  admitted(request: FastifyRequest): Admitted {
+    const found = this.#admitted.get(request)
+    if (found === undefined) throw new Error('The request was not admitted.')
+    return found
+  }
+
+  /** Runs work for an admitted request, within its deadline and its trace. */
+  run<T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> {
+    return this.#run(request, this.admitted(request).patience, work)
+  }
+
+  /** Runs the handler of an endpoint with the caller that was admitted. */
+  handle(
     request: FastifyRequest,
-    patience: RequestDeadline,
-    work: () => Promise<T>,
-  ): Promise<T> {
-    return parts.traces.within(request.record?.span ?? null, () => withDeadline(patience, work))
+    { handler }: ServedEndpoint,
+    sent: { readonly [Name in 'params' | 'query' | 'body' | 'signed']: unknown },
+  ): Promise<unknown> {
+    const { caller, now, network } = this.admitted(request)
+    const call: Omit<Call<Endpoint>, 'caller' | keyof typeof sent> & Record<string, unknown> = {
+      ...sent,
+      caller,
+      now,
+      network,
+      requestId: request.id,
+    }
+    return this.run(request, () => handler(call as never, this.#parts))
   }
 
-  async function callerOf(
-    of: Endpoint,
+  #run<T>(request: FastifyRequest, patience: RequestDeadline, work: () => Promise<T>): Promise<T> {
+    return this.#parts.traces.within(request.record?.span ?? null, () => withDeadline(patience, work))
+  }
+
+  async #callerOf(
     request: FastifyRequest,
     reply: FastifyReply,
     { now, network }: { now: number; network: string },
   ) {
-    if (of.who.kind === 'anyone') return { kind: 'anyone' } as const
-    const limited = underTenantLimit(of)
-    const { id: requestId, method } = request
-    const watch: CallerWatch = {
-      signedBy(tenant, claims) {
+    const { kind } = this.#endpoint.who
+    if (kind === 'anyone') return { kind } as const
+    const { callers } = this.#gates
+    const watch = this.#callerWatch(request, reply, { now, network })
+    try {
+      return kind === 'service'
+        ? await callers.service(request.headers.authorization, now, network, watch)
+        : await callers.person(request, now, !this.#isLimited, watch)
+    } catch (error) {
+      throw countedRefusal(error, network, this.#gates, this.#parts)
+    }
+  }
+
+  /** Records what becomes known of the caller on the way: the tenant of a verified token, and an exhausted limit. */
+  #callerWatch(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { now, network }: { now: number; network: string },
+  ): CallerWatch {
+    const endpoint = this.#endpoint
+    const { calls, refusals, tenantLimit } = this.#parts
+    return {
+      signedBy: (tenant, claims) => {
         const { jti, user_id: userId } = claims
         if (request.record) request.record.tenant = tenant
-        parts.refusals.signedBy(request, { tenant, userId, jti })
-        if (of.who.kind === 'service') reply.headers(expiryHeaders(claims, now))
-        if (!limited) return
+        refusals.signedBy(request, { tenant, userId, jti })
+        if (endpoint.who.kind === 'service') reply.headers(expiryHeaders(claims, now))
+        if (!this.#isLimited) return
+        const { id: requestId, method } = request
         const url = request.raw.url ?? ''
-        parts.calls.begin(request, { tenant, jti, endpoint: of, method, url, requestId, network, at: now })
-        // Of an answer that its caller did not wait for nothing is told but the end of the connection.
+        calls.begin(request, { tenant, jti, endpoint, method, url, requestId, network, at: now })
+        // 'close' is the only event when the caller disconnects before the answer.
         reply.raw.once('close', () => {
           const { statusCode: status, headersSent: answered } = reply.raw
-          parts.calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
+          calls.end(request, { status, ms: Math.round(reply.elapsedTime * 10) / 10, answered })
         })
       },
-      refuseSpent(tenant) {
-        const refusal = limited ? parts.tenantLimit.refusedNow(tenant) : null
-        if (refusal !== null) sayLimit(refusal, reply)
+      refuseSpent: (tenant) => {
+        const refusal = this.#isLimited ? tenantLimit.refusedNow(tenant) : null
+        if (refusal !== null) applyPermit(refusal, reply)
       },
     }
-    try {
-      return of.who.kind === 'service'
-        ? await gates.callers.service(request.headers.authorization, now, network, watch)
-        : await gates.callers.person(request, now, !limited, watch)
-    } catch (error) {
-      throw countedRefusal(error, network, gates, parts)
-    }
-  }
-
-  function sayLimit(place: Place, reply: FastifyReply): void {
-    reply.headers(limitHeaders(place))
-    if (!place.admitted) throw quotaExceeded(place)
   }
 }
 
-/** The bytes that the body of a route may have. */
-export function bodyBytesMaxOf({ body, bodyBytesMax: ownMax }: Endpoint): number {
-  return body === undefined ? bodyBytesMax : (ownMax ?? bodyBytesMax)
+/** @throws Problem quota-exceeded */
+function applyPermit(permit: Permit, reply: FastifyReply): void {
+  reply.headers(limitHeaders(permit))
+  if (!permit.admitted) throw quotaExceeded(permit)
 }
 
-/** A refused credential costs its network a place. The right token is never refused for what others at its address did. */
+/**
+ * Counts a rejected credential against the limit of its network, and returns the error to answer with. A valid token is
+ * never rejected because of other callers in its network.
+ */
 function countedRefusal(
   error: unknown,
   network: string,
@@ -167,44 +188,19 @@ function countedRefusal(
 ): unknown {
   if (!(error instanceof Problem) || error.status !== 401) return error
   if (refusedLimit.admit(network, monotonic()).admitted) return error
-  return problem('too-many-attempts', 'Too many refused requests from your network. Wait a second.', {
+  return problem('too-many-attempts', 'Too many rejected requests from your network. Wait a second.', {
     headers: { 'Retry-After': '1' },
   })
 }
 
-/** What an answer says of the tenant's limit, in the words of the standard to be and in the older ones. */
-export function limitHeaders({ remaining, retryAfterMs }: Pick<Place, 'remaining' | 'retryAfterMs'>) {
-  const wait = String(retryAfterSeconds(retryAfterMs))
-  return {
-    'RateLimit-Policy': `"tenant";q=${tenantRequestsPerWindowMax};w=${tenantWindowSeconds}`,
-    RateLimit: `"tenant";r=${remaining};t=${wait}`,
-    'X-RateLimit-Limit': String(tenantRequestsPerWindowMax),
-    'X-RateLimit-Remaining': String(remaining),
-    'X-RateLimit-Reset': wait,
-  }
-}
-
-const noticeMs = tokenExpiryNoticeDays * 86_400_000
-
-/** What an answer says of the end of the service token that it was asked with: from a month before on, when it is. */
-export function expiryHeaders(
-  { exp, scope }: Pick<TokenClaims, 'exp' | 'scope'>,
-  now: number,
-): Record<string, string> {
-  const endsAt = exp * 1000
-  // A person's token lasts half a day, and is refused where a machine's is asked for.
-  if (scope === 'dashboard' || endsAt - now > noticeMs) return {}
-  return { 'Token-Expires': new Date(endsAt).toISOString() }
-}
-
-/** `/api/lanes/` names no lane: it is no address of ours, as with any other stroke too many. */
+/** Rejects an address with an empty parameter, such as `/api/lanes/`. */
 function refuseEmptyPart(request: FastifyRequest): void {
   if (Object.values(request.params as Record<string, string>).includes('')) {
     throw problem('route-not-found', 'There is nothing at this address.')
   }
 }
 
-/** Headers that two parties could read differently. Node keeps the first of two and says nothing. */
+/** Headers that two parties could read differently when repeated. Node silently keeps the first. */
 const singleHeaders = new Set(['authorization', 'content-type', 'content-length', 'host'])
 
 function refuseDuplicateHeaders(request: FastifyRequest): void {
@@ -218,6 +214,7 @@ function refuseDuplicateHeaders(request: FastifyRequest): void {
   }
 }
 
+/** @throws Problem role-required, insufficient-scope */
 function refuseTooLittleRight(endpoint: Endpoint, caller: Admitted['caller'] & { scope?: string }): void {
   const { who } = endpoint
   if (who.kind === 'dashboard' && caller.kind === 'dashboard' && !roleAtLeast(caller.role, who.role)) {
@@ -227,109 +224,7 @@ function refuseTooLittleRight(endpoint: Endpoint, caller: Admitted['caller'] & {
     throw problem(
       'insufficient-scope',
       `Writing needs a service token with the scope ${integrationsScope}.`,
-      {
-        headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${integrationsScope}"` },
-      },
+      { headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${integrationsScope}"` } },
     )
   }
-}
-
-export function hasBody(request: FastifyRequest): boolean {
-  const length = request.headers['content-length']
-  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
-}
-
-/** How long a body says that it is; undefined where it does not say. */
-export function declaredBytes({ headers }: FastifyRequest): number | undefined {
-  const length = headers['content-length']
-  return length === undefined ? undefined : Number(length)
-}
-
-const csvTypes = /^(text\/csv|application\/csv|application\/gzip)$/
-
-function refuseUnreadableBody(endpoint: Endpoint, request: FastifyRequest, bytesMax: number): void {
-  if (endpoint.body === undefined) return
-  const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw problem(
-      'unsupported-encoding',
-      'Send the body uncompressed: the signature and the limits are of plain bytes.',
-      {
-        headers: { 'Accept-Encoding': 'identity' },
-      },
-    )
-  }
-  const isCsv = endpoint.bodyKind === 'csv'
-  const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
-    .split(';')
-    .map((part) => part.trim())
-  const charset = parameters
-    .find((parameter) => /^charset\s*=/i.test(parameter))
-    ?.replace(/^charset\s*=\s*"?([^"]*)"?$/i, '$1')
-  const fits = isCsv ? csvTypes.test(type.toLowerCase()) : type.toLowerCase() === 'application/json'
-  if (!fits || (charset !== undefined && !/^utf-?8$/i.test(charset))) {
-    const right = isCsv ? 'text/csv' : 'application/json'
-    throw problem(
-      'unsupported-media-type',
-      `Send Content-Type: ${right}, in UTF-8; it was ${type === '' ? 'absent' : JSON.stringify(request.headers['content-type'])}.`,
-      {
-        headers: { 'Accept-Post': right },
-      },
-    )
-  }
-  if ((declaredBytes(request) ?? 0) > bytesMax) throw tooLarge(bytesMax)
-}
-
-export function tooLarge(bytesMax: number): Problem {
-  return problem(
-    'body-too-large',
-    `The body must be at most ${bytesMax.toLocaleString('en-US')} bytes as it is sent.`,
-    {
-      headers: { Connection: 'close' },
-    },
-  )
-}
-
-/** `Expect: 100-continue`: who asks first is told to send, now that nothing known without the body is wrong. */
-function askForBody(request: FastifyRequest, reply: FastifyReply): void {
-  const { httpVersion, headers } = request.raw
-  if (httpVersion === '1.1' && headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue()
-}
-
-/**
- * Bounds how long a body may take to arrive, at any address and whatever it is answered: one that trickles in byte by byte
- * holds a socket. Before the answer it is refused with 408; after the answer the connection ends. An upload that is being
- * read has the longer time-out of the server itself.
- */
-export function limitArrival(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
-  if (!hasBody(request)) return
-  const { raw } = request
-  const timer = setTimeout(() => {
-    if (raw.complete || raw.socket.destroyed) return
-    if (reply.sent) {
-      raw.destroy()
-      return
-    }
-    if (request.routeOptions.config.isUpload === true) return
-    const late = problem('request-timeout', 'The body took too long to arrive.')
-    parts.calls.refuse(request, late)
-    recordProblem(request, late, parts)
-    const headers = reply.getHeaders()
-    reply.hijack()
-    for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined) reply.raw.setHeader(name, value)
-    }
-    const body = JSON.stringify(late.body(request.id))
-    reply.raw.writeHead(408, {
-      'Content-Type': problemContentType,
-      'Content-Length': Buffer.byteLength(body),
-      Connection: 'close',
-    })
-    reply.raw.end(body, () => raw.destroy())
-  }, bodyArrivalSecondsMax * 1000)
-  timer.unref()
-  // Nearly every body is there before its answer. One that is not is still waited for, and no longer than this.
-  reply.raw.once('close', () => {
-    if (raw.complete) clearTimeout(timer)
-  })
 }

@@ -1,19 +1,19 @@
 import { createMcpHandler } from '@modelcontextprotocol/server'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { agentPath, endpoint } from '#contract/endpoint.ts'
-import { type Problem, problem } from '#contract/errors.ts'
+import { problem } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type AskService, agentReads, agentServer } from '../agents/index.ts'
 import { type Parts, Reply, type ServedEndpoint } from '../endpoints/index.ts'
 import { readJsonObject } from '../signing/index.ts'
-import { recordProblem } from '../watching/index.ts'
-import { admission, bodyBytesMaxOf, type Gates } from './admission.ts'
-import { asProblem } from './error-response.ts'
+import { Admission, type Gates } from './admission.ts'
+import { asProblem, recordRefusal } from './error-response.ts'
 import { unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
+import { bodyBytesMaxOf, bytesOf } from './request-body.ts'
 
-/** One message, as the checks of every endpoint see it. It is no operation of the API: the protocol says what is in it. */
+/** One message, declared as an endpoint so that it is admitted like one. The protocol defines its body. */
 const message = endpoint({
   name: 'mcp',
   method: 'POST',
@@ -28,9 +28,9 @@ const message = endpoint({
 })
 
 /**
- * The Model Context Protocol over HTTP, without sessions: each request is a whole one. It passes the checks of every other
- * endpoint before its body is read, so each message is authenticated, counted and logged once, whatever it holds. A tool's
- * call then runs the code of its operation with the caller that was found.
+ * The Model Context Protocol over HTTP, without sessions: each request is complete. A message passes the same admission as
+ * a request to any endpoint, so it is authenticated, counted and logged once, whatever it contains. A tool call then runs
+ * the handler of its endpoint with the admitted caller.
  */
 export function agentRoute(
   app: FastifyInstance,
@@ -38,63 +38,15 @@ export function agentRoute(
   parts: Parts,
   gates: Gates,
 ): void {
-  const { admit, admitted, asAsked } = admission(message, parts, gates, {
+  const admission = new Admission(message, parts, gates, {
     refuse: (request) => {
       refuseForeignPage(request)
-      if (request.method !== message.method) {
-        throw problem(
-          'method-not-allowed',
-          'Send each message of the Model Context Protocol as a POST. There is no stream to open and no session to end.',
-          { headers: { Allow: message.method } },
-        )
-      }
+      refuseOtherMethods(request)
     },
   })
-  const reads = new Map(
-    served
-      .filter((one) => agentReads.includes(one.endpoint))
-      .map((one) => [one.endpoint.name, { ...one, readQuery: queryReader(one.endpoint.query) }]),
-  )
-
-  /** Notes what is refused inside an answer of the protocol: that answer is no error of HTTP. */
-  function noteRefusal(request: FastifyRequest, why: Problem): void {
-    parts.calls.refuse(request, why)
-    recordProblem(request, why, parts)
-  }
-
-  /** Runs the operations that one message asks for. */
-  function asker(request: FastifyRequest): AskService {
-    return async ({ name, status }, query) => {
-      parts.calls.asks(request, `tool=${name}&${query}`)
-      try {
-        const read = reads.get(name)
-        if (read === undefined) throw new Error(`No code serves ${name}.`)
-        const { caller, now, network, patience } = admitted(request)
-        const ignored: string[] = []
-        const call = {
-          caller,
-          params: {},
-          query: read.readQuery(`?${query}`, ignored),
-          body: {},
-          signed: undefined,
-          now,
-          network,
-          requestId: request.id,
-        }
-        // A misspelled argument that is ignored would be an answer to another question.
-        if (ignored.length > 0) throw unknownFields({ query: ignored, body: [] })
-        const answer = await asAsked(request, patience, () => read.handler(call as never, parts))
-        return { status, body: answer instanceof Reply ? answer.body : answer }
-      } catch (error) {
-        const why = asProblem(error)
-        noteRefusal(request, why)
-        return { status: why.status, body: why.body(request.id) }
-      }
-    }
-  }
-
+  const callTool = toolCaller(served, admission, parts)
   const handler = createMcpHandler(({ authInfo }) => agentServer(authInfo?.extra?.ask as AskService), {
-    // Nothing ever changes in the list of tools: nobody need hold a connection to hear of it.
+    // The list of tools never changes, so no client needs a subscription to it.
     maxSubscriptions: 0,
     onerror: (error) => parts.log.info({ err: error }, 'mcp'),
   })
@@ -104,42 +56,87 @@ export function agentRoute(
     url: agentPath,
     bodyLimit: bodyBytesMaxOf(message),
     config: { endpoint: message.name },
-    onRequest: admit,
+    onRequest: admission.admit,
     handler: async (request, reply) => {
-      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      if (/^\s*\[/.test(bytes.toString('latin1'))) {
-        throw problem(
-          'malformed-json',
-          'Send one JSON-RPC message at a time, as an object: batches are not taken.',
-        )
-      }
-      const parsedBody = readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
+      const bytes = bytesOf(request)
       const answer = await handler.fetch(asWebRequest(request, bytes), {
-        parsedBody,
-        authInfo: {
-          token: '',
-          clientId: '',
-          scopes: [],
-          extra: { ask: asker(request) },
-        },
+        parsedBody: readMessage(bytes),
+        authInfo: { token: '', clientId: '', scopes: [], extra: { ask: callTool(request) } },
       })
-      const text = await answer.text()
-      const refusal = errorIn(text)
-      if (refusal !== null) noteRefusal(request, problem('malformed-request', refusal))
-      const type = answer.headers.get('content-type')
-      if (type !== null) reply.type(type)
-      return reply.code(answer.status).send(text)
+      return sendAnswer(answer, request, reply, parts)
     },
   })
   app.addHook('onClose', () => handler.close())
 }
 
-/** A page of another site in somebody's browser has no business here (the protocol asks for this check). */
+/** @throws Problem method-not-allowed */
+function refuseOtherMethods({ method }: FastifyRequest): void {
+  if (method === message.method) return
+  throw problem(
+    'method-not-allowed',
+    'Send each message of the Model Context Protocol as a POST. There is no stream to open and no session to end.',
+    { headers: { Allow: message.method } },
+  )
+}
+
+/** Rejects a page of another site in a browser, as the protocol requires. */
 function refuseForeignPage({ headers }: FastifyRequest): void {
   const { origin, host } = headers
   if (origin !== undefined && URL.parse(origin)?.host !== host) {
-    throw problem('csrf', 'Agents call from their own program, not from a page of another site.')
+    throw problem('csrf', 'Agents must call from their own program, not from a page of another site.')
   }
+}
+
+/** @throws Problem malformed-json */
+function readMessage(bytes: Buffer): unknown {
+  if (/^\s*\[/.test(bytes.toString('latin1'))) {
+    throw problem(
+      'malformed-json',
+      'Send one JSON-RPC message per request, as an object. Batches are not supported.',
+    )
+  }
+  return readJsonObject(bytes, { depthMax: jsonDepthMax, keysMax: jsonKeysMax })
+}
+
+/** Makes the function that runs the tool calls of one message: each calls the handler of its endpoint. */
+function toolCaller(
+  served: readonly ServedEndpoint[],
+  admission: Admission,
+  parts: Parts,
+): (request: FastifyRequest) => AskService {
+  const reads = new Map(
+    served
+      .filter((one) => agentReads.includes(one.endpoint))
+      .map((one) => [one.endpoint.name, { served: one, readQuery: queryReader(one.endpoint.query) }]),
+  )
+  return (request) =>
+    async ({ name, status }, query) => {
+      parts.calls.asks(request, `tool=${name}&${query}`)
+      try {
+        const read = reads.get(name)
+        if (read === undefined) throw new Error(`No code serves ${name}.`)
+        const ignored: string[] = []
+        const sent = { params: {}, query: read.readQuery(`?${query}`, ignored), body: {}, signed: undefined }
+        // Ignoring a misspelled argument would answer a different question.
+        if (ignored.length > 0) throw unknownFields({ query: ignored, body: [] })
+        const answer = await admission.handle(request, read.served, sent)
+        return { status, body: answer instanceof Reply ? answer.body : answer }
+      } catch (error) {
+        const why = asProblem(error)
+        recordRefusal(request, why, parts)
+        return { status: why.status, body: why.body(request.id) }
+      }
+    }
+}
+
+async function sendAnswer(answer: Response, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+  const text = await answer.text()
+  const refusal = errorIn(text)
+  // A JSON-RPC error has HTTP status 200, so the error handler does not see it.
+  if (refusal !== null) recordRefusal(request, problem('malformed-request', refusal), parts)
+  const type = answer.headers.get('content-type')
+  if (type !== null) reply.type(type)
+  return reply.code(answer.status).send(text)
 }
 
 function asWebRequest({ headers, raw }: FastifyRequest, body: Buffer): Request {
@@ -155,7 +152,7 @@ function asWebRequest({ headers, raw }: FastifyRequest, body: Buffer): Request {
   })
 }
 
-/** What a JSON-RPC error says, in an answer that is JSON or the one event of a stream; null where the answer is no error. */
+/** The message of a JSON-RPC error, from JSON or from the one event of an event stream; null when there is no error. */
 function errorIn(text: string): string | null {
   const json = text.startsWith('{') ? text : (/^data: (.*)$/m.exec(text)?.[1] ?? 'null')
   const { error } = (JSON.parse(json) ?? {}) as { error?: { message?: unknown } }

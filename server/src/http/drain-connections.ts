@@ -7,17 +7,17 @@ import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Sends everybody away in peace: what is asked is still answered, and no connection is kept. Then `close` may come. */
+    /** Stops keeping connections: for some seconds requests are still answered, each with Connection: close. */
     leave(): Promise<void>
-    /** Whether that has begun. */
+    /** True from the beginning of `leave` on. */
     isLeaving(): boolean
   }
 }
 
 /**
- * The first half of a stop. For a few seconds readiness says 503, so that a balancer sends nobody here any more, and
- * each answer asks its client to close the connection and to make the next one elsewhere. A door that is shut at once
- * would cut off whoever is about to knock. A service that nobody is connected to leaves at once.
+ * The first half of a stop. For a few seconds `/readyz` answers 503, so that a load balancer sends no more requests, and
+ * each answer asks its client to close the connection. Closing the port at once would fail requests that are already on
+ * their way. A service without connections leaves at once.
  */
 export function leaveInPeace(app: FastifyInstance): void {
   let leaving = false
@@ -30,7 +30,7 @@ export function leaveInPeace(app: FastifyInstance): void {
     if (!leaving) return
     reply.header('Connection', 'close')
     if (request.routeOptions.url === '/readyz') {
-      throw problem('unavailable', 'This node is stopping: ask another one.', {
+      throw problem('unavailable', 'This node is stopping. Use another one.', {
         headers: { 'Retry-After': '1', Connection: 'close' },
       })
     }
@@ -43,15 +43,15 @@ export function leaveInPeace(app: FastifyInstance): void {
   })
 }
 
-/** Told of each request that is not answered at once. */
-export type Begun = (request: IncomingMessage, response: ServerResponse) => void
+/** Called for each request that is not answered at once. */
+export type RequestBegun = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
- * The second half: when the door is closed, a connection without a request in flight is ended. Node ends only those that
- * had a request before; a browser opens more than it uses, and such a one would hold up the stop until it is thrown out
- * for saying nothing. What has begun is let end, but not for ever.
+ * The second half of a stop: after the port is closed, connections without a request in flight are closed. Node closes only
+ * connections that have had a request. A browser opens more connections than it uses, and an unused one would delay the
+ * stop until its time-out. Requests in flight may finish, for at most `stopSecondsMax`.
  */
-export function endSockets(app: FastifyInstance): Begun {
+export function endSockets(app: FastifyInstance): RequestBegun {
   const inFlight = new Map<Socket, number>()
   let closing = false
   const endIfUnused = (socket: Socket) => {

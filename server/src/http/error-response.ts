@@ -1,7 +1,10 @@
+import type { FastifyRequest } from 'fastify'
 import { Problem, problem } from '#contract/errors.ts'
 import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from '../database/session/index.ts'
+import type { Parts } from '../endpoints/index.ts'
+import { recordProblem } from '../watching/index.ts'
 
-/** Any error as the Problem it is answered with. Only a Problem says something about itself. */
+/** The Problem to answer an error with. The details of an unexpected error are logged, never sent. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof LockTimeout) {
@@ -37,4 +40,14 @@ export function asProblem(error: unknown): Problem {
       cause: error,
     },
   )
+}
+
+/** Records a rejected request in the call log, the service log and the metrics. */
+export function recordRefusal(
+  request: FastifyRequest,
+  why: Problem,
+  parts: Pick<Parts, 'calls' | 'log' | 'metrics'>,
+): void {
+  parts.calls.refuse(request, why)
+  recordProblem(request, why, parts)
 }

@@ -52,8 +52,8 @@ function decoded(text: string): string {
 export type ReadQuery = (url: string, ignored: string[]) => Record<string, unknown>
 
 /** Some five megabytes of parts of addresses, each at most so long. */
-export const rightPartsMax = 20_000
-const rightPartLengthMax = 150
+export const keptPartsMax = 20_000
+const keptPartLengthMax = 150
 
 /**
  * Reads the queries of an endpoint. A parameter that was right once is right again, whatever stands beside it: for the
@@ -82,7 +82,7 @@ export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): Rea
 
   function keep(parts: readonly string[], values: Readonly<Record<string, unknown>>): void {
     for (const part of parts) {
-      if (part.length > rightPartLengthMax) continue
+      if (part.length > keptPartLengthMax) continue
       const [name] = readPart(part)
       if (!check.names.has(name)) continue
       if (right.size >= keepMax) right.clear()

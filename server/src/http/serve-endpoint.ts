@@ -7,25 +7,20 @@ import { invalid } from '#contract/errors.ts'
 import { jsonDepthMax, jsonKeysMax } from '#contract/limits.ts'
 import { type BodyPath, knownMembers, readParameters, type Shape, shape } from '#contract/shape.ts'
 import { signatureHeader, timestampHeader } from '#contract/signature.ts'
-import type { ServiceCaller } from '../access/index.ts'
-import {
-  type Call,
-  type CsvFile,
-  type Parts,
-  Reply,
-  type ServedEndpoint,
-  type Signed,
-} from '../endpoints/index.ts'
+import type { Callers } from '../access/index.ts'
+import { type CsvFile, type Parts, Reply, type ServedEndpoint, type Signed } from '../endpoints/index.ts'
 import { readJsonObject, readSignatureHeaders, verifySignature } from '../signing/index.ts'
-import { admission, bodyBytesMaxOf, declaredBytes, type Gates, hasBody, tooLarge } from './admission.ts'
+import { Admission, type Admitted, type Gates } from './admission.ts'
+import { answerHeaders } from './answer-headers.ts'
 import { asProblem } from './error-response.ts'
 import { asksStrictHandling, type Ignored, ignoredHeaders, unknownFields } from './ignored-fields.ts'
 import { queryReader } from './query-parameters.ts'
+import { bodyBytesMaxOf, bytesOf, declaredBytes, hasBody, readPieces } from './request-body.ts'
 import { sendCsv } from './send-csv.ts'
 
 /**
- * Turns an endpoint's contract into a route. The checks come in one order, and the first that fails answers: those of
- * `admission`, then the size, the signature over the exact bytes, its time, JSON, fields.
+ * Turns an endpoint's contract into a route. The checks run in this order, and the first that fails answers: those of
+ * `Admission`, then the size of the body, the signature over its exact bytes, the signed time, JSON, fields.
  */
 export function serveEndpoint(
   app: FastifyInstance,
@@ -33,157 +28,136 @@ export function serveEndpoint(
   parts: Parts,
   gates: Gates,
 ): void {
-  const { endpoint } = served
+  const { endpoint, beforeBody } = served
   const bytesMax = bodyBytesMaxOf(endpoint)
-  const { admit, admitted, asAsked } = admission(endpoint, parts, gates, {
-    async beforeBody(request, { caller, now }) {
-      const bytes = declaredBytes(request) ?? (hasBody(request) ? bytesMax : 0)
-      return (await served.beforeBody?.({ caller, bytes, now } as never, parts)) ?? (() => {})
-    },
+  const admission = new Admission(endpoint, parts, gates, {
+    ...(beforeBody === undefined
+      ? {}
+      : {
+          beforeBody: (request, { caller, now }) => {
+            const bytes = declaredBytes(request) ?? (hasBody(request) ? bytesMax : 0)
+            return beforeBody({ caller, bytes, now } as never, parts)
+          },
+        }),
   })
-  const shapes = {
-    params: endpoint.params === undefined ? null : shape(endpoint.params, 'parameter'),
-    body: endpoint.body === undefined || endpoint.bodyKind === 'csv' ? null : bodyShape(endpoint),
-  }
-  const readQuery = queryReader(endpoint.query)
+  const isSigned = endpoint.who.kind === 'service' && endpoint.who.signed
+  const readRequest = requestReader(endpoint)
 
   const route: RouteOptions = {
     method: endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     bodyLimit: bytesMax,
     config: { endpoint: endpoint.name, isUpload: endpoint.bodyKind === 'csv' },
-    onRequest: admit,
+    onRequest: admission.admit,
     handler: async (request, reply) => {
-      const { caller, now, network, patience, end } = admitted(request)
-      const bodyBytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-      const signed =
-        caller.kind === 'service'
-          ? await asAsked(request, patience, () => verifySigned(endpoint, request, caller, bodyBytes, now))
-          : undefined
-      const ignored: Ignored = { query: [], body: [] }
-      const call: Call<Endpoint> = {
-        caller: caller as never,
-        params: readTextual(endpoint.params, shapes.params, {
-          ...(request.params as Record<string, string>),
-        }),
-        query: readQuery(request.raw.url ?? '', ignored.query),
-        body: (endpoint.bodyKind === 'csv'
-          ? (request.body ?? [])
-          : readBody(endpoint, shapes.body, bodyBytes, ignored.body, reply)) as never,
-        signed: signed as never,
-        now,
-        network,
-        requestId: request.id,
-      }
-      reportIgnored(request, reply, ignored)
-      // Before the answer: whoever has it may send the next request at once.
-      const result = await asAsked(request, patience, () => served.handler(call as never, parts)).finally(end)
+      const admitted = admission.admitted(request)
+      const signed = isSigned
+        ? await admission.run(request, () => verifySigned(request, admitted, gates.callers))
+        : undefined
+      const sent = readRequest(request, reply)
+      // `end` runs before the answer is sent: the caller may send its next request as soon as it has the answer.
+      const result = await admission.handle(request, served, { ...sent, signed }).finally(admitted.end)
       if (endpoint.answerKind === 'csv') {
-        return parts.traces.within(request.record?.span ?? null, () =>
-          sendCsv(
-            result as CsvFile,
-            request,
-            reply,
-            (error) => {
-              const { code, cause } = asProblem(error)
-              const tenant = request.record?.tenant ?? null
-              parts.log.error(
-                { request_id: request.id, tenant_id: tenant, code, err: cause },
-                'a file was cut off',
-              )
-            },
-            patience,
-          ),
-        )
+        return sendFile(result as CsvFile, request, reply, { parts, patience: admitted.patience })
       }
       const body = result instanceof Reply ? result.body : result
       if (result instanceof Reply) reply.headers(result.headers)
       return reply.code(endpoint.status).headers(answerHeaders(endpoint)).send(JSON.stringify(body))
     },
   }
-  if (endpoint.bodyKind !== 'csv') app.route(route)
-  else {
-    // In a context of its own, where a body is kept in pieces as it arrives.
-    app.register(async (context) => {
-      context.removeAllContentTypeParsers()
-      context.addContentTypeParser('*', (request: FastifyRequest, body: IncomingMessage) =>
-        readPieces(body, { bytes: declaredBytes(request), bytesMax }),
-      )
-      context.route(route)
-    })
-  }
-
-  async function verifySigned(
-    of: Endpoint,
-    request: FastifyRequest,
-    caller: ServiceCaller,
-    bodyBytes: Buffer,
-    now: number,
-  ): Promise<Signed | undefined> {
-    if (of.who.kind !== 'service' || !of.who.signed) return undefined
-    const { timestamp, digest } = readSignatureHeaders({
-      timestamp: oneHeader(request, timestampHeader),
-      signature: oneHeader(request, signatureHeader),
-    })
-    const secrets = await gates.callers.liveSecrets(caller.tenant, now)
-    const secret = verifySignature({ timestamp, digest, bodyBytes }, secrets, now)
-    gates.callers.secretUsed(caller.tenant, secret, now)
-    return {
-      timestampSeconds: Number(timestamp),
-      requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
-    }
-  }
+  if (endpoint.bodyKind === 'csv') routeUpload(app, route, bytesMax)
+  else app.route(route)
 }
 
-/** What an answer of the endpoint says of itself. */
-export function answerHeaders({ cacheSeconds }: Endpoint): Record<string, string> {
-  return {
-    ...(cacheSeconds === undefined ? {} : { 'Cache-Control': `private, max-age=${cacheSeconds}` }),
-    'Content-Type': 'application/json; charset=utf-8',
-  }
+/** Adds a route whose body is collected in pieces, in a context of its own because parsers belong to a context. */
+function routeUpload(app: FastifyInstance, route: RouteOptions, bytesMax: number): void {
+  app.register(async (context) => {
+    context.removeAllContentTypeParsers()
+    context.addContentTypeParser('*', (request: FastifyRequest, body: IncomingMessage) =>
+      readPieces(body, { bytes: declaredBytes(request), bytesMax }),
+    )
+    context.route(route)
+  })
 }
 
-/** A piece of a body that is kept: large enough that thousands of tiny chunks cost no more than one large one. */
-const pieceBytesMax = 1024 * 1024
+function sendFile(
+  file: CsvFile,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { parts, patience }: { parts: Parts; patience: Admitted['patience'] },
+): Promise<FastifyReply> {
+  const onCut = (error: unknown) => {
+    const { code, cause } = asProblem(error)
+    const tenant = request.record?.tenant ?? null
+    parts.log.error(
+      { request_id: request.id, tenant_id: tenant, code, err: cause },
+      'a CSV answer ended early',
+    )
+  }
+  return parts.traces.within(request.record?.span ?? null, () =>
+    sendCsv(file, request, reply, onCut, patience),
+  )
+}
 
 /**
- * Reads a body into pieces of up to a megabyte, without copying the whole together at its end.
+ * Verifies the signature of a signed write over the exact bytes of its body.
  *
- * @throws Problem when it is longer than `bytesMax`
+ * @throws Problem signature-missing, timestamp-malformed, signature-malformed, signature-mismatch,
+ *   timestamp-out-of-window
  */
-async function readPieces(
-  body: IncomingMessage,
-  { bytes, bytesMax }: { bytes: number | undefined; bytesMax: number },
-): Promise<readonly Buffer[]> {
-  const pieces: Buffer[] = []
-  let total = 0
-  let free = Buffer.alloc(0)
-  // What is too long is answered on its connection, so that stays open.
-  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (total + chunk.length > bytesMax) throw tooLarge(bytesMax)
-    for (let at = 0; at < chunk.length; ) {
-      if (free.length === 0) {
-        free = Buffer.allocUnsafeSlow(Math.min(pieceBytesMax, Math.max((bytes ?? bytesMax) - total, 1)))
-        pieces.push(free)
-      }
-      const copied = chunk.copy(free, 0, at)
-      free = free.subarray(copied)
-      at += copied
-      total += copied
-    }
+async function verifySigned(
+  request: FastifyRequest,
+  { caller, now }: Admitted,
+  callers: Callers,
+): Promise<Signed> {
+  if (caller.kind !== 'service') throw new Error('A signed write has a service token.')
+  const bodyBytes = bytesOf(request)
+  const { timestamp, digest } = readSignatureHeaders({
+    timestamp: oneHeader(request, timestampHeader),
+    signature: oneHeader(request, signatureHeader),
+  })
+  const secrets = await callers.liveSecrets(caller.tenant, now)
+  const secret = verifySignature({ timestamp, digest, bodyBytes }, secrets, now)
+  callers.secretUsed(caller.tenant, secret, now)
+  return {
+    timestampSeconds: Number(timestamp),
+    requestDigest: createHash('sha256').update(`${timestamp}.`).update(bodyBytes).digest(),
   }
-  const last = pieces.pop()
-  if (last !== undefined) pieces.push(last.subarray(0, last.length - free.length))
-  return pieces
 }
 
-/** A header's one value; two of them stay joined, and then fit no form. */
+/** The value of a header. A header sent twice is joined, and then matches no accepted form. */
 function oneHeader(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name]
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Record<string, string>) {
+interface Sent {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+/** Reads and validates the parameters and the body of an endpoint's requests. Unknown names are reported in a header. */
+function requestReader(endpoint: Endpoint): (request: FastifyRequest, reply: FastifyReply) => Sent {
+  const isCsv = endpoint.bodyKind === 'csv'
+  const paramsShape = endpoint.params === undefined ? null : shape(endpoint.params, 'parameter')
+  const checkedBody = endpoint.body === undefined || isCsv ? null : bodyShape(endpoint)
+  const readQuery = queryReader(endpoint.query)
+  return (request, reply) => {
+    const ignored: Ignored = { query: [], body: [] }
+    const params = readParams(endpoint.params, paramsShape, {
+      ...(request.params as Record<string, string>),
+    })
+    const query = readQuery(request.raw.url ?? '', ignored.query)
+    const body = isCsv
+      ? (request.body ?? [])
+      : readBody(endpoint, checkedBody, bytesOf(request), ignored.body, reply)
+    reportIgnored(request, reply, ignored)
+    return { params, query, body }
+  }
+}
+
+function readParams(schema: Endpoint['params'], check: Shape | null, sent: Record<string, string>) {
   if (schema === undefined || check === null) return {}
   const values = readParameters(schema, sent)
   const errors = check.errors(values)
@@ -191,7 +165,7 @@ function readTextual(schema: Endpoint['params'], check: Shape | null, sent: Reco
   return values
 }
 
-/** Where items are checked one by one, the whole body is checked without them. */
+/** The shape of a body. Where the handler validates the items of a list one by one, the shape leaves them out. */
 function bodyShape({ body, itemsOf }: Endpoint): Shape {
   if (itemsOf === undefined) return shape(body as TObject, 'body')
   const { properties, ...whole } = body as TObject
@@ -215,7 +189,7 @@ function readBody(
   const known = knownMembers(endpoint.body, sent, ignored)
   const errors = check.errors(known)
   if (errors.length > 0) {
-    // A member that is missing may be there under a name that is not known.
+    // A missing field may have been sent under a misspelled name.
     if (ignored.length > 0) reply.headers(ignoredHeaders({ query: [], body: ignored }))
     throw invalid(errors)
   }

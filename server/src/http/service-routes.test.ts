@@ -169,7 +169,7 @@ describe('readiness', () => {
       expect((await call(leaving, 'GET', '/readyz')).status).toBe(200)
       const left = server?.leave()
       const { status, body } = await call(leaving, 'GET', '/readyz')
-      expect([status, body.detail]).toEqual([503, 'This node is stopping: ask another one.'])
+      expect([status, body.detail]).toEqual([503, 'This node is stopping. Use another one.'])
       expect((await call(leaving, 'GET', '/healthz')).status).toBe(200)
       await left
     } finally {
