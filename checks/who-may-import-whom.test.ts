@@ -53,12 +53,13 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     ],
   },
   {
-    // Runs in browsers: the contract's words, packages for pages and charts, and nothing of the server.
+    // Runs in browsers: the client, the contract, the pure engine, and packages for pages and charts. Nothing of the server.
     files: /^dashboard\/src\//,
     may: [
       'dashboard/src/',
       'client/src/',
       'contract/src/',
+      'engine/src/',
       'react',
       'react-dom',
       '@mantine/core',

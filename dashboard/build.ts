@@ -24,6 +24,7 @@ function sourcesDigest(): string {
       'dashboard/index.html',
       'dashboard/build.ts',
       'contract/src/**/*.ts',
+      'engine/src/**/*.ts',
       'client/src/**/*.ts',
       'client/operations-table.ts',
       'package-lock.json',
@@ -72,11 +73,13 @@ if (digest !== lastDigest() || process.argv.includes('--force')) {
       // A script of its own file is all the Content-Security-Policy allows, and so for pictures.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      // Only main.tsx and styles.ts act when they are loaded. So a page loads the files it uses of a folder, not all that
-      // the folder's index.ts exports: without this the first load is twice as large.
+      // Only main.tsx and styles.ts have side effects. So a page loads only the files that it uses from a folder, not
+      // everything that the folder's index.ts exports. Without this rule, the first load is twice as large.
       rolldownOptions: {
         treeshake: {
-          moduleSideEffects: [{ test: /dashboard\/src\/(?!main\.tsx|styles\.ts).*\.tsx?$/, sideEffects: false }],
+          moduleSideEffects: [
+            { test: /(dashboard|engine)\/src\/(?!main\.tsx|styles\.ts).*\.tsx?$/, sideEffects: false },
+          ],
         },
       },
     },

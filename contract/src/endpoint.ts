@@ -1,14 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ProblemCode } from './errors.ts'
+import type { Role } from './roles.ts'
 
-export const roles = ['viewer', 'member', 'admin', 'owner'] as const
-/** A person's role in a brokerage, from fewest to most permissions. Each role includes those before it. */
-export type Role = (typeof roles)[number]
-
-/** True if `role` has all permissions of `needed`. @example roleAtLeast('admin', 'member') // true */
-export function roleAtLeast(role: Role, needed: Role): boolean {
-  return roles.indexOf(role) >= roles.indexOf(needed)
-}
+export { type Role, roleAtLeast, roles } from './roles.ts'
 
 /**
  * The callers that an endpoint accepts.

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { Role } from '#contract/endpoint.ts'
+import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { type Answer, type Body, CallFailed, call, forgetSession } from './call.ts'
 
 /** Who is signed in, and where. Kept for the whole visit; a change of role is in force with the next request anyway. */
@@ -16,11 +16,12 @@ export function useSession(): Answer<'me'> {
   return data
 }
 
-const strength: Readonly<Record<Role, number>> = { viewer: 0, member: 1, admin: 2, owner: 3 }
-
-/** Whether the signed-in person may do what a role may. The service decides; this only leaves out what it would refuse. */
+/**
+ * True when the signed-in person has at least the needed role. The service enforces roles; pages use this only to hide
+ * actions that the service would refuse.
+ */
 export function useMay(needed: Role): boolean {
-  return strength[useSession().user.role] >= strength[needed]
+  return roleAtLeast(useSession().user.role, needed)
 }
 
 /**

@@ -1,11 +1,9 @@
 import { type Column, count, counted, DataTable } from '../shared-ui/index.ts'
 import { type FoundInsight, insightEvidence } from './lane-evidence.ts'
-import { scopeLadder } from './lane-rules.ts'
+import { type ScopeStep, scopeLadder } from './lane-rules.ts'
 import { QuotesLink } from './lane-section.tsx'
 
-type Step = (typeof scopeLadder)[number]
-
-function neededBy({ minimum }: Step): string {
+function neededBy({ minimum }: ScopeStep): string {
   const { quotes, decided, lanes } = minimum
   if (quotes > 0) return counted(quotes, 'quote')
   return `${counted(decided, 'decided quote')}${lanes > 0 ? ` on ${counted(lanes, 'lane')}` : ''}`
@@ -18,16 +16,16 @@ export function scopeName(scope: string): string {
 /** The scopes from the most trusted to the widest: what each held, and which answered. */
 export function LaneScopes({ insight }: { insight: FoundInsight }) {
   const levels = insightEvidence(insight)?.levels ?? []
-  const levelOf = (step: Step) => levels.find(({ scope }) => scope === step.scope)
+  const levelOf = (step: ScopeStep) => levels.find(({ scope }) => scope === step.scope)
   const answeredAt = scopeLadder.findIndex(({ scope }) => scope === insight.scope)
   const asksEquipment = insight.query.equipment !== null
-  const verdict = (step: Step, at: number) => {
+  const verdict = (step: ScopeStep, at: number) => {
     if (step.scope === insight.scope) return '✓ answered'
     if (levelOf(step) !== undefined) return 'too few, looked further'
     if (step.scope === 'equipment' && !asksEquipment) return 'no equipment asked for'
     return at > answeredAt ? 'not needed' : 'this lane has none'
   }
-  const columns: Column<Step>[] = [
+  const columns: Column<ScopeStep>[] = [
     {
       key: 'scope',
       header: 'Scope',

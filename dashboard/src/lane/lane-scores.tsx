@@ -1,17 +1,12 @@
 import { Badge, SimpleGrid, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
+import { PAR_PRIOR, SCORE_RULE } from '#engine/scores.ts'
+import { consistencyScale, SIGNAL_RULE } from '#engine/signals.ts'
+import { SIGNAL_WORDS } from '#engine/summary.ts'
 import { type Column, count, counted, DataTable } from '../shared-ui/index.ts'
 import { type FoundInsight, type InsightEvidence, insightEvidence } from './lane-evidence.ts'
-import {
-  bucketDays,
-  bucketsMax,
-  parPrior,
-  type SignalFormula,
-  scoreRule,
-  signalFormulas,
-  signalRule,
-  signalWords,
-} from './lane-rules.ts'
+import { type SignalFormula, signalFormulas } from './lane-rules.ts'
 import { QuotesLink } from './lane-section.tsx'
 
 /** A score as people read it: two decimals, with a real minus. @example figure(-1.2034) // '−1.20' */
@@ -55,7 +50,7 @@ function Signal({
 }) {
   const word = insight.signals[formula.signal]
   const score = insight.scores[formula.score]
-  const words: Readonly<Record<string, string | null>> = signalWords[formula.signal]
+  const words: Readonly<Record<string, string | null>> = SIGNAL_WORDS[formula.signal]
   const said = insight.scope === 'tenant' && formula.signal === 'strength' ? null : (words[word] ?? null)
   return (
     <article aria-label={`${titles[formula.signal]}: ${word}`} style={{ minWidth: 0 }}>
@@ -69,7 +64,7 @@ function Signal({
         {formula.score} <strong>{figure(score)}</strong>
       </Text>
       <Text size="sm" c="dimmed">
-        {formula.asks}
+        {formula.question}
       </Text>
       <details>
         <summary style={summaryStyle}>Formula of {formula.signal}</summary>
@@ -128,7 +123,7 @@ function inputsOf(
   ] as const
   switch (formula.signal) {
     case 'strength': {
-      const rule = signalRule.strength
+      const rule = SIGNAL_RULE.strength
       return [
         par,
         rate,
@@ -142,14 +137,14 @@ function inputsOf(
     case 'trend':
       return [rate, periods, decided]
     case 'consistency': {
-      const scale = Math.min(1, evidence.par / signalRule.consistency.fullScalePar)
+      const scale = consistencyScale(evidence.par)
       return [
         par,
         rate,
         ['s', figure(scale, 3)],
         [
           'reliable from, erratic below',
-          `${figure(signalRule.consistency.reliable * scale, 3)}, ${figure(signalRule.consistency.erratic * scale, 3)}`,
+          `${figure(SIGNAL_RULE.consistency.reliable * scale, 3)}, ${figure(SIGNAL_RULE.consistency.erratic * scale, 3)}`,
         ],
         periods,
         decidedPeriods,
@@ -162,7 +157,7 @@ function inputsOf(
 }
 
 function RecentQuotes({ children }: { children: ReactNode }) {
-  return <QuotesLink chosen={{ days: String(bucketDays * bucketsMax) }}>{children}</QuotesLink>
+  return <QuotesLink chosen={{ days: String(BUCKET_DAYS * BUCKETS_MAX) }}>{children}</QuotesLink>
 }
 
 function Inputs({
@@ -203,7 +198,7 @@ function periodsOf({ buckets, par }: InsightEvidence): Period[] {
   return buckets
     .map(({ quotes, wins, losses }, at) => {
       const age = buckets.length - 1 - at
-      const weight = 2 ** (-age / scoreRule.halfLifeBuckets)
+      const weight = 2 ** (-age / SCORE_RULE.halfLifeBuckets)
       return { age, quotes, wins, losses, weight, beyondPar: weight * (wins - par * (wins + losses)) }
     })
     .reverse()
@@ -213,7 +208,7 @@ const periodColumns: readonly Column<Period>[] = [
   {
     key: 'age',
     header: 'Days ago',
-    cell: ({ age }) => `${age * bucketDays} to ${(age + 1) * bucketDays}`,
+    cell: ({ age }) => `${age * BUCKET_DAYS} to ${(age + 1) * BUCKET_DAYS}`,
   },
   { key: 'quotes', header: 'q, quotes', align: 'right', cell: ({ quotes }) => count(quotes) },
   { key: 'wins', header: 'w, won', align: 'right', cell: ({ wins }) => count(wins) },
@@ -228,12 +223,12 @@ function Periods({ evidence }: { evidence: InsightEvidence }) {
   return (
     <details style={{ marginTop: '0.75rem' }}>
       <summary style={summaryStyle}>
-        The {counted(evidence.bucket_count, 'period')} of {bucketDays} days behind all four scores
+        The {counted(evidence.bucket_count, 'period')} of {BUCKET_DAYS} days behind all four scores
       </summary>
       <Text size="xs" my={4}>
-        Up to {bucketsMax} consecutive periods that end now. d = w + l. A period’s age is 0 for the last one;
-        it weighs f = 2^(−age / {scoreRule.halfLifeBuckets}). par = (wins of your other lanes +{' '}
-        {parPrior.wins}) / (their decided quotes + {parPrior.decided}), the lanes of this scope left out.
+        Up to {BUCKETS_MAX} consecutive periods that end now. d = w + l. A period’s age is 0 for the last one;
+        it weighs f = 2^(−age / {SCORE_RULE.halfLifeBuckets}). par = (wins of your other lanes +{' '}
+        {PAR_PRIOR.wins}) / (their decided quotes + {PAR_PRIOR.decided}), the lanes of this scope left out.
         {older_quotes > 0 &&
           ` ${counted(older_quotes, 'older quote')} in the history ${older_quotes === 1 ? 'is' : 'are'} too old for the scores.`}
         {future_quotes > 0 && ` ${counted(future_quotes, 'quote')} dated after now in no period.`}

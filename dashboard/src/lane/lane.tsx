@@ -2,6 +2,7 @@ import { Alert, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { BUCKET_DAYS, BUCKETS_MAX } from '#engine/buckets.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
 import { Failed, Loading, laneName, Nothing, Page } from '../shared-ui/index.ts'
 import { useLaneAddress } from './lane-address.ts'
@@ -14,7 +15,6 @@ import { LaneMap } from './lane-map.tsx'
 import { LaneMonths } from './lane-months.tsx'
 import { PlaceOffers } from './lane-place-offers.tsx'
 import { LaneQuotes } from './lane-quotes.tsx'
-import { bucketDays, bucketsMax } from './lane-rules.ts'
 import { LaneScopes, scopeName } from './lane-scopes.tsx'
 import { LaneScores, ScopeBadge } from './lane-scores.tsx'
 import { LaneSection, quotesAnchor } from './lane-section.tsx'
@@ -210,7 +210,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       )}
       <LaneSection
         title="Scores and signals"
-        hint={`Read from the last ${bucketsMax} periods of ${bucketDays} days; what happened, not a forecast.`}
+        hint={`Read from the last ${BUCKETS_MAX} periods of ${BUCKET_DAYS} days; what happened, not a forecast.`}
         busy={insight.isFetching}
       >
         {insight.isPending ? (

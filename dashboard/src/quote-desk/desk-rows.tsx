@@ -2,7 +2,7 @@ import { ActionIcon, Button, Text, TextInput, UnstyledButton } from '@mantine/co
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from '@tabler/icons-react'
 import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useEffect, useState } from 'react'
 import { useAnswer } from '../api/index.ts'
-import { EquipmentInput, equipmentRead, PlaceInput } from '../shared-ui/index.ts'
+import { EquipmentInput, PlaceInput, readEquipment } from '../shared-ui/index.ts'
 import { type DeskError, type DeskLane, hasState, type LaneField } from './desk-draft.ts'
 
 const offeredMax = 8
@@ -86,7 +86,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         {...input('equipment')}
         onChange={(text) => onChange('equipment', text)}
         onDone={(text) => {
-          const read = equipmentRead(text)
+          const read = readEquipment(text)
           if (read !== text) onChange('equipment', read)
         }}
       />

@@ -1,6 +1,7 @@
 import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../api/index.ts'
 import { counted, equipmentName } from './formats.ts'
+import { readEquipment } from './read-equipment.ts'
 import {
   type FieldProps,
   type Option,
@@ -9,7 +10,6 @@ import {
   typedOption,
   useAsking,
 } from './type-ahead.tsx'
-import { equipmentRead } from './typed-lane.ts'
 
 const offeredMax = 8
 
@@ -104,7 +104,7 @@ const commonEquipment = ['V', 'R', 'F', 'SD', 'PO', 'HS', 'CON']
 export function EquipmentInput(props: FieldProps) {
   const { isEntered, enter } = useAsking(props.value)
   const typed = props.value.trim()
-  const read = equipmentRead(typed)
+  const read = readEquipment(typed)
   const known = commonEquipment.map((code): Option => ({ value: code, label: equipmentName(code) }))
   const same = known.find(({ value }) => value === read.toUpperCase())
   return (
