@@ -163,7 +163,7 @@ export async function openQuotes(
     )
     const portions = portionsOf(database, tenant, perPortion)
     // The database reads each portion while the previous one is put, and the first one while the quotes are counted
-    // (0.4 s for a million).
+    // (39 ms of database time for 100,000).
     let coming = portions.next()
     coming.catch(() => {})
     const quotes = await database.inTenant(tenant, (transaction) => countQuotes(transaction, tenant))

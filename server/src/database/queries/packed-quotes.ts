@@ -169,7 +169,7 @@ export async function readQuotesBefore(
 function oldestOf({ records }: PackedQuotes): QuotePlace {
   const numbers = viewOf(records ?? Buffer.alloc(0))
   if (numbers.byteLength === 0) return beforeAnyQuote
-  // Both halves of a time are compared as plain numbers: a BigInt for each quote would take twenty times as long.
+  // Both halves of a time are compared as plain numbers: this loop needs no BigInt per quote.
   let oldest = 0
   for (let at = recordBytes; at < numbers.byteLength; at += recordBytes) {
     const order =
