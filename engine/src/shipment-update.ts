@@ -138,7 +138,7 @@ function stampsAfter(stamps: FieldStamps, incoming: Stamp, applied: boolean): Fi
 /**
  * The stamps of a field after a rollback at `atSeconds` of the database's clock. The rollback is newer than every
  * update that arrived before it. A sender's clock is assumed to keep its lead: updates that the sender signed before
- * the rollback have a time up to the recorded one, and updates signed afterwards have a later time.
+ * the rollback have an earlier time than the recorded one, and updates signed afterwards have a later time.
  *
  * @example stampsAfterRollback([{ sender: 1, signed: 120, effective: 0 }], 10)
  *   // [{ sender: null, signed: 10, effective: 10 }, { sender: 1, signed: 130, effective: 10 }]
