@@ -68,10 +68,7 @@ export const tokenLeewaySeconds = 30
 export const callsKeptPerTenantMax = 5_000
 export const callsKeptDaysMax = 7
 
-/**
- * A check computes about fifty signatures of a body of up to 64 KiB for each secret, which takes tens of
- * milliseconds.
- */
+/** A check computes many signatures of a body of up to 64 KiB for each secret, one or more per common mistake. */
 export const signatureChecksPerMinuteMax = 30
 /** A 64 KiB body inside JSON, where a byte may need up to six bytes. */
 export const signatureCheckBytesMax = 400 * 1024
