@@ -84,14 +84,6 @@ export const SIGNAL_WORDS: {
   },
 }
 
-/** The words that each signal adds to the summary; null where a signal adds nothing. */
-export const SIGNAL_WORDS = {
-  strength: STRENGTH,
-  trend: TREND,
-  consistency: CONSISTENCY,
-  timing: TIMING,
-} as const
-
 function describeSignals({ signals, used, lastQuoteMonth }: SummaryFacts): string[] {
   if (lastQuoteMonth !== undefined)
     return [`the last quote was in ${lastQuoteMonth}, too long ago to judge by`]
