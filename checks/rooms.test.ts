@@ -241,7 +241,7 @@ const mustNotTouch: Readonly<Record<string, RegExp>> = {
   endpoints: /\bprocess\b|\bMath\.random\b/,
 }
 
-const roomOf = (path: string) => (dirname(path) + '/').slice(server.length).replace(/\/$/, '')
+const roomOf = (path: string) => `${dirname(path)}/`.slice(server.length).replace(/\/$/, '')
 const filesOfRoom = (room: string) =>
   shippedFiles().filter((path) => path.startsWith(server) && roomOf(path) === room)
 

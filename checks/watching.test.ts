@@ -265,9 +265,7 @@ test('what is not asked for is not loaded: the packages stand behind two files, 
   ]
   expect(of(/^prom-client$/)).toEqual(['server/src/watching/metrics.ts'])
   expect(of(/^@opentelemetry\//)).toEqual(['server/src/watching/traces.ts'])
-  // The listener is loaded together with the metrics.
-  expect(of(/\/metrics\.ts$/)).toEqual(['server/src/watching/metrics-listener.ts'])
-  expect(of(/\/(metrics-listener|traces)\.ts$/)).toEqual([])
+  expect(of(/\/(metrics|traces)\.ts$/)).toEqual([])
 })
 
 test('docs/watching.md lists every metric of the service, with its kind, and no other', () => {

@@ -20,7 +20,9 @@ const b = idsOf('B')
 
 test('every function that the database folder exports has a row, or a reason why it works for no tenant', async () => {
   const names: string[] = []
-  for (const file of globSync('*.ts', { cwd: folder }).filter((name) => !name.endsWith('.test.ts') && name !== 'index.ts')) {
+  for (const file of globSync('*.ts', { cwd: folder }).filter(
+    (name) => !name.endsWith('.test.ts') && name !== 'index.ts',
+  )) {
     const exported = (await import(`${folder}${file}`)) as Record<string, unknown>
     for (const [name, value] of Object.entries(exported)) {
       const isClass = typeof value === 'function' && /^class\b/.test(value.toString())

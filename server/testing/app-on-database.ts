@@ -144,10 +144,10 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const migrations = options.migrations ?? (await migrationNames())
   watching?.lookUp({
     connections: database.connections,
-    memory: memory.counts,
+    memory: () => memory.counts(),
     books: shelf.counts,
-    watch: watch.counts,
-    calls: calls.counts,
+    watch: () => watch.counts(),
+    calls: () => calls.counts(),
     replica,
     imports: imports.counts,
     backtests: backtests.counts,
