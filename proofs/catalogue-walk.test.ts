@@ -71,7 +71,7 @@ const planted: readonly (readonly [does: string, undo: string, found: RegExp])[]
     'drop policy for_service on lanes',
     /policy for_service opens the table lanes/,
   ],
-  ['create view all_lanes as select * from lanes', 'drop view all_lanes', /view all_lanes looks with/],
+  ['create view all_lanes as select * from lanes', 'drop view all_lanes', /view all_lanes runs with/],
   [
     'create materialized view lane_counts as select 1 as count; grant select on lane_counts to lanewise_service',
     'drop materialized view lane_counts',
@@ -154,17 +154,17 @@ const planted: readonly (readonly [does: string, undo: string, found: RegExp])[]
     `create function all_lanes() returns bigint language sql security definer set search_path = pg_catalog, public
        as 'select count(*) from public.lanes'`,
     'drop function all_lanes()',
-    /function all_lanes steps over the walls, and is not/,
+    /function all_lanes bypasses row-level security, and is not/,
   ],
   [
     'grant execute on function sign_in_of(text) to public',
     'revoke execute on function sign_in_of(text) from public',
-    /sign_in_of steps over the walls .* for everybody/,
+    /sign_in_of bypasses row-level security .* for everybody/,
   ],
   [
     'alter function sign_in_of(text) reset search_path',
     'alter function sign_in_of(text) set search_path = pg_catalog, public',
-    /sign_in_of steps over the walls without a fixed/,
+    /sign_in_of bypasses row-level security without a fixed/,
   ],
 ]
 

@@ -76,7 +76,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     const service = await openDatabase({ connection: database.service })
     expect((await service.outsideTenants(notSpread))?.length).toBe(tenants.tables.length - 3)
     expect((await databaseSafetyFaults(service)).join('\n')).toContain(
-      'The table lanes is not spread over the workers',
+      'The table lanes is not distributed over the workers',
     )
     await service.close()
 

@@ -16,7 +16,7 @@ export const faults = {
   /** An idle connection that dies ends the process. */
   'pool without a listener': {
     file: '/server/src/database/session/open-database.ts',
-    text: "pool.on('error', (error) => options.onIdleError?.(error))",
+    text: "pool.on('error', (error) => onIdleError?.(error))",
     instead: '',
   },
   /** The same request twice is two requests. */
@@ -46,8 +46,8 @@ export const faults = {
   /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
   'one line for all brokerages': {
     file: '/server/src/database/session/fair-connections.ts',
-    text: 'lend: (whose) =>',
-    instead: 'lend: (_, whose = null) =>',
+    text: 'lend(owner: Owner): Promise<Lent> {',
+    instead: 'lend(_: unknown, owner: Owner = null): Promise<Lent> {',
   },
   /** What a file unpacks to is held in memory. */
   'files are unpacked as a whole': {

@@ -139,7 +139,7 @@ test('one that is gone costs no answer, and is asked again when it is back', asy
     return replica.state().up
   })
   expect(await quotesShown()).toBe(2)
-  expect(told).toContain('the replica is asked')
+  expect(told).toContain('the replica answers stale reads')
 }, 60_000)
 
 test('what is no replica of this database, or is no wall, is not read from', async () => {
@@ -153,7 +153,9 @@ test('what is no replica of this database, or is no wall, is not read from', asy
   try {
     await (await openDatabase({ connection: elsewhere.service })).close()
     expect(await faultsOf(servers.url('service'))).toBe('')
-    expect(await faultsOf(servers.url('superuser'))).toContain('is a superuser, which no tenant wall stops')
+    expect(await faultsOf(servers.url('superuser'))).toContain(
+      'is a superuser, which row-level security does not restrict',
+    )
     expect(await faultsOf(elsewhere.serviceUrl)).toContain('of another installation')
   } finally {
     await Promise.all(opened.map((database) => database.close()))
@@ -165,6 +167,6 @@ test('what is no replica of this database, or is no wall, is not read from', asy
     monotonic,
     warn: () => {},
   })
-  expect((await itself.look()).detail).toContain('is no replica')
+  expect((await itself.look()).detail).toContain('is not a replica')
   await itself.close()
 })

@@ -170,7 +170,7 @@ test('a replica that is away or is none keeps nothing from working; one that is 
   const away = await of(`postgres://lanewise_service@127.0.0.1:${await freePort()}/lanewise`)
   expect([away?.state, away?.says]).toEqual(['note', expect.stringContaining('cannot be reached')])
   const itself = await of(database.serviceUrl)
-  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is no replica')])
+  expect([itself?.state, itself?.says]).toEqual(['note', expect.stringContaining('is not a replica')])
   const above = await of(databaseUrl(cluster.makerUrl, database.name))
   expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
 })

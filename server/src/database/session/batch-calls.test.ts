@@ -1,168 +1,197 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Asking, batchCalls, type TenantCall, type Told } from './batch-calls.ts'
+import { type BatchAnswer, batchCalls, type TenantCall } from './batch-calls.ts'
 import { DatabaseUnavailable } from './database-failures.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
 import { tenantId } from './tenant.ts'
 
-/** Messages that end when the test says so. */
-function messages(answer: (call: TenantCall) => Told<string>, over: Partial<Asking<string>> = {}) {
-  const sent: { calls: readonly number[]; end: (error?: unknown) => void }[] = []
-  const byThemselves: number[] = []
-  const unknown: number[] = []
-  const ask = batchCalls<string>({
-    together: (calls) => {
-      const { promise, resolve, reject } = Promise.withResolvers<readonly Told<string>[]>()
-      sent.push({
-        calls: calls.map(({ tenant }) => tenant),
-        end: (error) => (error === undefined ? resolve(calls.map(answer)) : reject(error)),
-      })
+const answerOf = ({ tenant }: TenantCall): BatchAnswer<string> => ({ value: `answer ${tenant}` })
+/** Long enough for calls that can be sent to be sent. */
+const untilSent = () => delay(5)
+
+/** A sender that records its batches. The test answers or fails each batch. */
+function fakeDatabase(answer: (call: TenantCall) => BatchAnswer<string> = answerOf) {
+  const batches: {
+    readonly tenants: readonly number[]
+    readonly answer: () => void
+    readonly fail: (error: unknown) => void
+  }[] = []
+  const sentAlone: number[] = []
+  const outcomeUnknown: number[] = []
+  const call = batchCalls<string>({
+    sendBatch: (calls) => {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly BatchAnswer<string>[]>()
+      const tenants = calls.map(({ tenant }) => tenant)
+      batches.push({ tenants, answer: () => resolve(calls.map(answer)), fail: reject })
       return promise
     },
-    alone: async ({ tenant }) => {
-      byThemselves.push(tenant)
-      return `alone ${tenant}`
+    sendAlone: async ({ tenant }) => {
+      sentAlone.push(tenant)
+      return `answer ${tenant}, sent alone`
     },
-    unknown: ({ tenant }) => unknown.push(tenant),
+    onOutcomeUnknown: ({ tenant }) => outcomeUnknown.push(tenant),
     writes: true,
-    ...over,
   })
   return {
-    ask: (tenant: number) => ask({ tenant: tenantId(tenant), values: [] }),
-    sent,
-    byThemselves,
-    unknown,
+    callFor: (tenant: number) => call({ tenant: tenantId(tenant), values: [] }),
+    /** The tenants of each batch that was sent. */
+    sent: () => batches.map(({ tenants }) => tenants),
+    answerBatch: (nth: number) => batches[nth]?.answer(),
+    failBatch: (nth: number, error: unknown) => batches[nth]?.fail(error),
+    answerAll: () => {
+      for (const batch of batches) batch.answer()
+    },
+    sentAlone,
+    outcomeUnknown,
   }
 }
 
-const told = ({ tenant }: TenantCall) => ({ value: `of ${tenant}` })
-const moment = () => delay(5)
-
-describe('calls of several tenants', () => {
-  test('go together in the order of their numbers when they come at once', async () => {
-    const { ask, sent } = messages(told)
-    const answers = Promise.all([ask(3), ask(1), ask(2)])
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[1, 2, 3]])
-    sent[0]?.end()
-    expect(await answers).toEqual(['of 3', 'of 1', 'of 2'])
+describe('batches', () => {
+  test('calls of several tenants that arrive together go into one batch, in tenant order', async () => {
+    const { callFor, sent, answerBatch } = fakeDatabase()
+    const answers = Promise.all([callFor(3), callFor(1), callFor(2)])
+    await untilSent()
+    expect(sent()).toEqual([[1, 2, 3]])
+    answerBatch(0)
+    expect(await answers).toEqual(['answer 3', 'answer 1', 'answer 2'])
   })
 
-  test('gather for the next message while three are on their way', async () => {
-    const { ask, sent } = messages(told)
+  test('while three batches are in flight, calls wait and go together into the next one', async () => {
+    const { callFor, sent, answerBatch, answerAll } = fakeDatabase()
     const answers: Promise<string>[] = []
     for (const tenant of [1, 2, 3]) {
-      answers.push(ask(tenant))
-      await moment()
+      answers.push(callFor(tenant))
+      await untilSent()
     }
-    for (const tenant of [6, 5, 4]) answers.push(ask(tenant))
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[1], [2], [3]])
-    sent[0]?.end()
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[1], [2], [3], [4, 5, 6]])
-    for (const { end } of sent) end()
-    expect(await Promise.all(answers)).toEqual(['of 1', 'of 2', 'of 3', 'of 6', 'of 5', 'of 4'])
+    for (const tenant of [6, 5, 4]) answers.push(callFor(tenant))
+    await untilSent()
+    expect(sent()).toEqual([[1], [2], [3]])
+
+    answerBatch(0)
+    await untilSent()
+    expect(sent()).toEqual([[1], [2], [3], [4, 5, 6]])
+
+    answerAll()
+    expect(await Promise.all(answers)).toEqual([1, 2, 3, 6, 5, 4].map((tenant) => `answer ${tenant}`))
   })
 
-  test('of one tenant go one after the other, and hold up nobody else', async () => {
-    const { ask, sent } = messages(told)
-    const answers = [ask(7), ask(7), ask(8)]
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[7, 8]])
-    answers.push(ask(9))
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[7, 8], [9]])
-    sent[0]?.end()
-    await moment()
-    expect(sent.map(({ calls }) => calls)).toEqual([[7, 8], [9], [7]])
-    for (const { end } of sent) end()
+  test('a tenant has one call in flight; its next call does not delay other tenants', async () => {
+    const { callFor, sent, answerBatch, answerAll } = fakeDatabase()
+    const answers = [callFor(7), callFor(7), callFor(8)]
+    await untilSent()
+    expect(sent()).toEqual([[7, 8]])
+
+    answers.push(callFor(9))
+    await untilSent()
+    expect(sent()).toEqual([[7, 8], [9]])
+
+    answerBatch(0)
+    await untilSent()
+    expect(sent()).toEqual([[7, 8], [9], [7]])
+    answerAll()
     await Promise.all(answers)
   })
 
-  test('leave some for the other messages, and are at most thirty-two in one', async () => {
-    const few = messages(told)
-    const ofFew = Array.from({ length: 14 }, (_, at) => few.ask(at + 1))
-    await moment()
-    expect(few.sent.map(({ calls }) => calls.length)).toEqual([6, 6, 2])
-    for (const { end } of few.sent) end()
-    await Promise.all(ofFew)
-    const { ask, sent } = messages(told)
-    const answers = Array.from({ length: 200 }, (_, at) => ask(at + 1))
-    for (let nth = 0; sent.length > nth || nth === 0; nth++) {
-      await moment()
-      sent[nth]?.end()
-      await moment()
+  test('a batch has six calls if that is enough', async () => {
+    const { callFor, sent, answerAll } = fakeDatabase()
+    const answers = Array.from({ length: 14 }, (_, at) => callFor(at + 1))
+    await untilSent()
+    expect(sent().map((tenants) => tenants.length)).toEqual([6, 6, 2])
+    answerAll()
+    await Promise.all(answers)
+  })
+
+  test('a batch has at most 32 calls, however many wait', async () => {
+    const { callFor, sent, answerBatch } = fakeDatabase()
+    const answers = Array.from({ length: 200 }, (_, at) => callFor(at + 1))
+    await untilSent()
+    for (let nth = 0; nth < sent().length; nth++) {
+      answerBatch(nth)
+      await untilSent()
     }
     expect(await Promise.all(answers)).toHaveLength(200)
-    expect(Math.max(...sent.map(({ calls }) => calls.length))).toBe(32)
+    expect(Math.max(...sent().map((tenants) => tenants.length))).toBe(32)
   })
 })
 
-describe('a call that fails', () => {
-  test('is left undone and asked by itself', async () => {
-    const { ask, sent, byThemselves } = messages((call) => (call.tenant === 2 ? null : told(call)))
-    const answers = Promise.all([ask(1), ask(2)])
-    await moment()
-    sent[0]?.end()
-    expect(await answers).toEqual(['of 1', 'alone 2'])
-    expect(byThemselves).toEqual([2])
+describe('failures', () => {
+  test('a call that the batch skipped is sent again alone', async () => {
+    const skipTwo = (call: TenantCall) => (call.tenant === 2 ? null : answerOf(call))
+    const { callFor, answerBatch, sentAlone } = fakeDatabase(skipTwo)
+    const answers = Promise.all([callFor(1), callFor(2)])
+    await untilSent()
+    answerBatch(0)
+    expect(await answers).toEqual(['answer 1', 'answer 2, sent alone'])
+    expect(sentAlone).toEqual([2])
   })
 
-  test('takes nobody with it when it makes the whole message fail', async () => {
-    const { ask, sent } = messages(told)
-    const answers = Promise.all([ask(1), ask(2)])
-    await moment()
-    sent[0]?.end(new Error('invalid input syntax for type json'))
-    expect(await answers).toEqual(['alone 1', 'alone 2'])
+  test('if one call makes the whole batch fail, every call is sent again alone', async () => {
+    const { callFor, failBatch } = fakeDatabase()
+    const answers = Promise.all([callFor(1), callFor(2)])
+    await untilSent()
+    failBatch(0, new Error('invalid input syntax for type json'))
+    expect(await answers).toEqual(['answer 1, sent alone', 'answer 2, sent alone'])
   })
 
-  test('fails with all the others when it is the database that fails, and the next message goes', async () => {
-    const { ask, sent, byThemselves } = messages(told)
-    const answers = Promise.allSettled([ask(1), ask(2)])
-    await moment()
-    const lost = new DatabaseUnavailable('gone', true)
-    sent[0]?.end(lost)
-    expect((await answers).map((one) => one.status === 'rejected' && one.reason)).toEqual([lost, lost])
-    expect(byThemselves).toEqual([])
-    const next = ask(1)
-    await moment()
-    sent[1]?.end()
-    expect(await next).toBe('of 1')
+  test('if the database fails, every call of the batch fails and is not sent again', async () => {
+    const { callFor, failBatch, sentAlone } = fakeDatabase()
+    const answers = Promise.allSettled([callFor(1), callFor(2)])
+    await untilSent()
+    const reason = new DatabaseUnavailable('connection lost', true)
+    failBatch(0, reason)
+    expect(await answers).toEqual([
+      { status: 'rejected', reason },
+      { status: 'rejected', reason },
+    ])
+    expect(sentAlone).toEqual([])
+  })
+
+  test('a failed batch does not stop the next one', async () => {
+    const { callFor, failBatch, answerBatch } = fakeDatabase()
+    const failing = callFor(1).catch(() => 'failed')
+    await untilSent()
+    failBatch(0, new DatabaseUnavailable('connection lost'))
+    expect(await failing).toBe('failed')
+
+    const next = callFor(1)
+    await untilSent()
+    answerBatch(1)
+    expect(await next).toBe('answer 1')
   })
 })
 
-describe('patience', () => {
-  const impatient = (work: () => Promise<string>) =>
+describe('deadlines', () => {
+  const errorWithin20Ms = (work: () => Promise<string>) =>
     withDeadline(new RequestDeadline(20), work).catch((error: unknown) => error as DatabaseUnavailable)
 
-  test('that ends in the line: the call was not made, and never is', async () => {
-    const { ask, sent, unknown } = messages(told)
-    const first = ask(1)
-    await moment()
-    const late = await impatient(() => ask(1))
-    expect(late).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
-    expect(unknown).toEqual([])
-    sent[0]?.end()
+  test('a call that times out in the queue is never sent', async () => {
+    const { callFor, sent, answerBatch, outcomeUnknown } = fakeDatabase()
+    const first = callFor(1)
+    await untilSent()
+    const timedOut = await errorWithin20Ms(() => callFor(1))
+    expect(timedOut).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: false })
+    expect(outcomeUnknown).toEqual([])
+
+    answerBatch(0)
     await first
-    await moment()
-    expect(sent).toHaveLength(1)
+    await untilSent()
+    expect(sent()).toEqual([[1]])
   })
 
-  test('that ends while the call is on its way: nobody knows', async () => {
-    const { ask, sent, unknown } = messages(told)
-    const late = await impatient(() => ask(1))
-    expect(late).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
-    expect(unknown).toEqual([1])
-    sent[0]?.end()
+  test('a call that times out in flight has an unknown outcome', async () => {
+    const { callFor, outcomeUnknown } = fakeDatabase()
+    const timedOut = await errorWithin20Ms(() => callFor(1))
+    expect(timedOut).toMatchObject({ name: 'DatabaseUnavailable', outcomeUnknown: true })
+    expect(outcomeUnknown).toEqual([1])
   })
 
-  test('is each caller’s own: one who waits long does so beside one who does not', async () => {
-    const { ask, sent } = messages(told)
-    const long = ask(1)
-    const short = await impatient(() => ask(2))
-    expect(short).toBeInstanceOf(DatabaseUnavailable)
-    sent[0]?.end()
-    expect(await long).toBe('of 1')
+  test('a call that times out does not affect the other calls of its batch', async () => {
+    const { callFor, sent, answerBatch } = fakeDatabase()
+    const withoutDeadline = callFor(1)
+    const timedOut = await errorWithin20Ms(() => callFor(2))
+    expect(timedOut).toBeInstanceOf(DatabaseUnavailable)
+    expect(sent()).toEqual([[1, 2]])
+    answerBatch(0)
+    expect(await withoutDeadline).toBe('answer 1')
   })
 })

@@ -2,113 +2,116 @@ import { DatabaseUnavailable } from './database-failures.ts'
 import { runInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
-/** What is asked of the database for one tenant. */
+/** A database call for one tenant. */
 export interface TenantCall {
   readonly tenant: TenantId
   readonly values: readonly unknown[]
 }
 
-/** What becomes of a call among others; null where it was left undone, and is to be asked by itself. */
-export type Told<T> = { readonly value: T } | null
+/** The answer to one call of a batch; null if the batch skipped the call, which must then be sent alone. */
+export type BatchAnswer<T> = { readonly value: T } | null
 
-/** The ways by which calls are asked. */
-export interface Asking<T> {
-  /** Several tenants' in one message, none of them twice, in the order of their numbers: who waits for locks takes them so. */
-  together(calls: readonly TenantCall[]): Promise<readonly Told<T>[]>
-  alone(call: TenantCall): Promise<T>
-  /** Told of a call that was given up while it was on its way: nobody knows whether it was done. */
-  unknown(call: TenantCall): void
-  /** Whether a call may have changed something when its answer is lost. */
+/** How calls are sent to the database. */
+export interface CallSender<T> {
+  /** Sends calls of several tenants in one message: at most one per tenant, in tenant order so that locks cannot deadlock. */
+  sendBatch(calls: readonly TenantCall[]): Promise<readonly BatchAnswer<T>[]>
+  sendAlone(call: TenantCall): Promise<T>
+  /** Called when a call timed out after it was sent: it is unknown whether the database executed it. */
+  onOutcomeUnknown(call: TenantCall): void
+  /** Whether a call whose answer was lost may have changed data. */
   readonly writes: boolean
 }
 
-interface Waiting<T> {
+interface WaitingCall<T> {
   readonly call: TenantCall
-  readonly tell: (told: Told<T>) => void
-  readonly fail: (error: unknown) => void
+  readonly resolve: (answer: BatchAnswer<T>) => void
+  readonly reject: (error: unknown) => void
 }
 
-/** While so many messages are on their way, calls gather for the next. */
-const messagesMax = 3
+/** While this many batches are in flight, further calls wait for the next batch. */
+const batchesMax = 3
 /**
- * Calls in a message: few enough that others are prepared and answered while the database works on it, and more only where
- * more wait than go into all the messages. What a message does is not held up by more than so many others.
+ * Calls per batch. Small batches let the service prepare and answer other calls while the database works. A batch grows
+ * beyond `callsWanted` only if more calls wait than fit into all batches; `callsMax` bounds the delay of each call.
  */
 const callsWanted = 6
 const callsMax = 32
 
 /**
- * Gathers calls into messages: those that come while others are on their way go together in the next. A caller who is by
- * himself waits for nobody. A tenant has one call on its way, so that no message waits for another one.
+ * Batches calls: calls that arrive while batches are in flight go together into the next one. A single call is sent
+ * without delay. Each tenant has at most one call in flight, so no batch waits for another batch's locks.
  */
-export function batchCalls<T>(asking: Asking<T>): (call: TenantCall) => Promise<T> {
-  let line: Waiting<T>[] = []
-  const underway = new Set<TenantId>()
-  let messages = 0
-  let isSending = false
+export function batchCalls<T>(sender: CallSender<T>): (call: TenantCall) => Promise<T> {
+  let queue: WaitingCall<T>[] = []
+  const tenantsInFlight = new Set<TenantId>()
+  let batchesInFlight = 0
+  let isScheduled = false
 
-  /** After everything that has arrived in the same moment. */
-  function sendSoon(): void {
-    if (isSending) return
-    isSending = true
+  /** Sends after all calls of the current event-loop turn have arrived. */
+  function scheduleSend(): void {
+    if (isScheduled) return
+    isScheduled = true
     setImmediate(() => {
-      isSending = false
-      while (messages < messagesMax) {
-        const next = nextOfLine()
-        if (next.length === 0) return
-        void runInBackground(() => send(next))
+      isScheduled = false
+      while (batchesInFlight < batchesMax) {
+        const batch = takeBatch()
+        if (batch.length === 0) return
+        void runInBackground(() => send(batch))
       }
     })
   }
 
-  function nextOfLine(): Waiting<T>[] {
-    const next: Waiting<T>[] = []
-    const later: Waiting<T>[] = []
-    const most = Math.min(callsMax, Math.max(callsWanted, Math.ceil(line.length / messagesMax)))
-    for (const one of line) {
-      const { tenant } = one.call
-      if (next.length === most || underway.has(tenant)) later.push(one)
+  function takeBatch(): WaitingCall<T>[] {
+    const batch: WaitingCall<T>[] = []
+    const rest: WaitingCall<T>[] = []
+    const most = Math.min(callsMax, Math.max(callsWanted, Math.ceil(queue.length / batchesMax)))
+    for (const waiting of queue) {
+      const { tenant } = waiting.call
+      if (batch.length === most || tenantsInFlight.has(tenant)) rest.push(waiting)
       else {
-        underway.add(tenant)
-        next.push(one)
+        tenantsInFlight.add(tenant)
+        batch.push(waiting)
       }
     }
-    line = later
-    return next.sort((a, b) => a.call.tenant - b.call.tenant)
+    queue = rest
+    return batch.sort((a, b) => a.call.tenant - b.call.tenant)
   }
 
-  async function send(all: readonly Waiting<T>[]): Promise<void> {
-    messages++
+  async function send(batch: readonly WaitingCall<T>[]): Promise<void> {
+    batchesInFlight++
     try {
-      const told = await asking.together(all.map(({ call }) => call))
-      for (const [at, { tell }] of all.entries()) tell(told[at] ?? null)
+      const answers = await sender.sendBatch(batch.map(({ call }) => call))
+      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] ?? null)
     } catch (error) {
-      // What is wrong with one of them is said to that one: by themselves the others are asked as if it had not come.
-      for (const { tell, fail } of all) error instanceof DatabaseUnavailable ? fail(error) : tell(null)
+      // One faulty call fails the whole message. Sent alone, each call gets its own answer or its own error.
+      for (const { resolve, reject } of batch) {
+        if (error instanceof DatabaseUnavailable) reject(error)
+        else resolve(null)
+      }
     } finally {
-      messages--
-      for (const { call } of all) underway.delete(call.tenant)
-      if (line.length > 0) sendSoon()
+      batchesInFlight--
+      for (const { call } of batch) tenantsInFlight.delete(call.tenant)
+      if (queue.length > 0) scheduleSend()
     }
   }
 
-  function inLine(call: TenantCall, patienceMs: number): Promise<Told<T>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Told<T>>()
-    const waiting = { call, tell: resolve, fail: reject }
-    line.push(waiting)
-    sendSoon()
-    if (!Number.isFinite(patienceMs)) return promise
+  function enqueue(call: TenantCall, timeoutMs: number): Promise<BatchAnswer<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<BatchAnswer<T>>()
+    const waiting = { call, resolve, reject }
+    queue.push(waiting)
+    scheduleSend()
+    if (!Number.isFinite(timeoutMs)) return promise
     const timer = setTimeout(() => {
-      const isUnderway = !line.includes(waiting)
-      if (isUnderway) asking.unknown(call)
-      else line = line.filter((one) => one !== waiting)
-      reject(new DatabaseUnavailable('The answer did not come in time.', isUnderway && asking.writes))
-    }, patienceMs)
+      const isInFlight = !queue.includes(waiting)
+      if (isInFlight) sender.onOutcomeUnknown(call)
+      else queue = queue.filter((other) => other !== waiting)
+      reject(new DatabaseUnavailable('The answer did not arrive in time.', isInFlight && sender.writes))
+    }, timeoutMs)
     return promise.finally(() => clearTimeout(timer))
   }
 
   return async (call) => {
-    const told = await waitWithinDeadline((leftMs) => inLine(call, leftMs))
-    return told === null ? asking.alone(call) : told.value
+    const answer = await waitWithinDeadline((leftMs) => enqueue(call, leftMs))
+    return answer === null ? sender.sendAlone(call) : answer.value
   }
 }

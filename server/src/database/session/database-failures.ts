@@ -1,6 +1,6 @@
-/** The database cannot be reached, is too slow, is full or is going down. Never an answer about data. */
+/** The database is unreachable, too slow, full, or shutting down. Never thrown for a problem with the data. */
 export class DatabaseUnavailable extends Error {
-  /** True when the connection was lost while committing: the change may or may not have been made. */
+  /** True if the connection was lost during the commit: the change may or may not have been made. */
   readonly outcomeUnknown: boolean
   constructor(cause: unknown, outcomeUnknown = false) {
     super('The database cannot answer.', { cause })
@@ -10,8 +10,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * One brokerage has more under way than the service works on at once for it. The database is well, and others are
- * answered; the same request can be sent again.
+ * One brokerage has reached its limit of running and waiting transactions. The database works, and other brokerages are
+ * served. The client can retry the same request.
  */
 export class BrokerageBusy extends DatabaseUnavailable {
   constructor(cause: unknown) {
@@ -20,17 +20,20 @@ export class BrokerageBusy extends DatabaseUnavailable {
   }
 }
 
-/** A row lock was not had in time: somebody else is changing the same thing. */
+/** A row lock timed out: another transaction is changing the same row. */
 export class LockTimeout extends Error {
   constructor(cause: unknown) {
-    super('Somebody else is changing the same row.', { cause })
+    super('Another transaction is changing the same row.', { cause })
     this.name = 'LockTimeout'
   }
 }
 
-/** SQLSTATE classes in which the database, not the request, is at fault: connection, resources, intervention, system. */
+/** SQLSTATE classes for faults of the database, not the request: connection, resources, operator intervention, system. */
 const unavailableClasses = new Set(['08', '53', '57', '58', 'XX'])
-/** Serialization failure and deadlock: the same request sent again will do. Read-only: a replica or a failover. */
+/**
+ * Serialization failure and deadlock (a retry succeeds), read-only transaction (a replica or a failover), idle-in-transaction
+ * timeout, unknown database, and failed authentication.
+ */
 const unavailableStates = new Set(['40001', '40P01', '25006', '25P03', '3D000', '28P01', '28000'])
 const networkErrors = new Set([
   'ECONNREFUSED',
@@ -50,7 +53,7 @@ function sqlState(error: unknown): string | undefined {
 
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error)
-  // Before the look at SQLSTATEs: EPIPE has five letters, too.
+  // Check this before SQLSTATEs: EPIPE has five letters, too.
   if (code !== undefined && networkErrors.has(code)) return true
   if (code !== undefined && /^[0-9A-Z]{5}$/.test(code)) return code.startsWith('08') || code.startsWith('57P')
   const message = error instanceof Error ? error.message : ''
@@ -59,7 +62,7 @@ export function isConnectionLost(error: unknown): boolean {
   )
 }
 
-/** What a failure means to whoever asked; `committing` when nobody knows whether a change was made. */
+/** Converts a driver error to the error for the caller. `committing`: the transaction may have been committed. */
 export function translated(error: unknown, committing: boolean): unknown {
   const code = sqlState(error)
   if (code === '55P03') return new LockTimeout(error)

@@ -14,10 +14,10 @@ afterAll(() => ownDatabase.drop())
 
 const [ours, theirs] = [tenantId(7), tenantId(8)] as const
 
-/** A database with so many connections, and transactions on it that end when they are told to. */
-async function workshop(connectionsMax: number) {
+/** A database with a pool of `connectionsMax`, and transactions that run until the test ends them. */
+async function transactionsOn(connectionsMax: number) {
   const database = await openDatabase({ connection: ownDatabase.service, connectionsMax })
-  const begun: string[] = []
+  const started: string[] = []
   const ends = new Map<string, () => void>()
   const all: Promise<unknown>[] = []
   const start = (of: typeof ours, name: string, way = <T>(work: () => Promise<T>) => work()) => {
@@ -25,7 +25,7 @@ async function workshop(connectionsMax: number) {
     ends.set(name, resolve)
     const done = way(() =>
       database.inTenant(of, () => {
-        begun.push(name)
+        started.push(name)
         return promise
       }),
     )
@@ -34,7 +34,7 @@ async function workshop(connectionsMax: number) {
   }
   return {
     database,
-    begun,
+    started,
     start,
     startAll: (of: typeof ours, names: readonly string[]) => {
       for (const name of names) start(of, name).catch(() => {})
@@ -49,69 +49,69 @@ async function workshop(connectionsMax: number) {
   }
 }
 
-/** A busy machine takes a while for a connection. */
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 })
+/** Polls for up to ten seconds: a busy machine takes a while to open a connection. */
+const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000 })
 
-const until = (database: Database, waiting: number) =>
-  soon(() => database.connections().waiting).toBe(waiting)
+const untilWaiting = (database: Database, waiting: number) =>
+  eventually(() => database.connections().waiting).toBe(waiting)
 
-test('a brokerage has four transactions at once, the others follow in their order, and another brokerage does not wait', async () => {
-  const { database, begun, start, startAll, end, close } = await workshop(20)
+test('a brokerage runs four transactions at once, further ones follow in order, and another brokerage does not wait', async () => {
+  const { database, started, start, startAll, end, close } = await transactionsOn(20)
   const names = Array.from({ length: 60 }, (_, at) => `ours ${at}`)
   startAll(ours, names)
-  await soon(() => begun.length).toBe(4)
-  await until(database, 56)
+  await eventually(() => started.length).toBe(4)
+  await untilWaiting(database, 56)
   void start(theirs, 'theirs')
-  await soon(() => begun.toSorted()).toEqual([...names.slice(0, 4), 'theirs'])
+  await eventually(() => started.toSorted()).toEqual([...names.slice(0, 4), 'theirs'])
   end('ours 2')
-  await soon(() => begun.at(-1)).toBe('ours 4')
+  await eventually(() => started.at(-1)).toBe('ours 4')
   expect(database.connections().open).toBeLessThanOrEqual(6)
   await close()
 })
 
-test('where all connections are taken, one call of the brokerage with the longest line goes first at most', async () => {
-  const { database, begun, start, startAll, end, close } = await workshop(2)
+test('when all connections are in use, a brokerage waits for at most one call of the brokerage with the longest queue', async () => {
+  const { database, started, start, startAll, end, close } = await transactionsOn(2)
   startAll(ours, ['one', 'two', 'three', 'four', 'five'])
-  await soon(() => begun.length).toBe(2)
+  await eventually(() => started.length).toBe(2)
   void start(theirs, 'theirs')
-  await until(database, 4)
+  await untilWaiting(database, 4)
   end('one')
-  await soon(() => begun.length).toBe(3)
+  await eventually(() => started.length).toBe(3)
   end('two')
-  // The first two began at once, in any order.
-  await soon(() => begun.slice(2)).toEqual(['three', 'theirs'])
+  // The first two started at the same time, in either order.
+  await eventually(() => started.slice(2)).toEqual(['three', 'theirs'])
   await close()
 })
 
-test('work behind requests takes half of a brokerage’s share, and requests pass it', async () => {
-  const { database, begun, start, end, close } = await workshop(20)
+test('background work takes at most half of a brokerage’s connections, and requests overtake it', async () => {
+  const { database, started, start, end, close } = await transactionsOn(20)
   for (const name of ['import', 'backtest', 'event']) void start(ours, name, runInBackground)
-  await soon(() => begun.toSorted()).toEqual(['backtest', 'import'])
-  await until(database, 1)
+  await eventually(() => started.toSorted()).toEqual(['backtest', 'import'])
+  await untilWaiting(database, 1)
   void start(ours, 'person')
-  await soon(() => begun.at(-1)).toBe('person')
+  await eventually(() => started.at(-1)).toBe('person')
   end('import')
-  await soon(() => begun.at(-1)).toBe('event')
+  await eventually(() => started.at(-1)).toBe('event')
   await close()
 })
 
-test('a request that waits for its own brokerage too long, or finds the line full, is told so; others are answered', async () => {
-  const { database, start, startAll, end, begun, close } = await workshop(20)
-  const asked = (patienceMs?: number) => (work: () => Promise<unknown>) =>
-    withDeadline(new RequestDeadline(patienceMs), work)
+test('a request gets BrokerageBusy if it waits too long for its own brokerage or its queue is full; others are served', async () => {
+  const { database, start, startAll, end, started, close } = await transactionsOn(20)
+  const within = (waitMs?: number) => (work: () => Promise<unknown>) =>
+    withDeadline(new RequestDeadline(waitMs), work)
   startAll(ours, ['one', 'two', 'three', 'four'])
-  await soon(() => begun.length).toBe(4)
-  await expect(start(ours, 'impatient', asked(50) as never)).rejects.toThrow(BrokerageBusy)
+  await eventually(() => started.length).toBe(4)
+  await expect(start(ours, 'times out', within(50) as never)).rejects.toThrow(BrokerageBusy)
   expect(database.connections().waiting).toBe(0)
   startAll(
     ours,
     Array.from({ length: waitingPerBrokerageMax }, (_, at) => `waits ${at}`),
   )
-  await until(database, waitingPerBrokerageMax)
-  await expect(start(ours, 'one too many', asked() as never)).rejects.toThrow(BrokerageBusy)
+  await untilWaiting(database, waitingPerBrokerageMax)
+  await expect(start(ours, 'one too many', within() as never)).rejects.toThrow(BrokerageBusy)
   void start(theirs, 'theirs')
-  await soon(() => begun.at(-1)).toBe('theirs')
+  await eventually(() => started.at(-1)).toBe('theirs')
   end('one')
-  await soon(() => begun.at(-1)).toBe('waits 0')
+  await eventually(() => started.at(-1)).toBe('waits 0')
   await close()
 })

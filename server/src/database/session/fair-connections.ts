@@ -4,15 +4,15 @@ import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { isInBackground, waitWithinDeadline } from './request-deadline.ts'
 import type { TenantId } from './tenant.ts'
 
-/** Transactions of one brokerage at once, in one process. The others of that brokerage wait in its line. */
+/** Concurrent transactions of one brokerage in one process. Further ones wait in the brokerage's queue. */
 const perBrokerageMax = 4
-/** Requests of one brokerage that may wait for a connection. A further one is refused at once. */
+/** Requests of one brokerage that may wait for a connection. Further ones are refused at once. */
 export const waitingPerBrokerageMax = 128
 
-/** Whose transaction it is: one brokerage's; or null for work before a brokerage is known or for several together. */
-type Whose = TenantId | null
+/** The brokerage that a transaction belongs to; null before a brokerage is known, or for several brokerages together. */
+type Owner = TenantId | null
 
-/** A connection of the pool, to be given back with `release`; `broken` closes it. */
+/** A connection of the pool. Return it with `release`; `broken` closes it. */
 export interface Lent {
   readonly client: pg.PoolClient
   release(broken: boolean): void
@@ -20,154 +20,179 @@ export interface Lent {
 
 export interface FairConnections {
   /**
-   * A connection, within the patience of the request that asks.
+   * Lends a connection within the deadline of the current request.
    *
-   * @throws BrokerageBusy when the brokerage itself has too much under way
-   * @throws DatabaseUnavailable when no connection is free or can be made in time
+   * @throws BrokerageBusy if the brokerage itself has too many transactions running or waiting
+   * @throws DatabaseUnavailable if no connection is free or can be opened in time
    */
-  lend(whose: Whose): Promise<Lent>
-  /** Callers that wait. */
+  lend(owner: Owner): Promise<Lent>
+  /** Callers that wait for a connection. */
   waiting(): number
 }
 
 interface Waiter {
-  readonly isBehind: boolean
-  readonly call: () => void
+  readonly isBackground: boolean
+  readonly start: () => void
 }
 
-interface Line {
+interface Queue {
   running: number
-  /** Those of the running ones that work behind requests. */
-  behind: number
+  /** Background work among the running transactions. */
+  background: number
   readonly waiting: Waiter[]
 }
 
 /**
- * Lends the connections of a pool fairly. Each brokerage has a line of its own, first come, first served. A free
- * connection goes to the next line in rotation, so a brokerage with hundreds of waiting calls delays the others by one
- * call at most. A brokerage has up to four transactions at once, and at most half of them may be work behind requests
- * (imports, backtests, events), which also leaves half of all connections to people.
+ * Lends the connections of a pool fairly. Each brokerage has its own queue, first come, first served. A free connection
+ * goes to the next queue in rotation, so a brokerage with hundreds of waiting calls delays the others by one call at
+ * most. A brokerage has up to four transactions at once. At most half of them may be background work (imports,
+ * backtests, events), and background work takes at most half of all connections.
  *
- * A transaction must not open another one of the same brokerage and wait for it: enough of those at once would wait for
- * each other until their patience ends.
+ * A transaction must not open another transaction of the same brokerage and wait for it: enough of those at once would
+ * deadlock until their deadlines pass.
  */
 export function fairConnections(pool: pg.Pool): FairConnections {
-  const { max } = pool.options
-  // Of few connections one brokerage gets little more than half.
-  const perBrokerage = Math.min(perBrokerageMax, Math.floor(max / 2) + 1, max)
-  const behindPerBrokerage = Math.max(1, Math.floor(perBrokerage / 2))
-  const behindMax = Math.max(1, Math.floor(max / 2))
-  /** In rotation: the line that was served last is the last. */
-  const lines = new Map<Whose, Line>()
-  let running = 0
-  let behind = 0
+  return new FairPool(pool)
+}
 
-  /** The first of a line whose turn can come now. */
-  function nextOf(whose: Whose, line: Line): Waiter | undefined {
-    if (whose === null) return line.waiting.shift()
-    if (line.running >= perBrokerage) return undefined
-    const behindMayRun = line.behind < behindPerBrokerage && behind < behindMax
-    const at = line.waiting.findIndex(({ isBehind }) => behindMayRun || !isBehind)
-    return at < 0 ? undefined : line.waiting.splice(at, 1)[0]
+class FairPool implements FairConnections {
+  readonly #pool: pg.Pool
+  readonly #connectionsMax: number
+  readonly #perBrokerage: number
+  readonly #backgroundPerBrokerage: number
+  readonly #backgroundMax: number
+  /** In rotation: the queue that was served last is at the end. */
+  readonly #queues = new Map<Owner, Queue>()
+  #running = 0
+  #background = 0
+
+  constructor(pool: pg.Pool) {
+    const { max } = pool.options
+    this.#pool = pool
+    this.#connectionsMax = max
+    // In a small pool, one brokerage gets little more than half of the connections.
+    this.#perBrokerage = Math.min(perBrokerageMax, Math.floor(max / 2) + 1, max)
+    this.#backgroundPerBrokerage = Math.max(1, Math.floor(this.#perBrokerage / 2))
+    this.#backgroundMax = Math.max(1, Math.floor(max / 2))
   }
 
-  function serveNext(): boolean {
-    if (running >= max) return false
-    for (const [whose, line] of lines) {
-      const next = nextOf(whose, line)
-      if (next === undefined) continue
-      running++
-      line.running++
-      if (next.isBehind) {
-        line.behind++
-        behind++
-      }
-      lines.delete(whose)
-      lines.set(whose, line)
-      next.call()
-      return true
-    }
-    return false
+  lend(owner: Owner): Promise<Lent> {
+    // Work without a brokerage, such as the readiness check, fails early.
+    return waitWithinDeadline((leftMs) =>
+      this.#lendWithin(owner, owner === null ? Math.min(leftMs, poolWaitMs) : leftMs),
+    )
   }
 
-  function serve(): void {
-    while (serveNext());
+  waiting(): number {
+    return this.#queues.values().reduce((sum, { waiting }) => sum + waiting.length, 0)
   }
 
-  function leave(whose: Whose, line: Line, { isBehind }: Waiter): void {
-    running--
-    line.running--
-    if (isBehind) {
-      line.behind--
-      behind--
-    }
-    if (line.running + line.waiting.length === 0) lines.delete(whose)
-    serve()
-  }
-
-  /** Waits for a turn, and answers what gives it back. */
-  async function turn(whose: Whose, patienceMs: number): Promise<() => void> {
-    const line = lines.get(whose) ?? { running: 0, behind: 0, waiting: [] }
-    const hasPatience = Number.isFinite(patienceMs)
-    if (whose !== null && hasPatience && line.waiting.length >= waitingPerBrokerageMax) {
-      throw new BrokerageBusy('the line is full')
-    }
-    lines.set(whose, line)
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // What several brokerages wait for together is no background work, whoever sends it.
-    const waiter = { isBehind: whose !== null && isInBackground(), call: resolve }
-    line.waiting.push(waiter)
-    serve()
-    if (hasPatience && line.waiting.includes(waiter)) {
-      const timer = setTimeout(() => {
-        const at = line.waiting.indexOf(waiter)
-        if (at < 0) return
-        line.waiting.splice(at, 1)
-        if (line.running + line.waiting.length === 0) lines.delete(whose)
-        const late = new Error('timeout exceeded when waiting for a connection')
-        const isOwnLoad = whose !== null && line.running >= perBrokerage
-        reject(isOwnLoad ? new BrokerageBusy(late) : new DatabaseUnavailable(late))
-      }, patienceMs)
-      await promise.finally(() => clearTimeout(timer))
-    } else await promise
-    return () => leave(whose, line, waiter)
-  }
-
-  async function lendNow(whose: Whose, patienceMs: number): Promise<Lent> {
-    const began = performance.now()
-    const done = await turn(whose, patienceMs)
-    const connecting = pool.connect()
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const leftMs = Math.max(1, patienceMs - (performance.now() - began))
-    // The pool has a limit of its own, for callers without patience.
+  async #lendWithin(owner: Owner, timeoutMs: number): Promise<Lent> {
+    const startedAt = performance.now()
+    const freeSlot = await this.#takeSlot(owner, timeoutMs)
+    const connecting = this.#pool.connect()
+    const { promise: timeout, reject } = Promise.withResolvers<never>()
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt))
+    // Without a deadline, the pool's own connection timeout applies.
     const timer = Number.isFinite(leftMs)
       ? setTimeout(() => reject(new Error('timeout exceeded when trying to connect')), leftMs)
       : undefined
     try {
-      const client = await Promise.race([connecting, late])
+      const client = await Promise.race([connecting, timeout])
       return {
         client,
         release(broken) {
           client.release(broken)
-          done()
+          freeSlot()
         },
       }
     } catch (error) {
-      // One that comes after all is for somebody else. Until then its place is taken.
+      // A connection that opens later goes back to the pool. Until then it keeps its slot.
       connecting
         .then((client) => client.release())
         .catch(() => {})
-        .finally(done)
+        .finally(freeSlot)
       throw new DatabaseUnavailable(error)
     } finally {
       clearTimeout(timer)
     }
   }
 
-  return {
-    // Work that is no brokerage's own, such as the look whether the service is ready, fails early.
-    lend: (whose) =>
-      waitWithinDeadline((leftMs) => lendNow(whose, whose === null ? Math.min(leftMs, poolWaitMs) : leftMs)),
-    waiting: () => lines.values().reduce((sum, line) => sum + line.waiting.length, 0),
+  /** Waits until the owner may use a connection. Returns the function that frees the slot. */
+  async #takeSlot(owner: Owner, timeoutMs: number): Promise<() => void> {
+    const queue = this.#queues.get(owner) ?? { running: 0, background: 0, waiting: [] }
+    const hasDeadline = Number.isFinite(timeoutMs)
+    if (owner !== null && hasDeadline && queue.waiting.length >= waitingPerBrokerageMax) {
+      throw new BrokerageBusy('the queue is full')
+    }
+    this.#queues.set(owner, queue)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    // Calls of several brokerages in one message are never background work: requests may wait for some of them.
+    const waiter = { isBackground: owner !== null && isInBackground(), start: resolve }
+    queue.waiting.push(waiter)
+    this.#serve()
+    if (hasDeadline && queue.waiting.includes(waiter)) {
+      const timer = setTimeout(() => this.#timeOut(owner, queue, waiter, reject), timeoutMs)
+      await promise.finally(() => clearTimeout(timer))
+    } else await promise
+    return () => this.#freeSlot(owner, queue, waiter)
+  }
+
+  #timeOut(owner: Owner, queue: Queue, waiter: Waiter, reject: (error: Error) => void): void {
+    const at = queue.waiting.indexOf(waiter)
+    if (at < 0) return
+    queue.waiting.splice(at, 1)
+    this.#removeIfEmpty(owner, queue)
+    const timeout = new Error('timeout exceeded when waiting for a connection')
+    const isOwnLoad = owner !== null && queue.running >= this.#perBrokerage
+    reject(isOwnLoad ? new BrokerageBusy(timeout) : new DatabaseUnavailable(timeout))
+  }
+
+  #freeSlot(owner: Owner, queue: Queue, { isBackground }: Waiter): void {
+    this.#running--
+    queue.running--
+    if (isBackground) {
+      queue.background--
+      this.#background--
+    }
+    this.#removeIfEmpty(owner, queue)
+    this.#serve()
+  }
+
+  #removeIfEmpty(owner: Owner, { running, waiting }: Queue): void {
+    if (running + waiting.length === 0) this.#queues.delete(owner)
+  }
+
+  #serve(): void {
+    while (this.#serveNext());
+  }
+
+  #serveNext(): boolean {
+    if (this.#running >= this.#connectionsMax) return false
+    for (const [owner, queue] of this.#queues) {
+      const next = this.#takeNext(owner, queue)
+      if (next === undefined) continue
+      this.#running++
+      queue.running++
+      if (next.isBackground) {
+        queue.background++
+        this.#background++
+      }
+      this.#queues.delete(owner)
+      this.#queues.set(owner, queue)
+      next.start()
+      return true
+    }
+    return false
+  }
+
+  /** Removes and returns the first waiter of a queue that may run now. */
+  #takeNext(owner: Owner, queue: Queue): Waiter | undefined {
+    if (owner === null) return queue.waiting.shift()
+    if (queue.running >= this.#perBrokerage) return undefined
+    const backgroundMayRun =
+      queue.background < this.#backgroundPerBrokerage && this.#background < this.#backgroundMax
+    const at = queue.waiting.findIndex(({ isBackground }) => backgroundMayRun || !isBackground)
+    return at < 0 ? undefined : queue.waiting.splice(at, 1)[0]
   }
 }

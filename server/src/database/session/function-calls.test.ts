@@ -16,7 +16,7 @@ beforeAll(async () => {
   refs = await Promise.all(
     integrations.map(async (one) => (await makeLane(app, one.tenant, { rate: 2000 })).lane_ref),
   )
-  // Tokens and secrets are remembered from here on: only updates are asked for.
+  // Cache the tokens and secrets, so that the tests cause calls for updates only.
   await Promise.all(integrations.map((one, at) => pushUpdate(app, one, { lane_ref: refs[at] })))
 })
 afterAll(() => app.close())
@@ -29,8 +29,8 @@ const push = (at: number, update: Record<string, unknown>): Promise<Answer> =>
   pushUpdate(app, integrations[at] as Integration, update)
 const all = Array.from({ length: brokerages }, (_, at) => at)
 
-describe('signed updates of many brokerages at once', () => {
-  test('each change its own lane, and whoever names another’s finds none', async () => {
+describe('concurrent signed updates of many brokerages', () => {
+  test('each changes a lane of its own brokerage, and a lane of another brokerage is not found', async () => {
     for (let round = 1; round <= 5; round++) {
       const answers = await Promise.all(
         all.flatMap((at) => [
@@ -43,7 +43,7 @@ describe('signed updates of many brokerages at once', () => {
     }
   })
 
-  test('one whose lane somebody holds waits by itself, and is told that it is held', async () => {
+  test('an update of a locked lane times out with 409, and does not delay updates of other brokerages', async () => {
     const holder = new pg.Client(app.testDatabase.owner)
     await holder.connect()
     try {
@@ -58,7 +58,7 @@ describe('signed updates of many brokerages at once', () => {
       const othersMs = performance.now() - began
       expect(others.map(({ status }) => status)).toEqual(all.slice(1).map(() => 200))
       expect((await held).status).toBe(409)
-      // Who holds a lane is waited for for 1.5 s.
+      // The lock timeout is 1.5 s.
       expect(performance.now() - began).toBeGreaterThan(1_400)
       expect(othersMs).toBeLessThan(1_200)
     } finally {
@@ -70,7 +70,7 @@ describe('signed updates of many brokerages at once', () => {
   })
 })
 
-test('a call that cannot be read fails alone, with its own error', async () => {
+test('a call with invalid arguments fails alone, with its own error', async () => {
   const digest = Buffer.alloc(32, 7)
   const results = await Promise.allSettled([
     app.database.callInTenant(tenantId(integrations[1]?.tenant.id ?? 0), 'book_shipment', [

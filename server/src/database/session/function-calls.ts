@@ -1,26 +1,36 @@
 import { sql } from 'kysely'
-import { batchCalls, type TenantCall, type Told } from './batch-calls.ts'
+import { type BatchAnswer, batchCalls, type TenantCall } from './batch-calls.ts'
 import { ask, entering } from './connection.ts'
 import { isConnectionLost, translated } from './database-failures.ts'
 import type { FairConnections } from './fair-connections.ts'
 import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 
 interface FunctionKind {
-  /** It may have been done when its answer is lost. */
+  /** Whether a call whose answer was lost may have changed data. */
   readonly writes: boolean
-  /** It moves a tenant on, and says so in the `versions` of its answer. */
+  /** Whether the function changes the tenant's versions, and returns them as `versions`. */
   readonly moves: boolean
-  /** Nobody waits for it. */
-  readonly behind?: true
-  /** The types of what is given to it, where its name with `_of_each` does the same for several tenants in one message. */
+  /** Set for background work: no request waits for the answer. */
+  readonly background?: true
+  /** The SQL types of the arguments, if a function `<name>_of_each` does the same for several tenants in one message. */
   readonly ofEach?: readonly string[]
 }
 
-/** The functions of the schema that are called for one tenant, without a decision of ours in between. */
+/** The functions of the schema that the service calls for one tenant as a whole transaction. */
 const schemaFunctions = {
-  keep_calls: { writes: true, moves: false, behind: true, ofEach: ['jsonb', 'integer', 'timestamptz'] },
-  note_token_use: { writes: true, moves: false, behind: true, ofEach: ['integer', 'timestamptz', 'text'] },
-  note_secret_use: { writes: true, moves: false, behind: true, ofEach: ['integer', 'timestamptz'] },
+  keep_calls: {
+    writes: true,
+    moves: false,
+    background: true,
+    ofEach: ['jsonb', 'integer', 'timestamptz'],
+  },
+  note_token_use: {
+    writes: true,
+    moves: false,
+    background: true,
+    ofEach: ['integer', 'timestamptz', 'text'],
+  },
+  note_secret_use: { writes: true, moves: false, background: true, ofEach: ['integer', 'timestamptz'] },
   take_place: { writes: true, moves: false },
   find_booking: { writes: false, moves: false, ofEach: ['bytea', 'text'] },
   book_shipment: { writes: true, moves: true, ofEach: ['bytea', 'text', 'jsonb'] },
@@ -29,125 +39,144 @@ const schemaFunctions = {
 } as const satisfies Record<string, FunctionKind>
 export type SchemaFunction = keyof typeof schemaFunctions
 
-/** Calls a function of the schema for one tenant, and returns its one value. */
+/** Calls a function of the schema for one tenant, and returns its single value. */
 export type CallInTenant = <T>(
   tenant: TenantId,
   name: SchemaFunction,
   values: readonly unknown[],
 ) => Promise<T>
 
+interface FunctionCallParts {
+  readonly connections: FairConnections
+  readonly isDistributed: boolean
+  readonly inTenant: InTenant
+  /** Called with the new versions of each tenant that a function changed. */
+  readonly onVersions: VersionsListener
+}
+
 /**
- * Calls functions of the schema, each a transaction of its own in one message. Those of a kind that come at once for several
- * tenants go together, each behind its own wall; not on a distributed database, where tenants are on different machines.
+ * Calls functions of the schema, each as a transaction of its own in one message. Concurrent calls of the same function
+ * for several tenants share a message, with row-level security applied per tenant. On a distributed database they do not
+ * share a message, because the tenants are on different machines.
  */
-export function functionCalls(
-  connections: FairConnections,
-  { isDistributed, inTenant, tell }: { isDistributed: boolean; inTenant: InTenant; tell: VersionsListener },
-): CallInTenant {
-  async function message<T>(
+export function functionCalls(parts: FunctionCallParts): CallInTenant {
+  const calls = new FunctionCalls(parts)
+  return (tenant, name, values) => calls.call(name, { tenant, values })
+}
+
+class FunctionCalls {
+  readonly #parts: FunctionCallParts
+  readonly #batched = new Map<SchemaFunction, (call: TenantCall) => Promise<unknown>>()
+
+  constructor(parts: FunctionCallParts) {
+    this.#parts = parts
+    for (const [name, kind] of Object.entries(schemaFunctions) as [SchemaFunction, FunctionKind][]) {
+      const { writes, moves, background, ofEach } = kind
+      if (ofEach === undefined || (parts.isDistributed && background !== true)) continue
+      const batched = batchCalls({
+        sendBatch: (calls) =>
+          parts.isDistributed ? this.#sendOneByOne(name, calls) : this.#sendBatch(name, ofEach, calls),
+        sendAlone: (call) => this.#sendAlone(name, call),
+        onOutcomeUnknown: ({ tenant }) => {
+          if (moves) parts.onVersions(tenant, null)
+        },
+        writes,
+      })
+      this.#batched.set(name, batched)
+    }
+  }
+
+  call<T>(name: SchemaFunction, call: TenantCall): Promise<T> {
+    return (this.#batched.get(name)?.(call) ?? this.#sendAlone(name, call)) as Promise<T>
+  }
+
+  async #sendAlone<T>(name: SchemaFunction, call: TenantCall): Promise<T> {
+    const { tenant, values } = call
+    const kind: FunctionKind = schemaFunctions[name]
+    // On a distributed database, a read sees a tenant's rows on a worker only inside an explicit transaction.
+    if (this.#parts.isDistributed && !kind.writes) return this.#readInTransaction(name, call)
+    // The function takes its tenant from the subquery, so it cannot run before row-level security is set.
+    const text = `select ${name}(entered.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
+      from (select ${entering('$1')} as tenant offset 0) as entered`
+    const value = await this.#message<T>(text, [String(tenant), ...values], kind, {
+      owner: tenant,
+      calls: [call],
+    })
+    if (kind.moves) this.#reportVersions(call, value)
+    return value
+  }
+
+  #readInTransaction<T>(name: SchemaFunction, { tenant, values }: TenantCall): Promise<T> {
+    return this.#parts.inTenant(tenant, async (transaction) => {
+      const given = sql.join([tenant, ...values])
+      const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
+        transaction,
+      )
+      return rows[0]?.value as T
+    })
+  }
+
+  async #sendBatch<T>(
+    name: SchemaFunction,
+    types: readonly string[],
+    calls: readonly TenantCall[],
+  ): Promise<readonly BatchAnswer<T>[]> {
+    const kind: FunctionKind = schemaFunctions[name]
+    const lists = types.map((type, at) => `, $${at + 2}::${type}[]`)
+    const answers = await this.#message<readonly ([T] | null)[]>(
+      `select ${name}_of_each($1::integer[]${lists.join('')}) as value`,
+      [calls.map(({ tenant }) => tenant), ...types.map((_, at) => calls.map(({ values }) => values[at]))],
+      kind,
+      // A batch does not wait in the queue of a brokerage: each brokerage has at most one call in one such batch.
+      { owner: null, calls },
+    )
+    return calls.map((call, at) => {
+      const answer = answers[at] ?? null
+      if (answer === null) return null
+      if (kind.moves) this.#reportVersions(call, answer[0])
+      return { value: answer[0] }
+    })
+  }
+
+  /** For a distributed database: sends calls sequentially, so that background work leaves connections to requests. */
+  async #sendOneByOne<T>(
+    name: SchemaFunction,
+    calls: readonly TenantCall[],
+  ): Promise<readonly BatchAnswer<T>[]> {
+    const answers: BatchAnswer<T>[] = []
+    for (const call of calls) {
+      const answer = await this.#sendAlone<T>(name, call).then(
+        (value) => ({ value }),
+        () => null,
+      )
+      answers.push(answer)
+    }
+    return answers
+  }
+
+  async #message<T>(
     text: string,
     values: readonly unknown[],
     { writes, moves }: FunctionKind,
-    { whose, calls }: { whose: TenantId | null; calls: readonly TenantCall[] },
+    { owner, calls }: { owner: TenantId | null; calls: readonly TenantCall[] },
   ): Promise<T> {
-    const { client, release } = await connections.lend(whose)
+    const { client, release } = await this.#parts.connections.lend(owner)
     let broken = false
     try {
       const { rows } = await ask(client, text, values)
       return rows[0]?.value as T
     } catch (error) {
-      // The message is its own commit: an error that PostgreSQL answers with was before it, a lost connection may not be.
+      // The message commits itself: an error from PostgreSQL came before the commit, but a lost connection may not have.
       broken = isConnectionLost(error)
-      if (broken && moves) for (const { tenant } of calls) tell(tenant, null)
+      if (broken && moves) for (const { tenant } of calls) this.#parts.onVersions(tenant, null)
       throw translated(error, broken && writes)
     } finally {
       release(broken)
     }
   }
 
-  function tellVersions({ tenant }: TenantCall, value: unknown): void {
+  #reportVersions({ tenant }: TenantCall, value: unknown): void {
     const versions = (value as { versions?: TenantVersions } | null)?.versions
-    if (versions != null) tell(tenant, versions)
-  }
-
-  async function alone<T>(name: SchemaFunction, call: TenantCall): Promise<T> {
-    const { tenant, values } = call
-    const kind: FunctionKind = schemaFunctions[name]
-    // A distributed database opens the wall on a worker for what writes, and else in a transaction only that was begun.
-    if (isDistributed && !kind.writes) {
-      return inTenant(tenant, async (transaction) => {
-        const given = sql.join([tenant, ...values])
-        const { rows } = await sql<{ value: T }>`select ${sql.ref(name)}(${given}) as value`.execute(
-          transaction,
-        )
-        return rows[0]?.value as T
-      })
-    }
-    // The function gets its tenant from the wall: it cannot run before that stands.
-    const text = `select ${name}(wall.tenant::integer${values.map((_, at) => `, $${at + 2}`).join('')}) as value
-      from (select ${entering('$1')} as tenant offset 0) as wall`
-    const value = await message<T>(text, [String(tenant), ...values], kind, { whose: tenant, calls: [call] })
-    if (kind.moves) tellVersions(call, value)
-    return value
-  }
-
-  async function together<T>(
-    name: SchemaFunction,
-    types: readonly string[],
-    calls: readonly TenantCall[],
-  ): Promise<readonly Told<T>[]> {
-    const kind: FunctionKind = schemaFunctions[name]
-    const lists = types.map((type, at) => `, $${at + 2}::${type}[]`)
-    const answers = await message<readonly ([T] | null)[]>(
-      `select ${name}_of_each($1::integer[]${lists.join('')}) as value`,
-      [calls.map(({ tenant }) => tenant), ...types.map((_, at) => calls.map(({ values }) => values[at]))],
-      kind,
-      // It waits in no brokerage's line: each has at most one call in it, and one such message at a time.
-      { whose: null, calls },
-    )
-    return calls.map((call, at) => {
-      const answer = answers[at] ?? null
-      if (answer === null) return null
-      if (kind.moves) tellVersions(call, answer[0])
-      return { value: answer[0] }
-    })
-  }
-
-  /** On different machines: one after the other, so that what nobody waits for leaves the connections to the others. */
-  async function oneByOne<T>(
-    name: SchemaFunction,
-    calls: readonly TenantCall[],
-  ): Promise<readonly Told<T>[]> {
-    const told: Told<T>[] = []
-    for (const call of calls)
-      told.push(
-        await alone<T>(name, call).then(
-          (value) => ({ value }),
-          () => null,
-        ),
-      )
-    return told
-  }
-
-  const gathered = new Map<SchemaFunction, (call: TenantCall) => Promise<unknown>>()
-  for (const [name, kind] of Object.entries(schemaFunctions) as [SchemaFunction, FunctionKind][]) {
-    const { writes, moves, behind, ofEach } = kind
-    if (ofEach === undefined || (isDistributed && behind !== true)) continue
-    gathered.set(
-      name,
-      batchCalls({
-        together: (calls) => (isDistributed ? oneByOne(name, calls) : together(name, ofEach, calls)),
-        alone: (call) => alone(name, call),
-        unknown: ({ tenant }) => {
-          if (moves) tell(tenant, null)
-        },
-        writes,
-      }),
-    )
-  }
-
-  return <T>(tenant: TenantId, name: SchemaFunction, values: readonly unknown[]) => {
-    const call = { tenant, values }
-    return (gathered.get(name)?.(call) ?? alone(name, call)) as Promise<T>
+    if (versions != null) this.#parts.onVersions(tenant, versions)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Connections and transactions: each transaction sees one tenant only, has a deadline, and shares the pool fairly.
+ * Connections and transactions: each transaction sees one tenant only and has a deadline, and the pool is shared fairly.
  */
 export type { ChangedTenants } from './changed-tenants.ts'
 export { roleTimeouts } from './connection.ts'

@@ -13,7 +13,7 @@ const tenant = tenantId(7)
 
 beforeAll(async () => {
   ownDatabase = await testDatabase()
-  // One connection: whatever a transaction leaves behind, the next one meets.
+  // With one connection, anything that a transaction leaves behind is visible to the next one.
   database = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
 })
 
@@ -30,7 +30,7 @@ const settingNow = () =>
     return rows[0]?.tenant ?? null
   })
 
-/** Ends the connection under a transaction, as an operator or a failover does. */
+/** Closes the connection of a running transaction, as an operator or a failover does. */
 async function terminate(pid: number): Promise<void> {
   const other = new pg.Client(ownDatabase.service)
   await other.connect()
@@ -57,14 +57,14 @@ test('a transaction that the database rolled back is never reported as committed
   await expect(work).rejects.toThrow(/rolled back/)
 })
 
-test('nothing of a tenant is left on its connection, whichever way the transaction ended', async () => {
+test('no tenant setting is left on a connection, however the transaction ended', async () => {
   await database.inTenant(tenant, async () => {})
   expect(await settingNow()).toBeNull()
   await expect(
     database.inTenant(tenant, async () => {
-      throw new Error('a mistake of ours')
+      throw new Error('a bug in the work')
     }),
-  ).rejects.toThrow('a mistake of ours')
+  ).rejects.toThrow('a bug in the work')
   expect(await settingNow()).toBeNull()
   await expect(
     database.inTenant(tenant, (transaction) => sql`select 1 / 0`.execute(transaction)),
@@ -74,7 +74,7 @@ test('nothing of a tenant is left on its connection, whichever way the transacti
 
 const digest = Buffer.alloc(32, 7)
 
-test('nothing of a tenant is left on a connection by a function that was called on it, nor by one that failed', async () => {
+test('no tenant setting is left on a connection by a function call, whether it succeeds or fails', async () => {
   expect(await database.callInTenant(tenant, 'find_booking', [digest, '1-1-1'])).toBeNull()
   expect(await settingNow()).toBeNull()
   await expect(database.callInTenant(tenant, 'book_shipment', [digest, '1-1-1', 'no json'])).rejects.toThrow(
@@ -87,18 +87,18 @@ test.each([
   ['book_shipment', [digest, '1-1-1', '{"lane_id": 1, "seen": "1"}'], true],
   ['find_booking', [digest, '1-1-1'], false],
 ] as const)(
-  'when the answer of %s is lost, that it may have been done is said as it is',
+  'if the answer of %s is lost, its outcome is unknown only if the function writes',
   async (name, values, writes) => {
-    const told: unknown[] = []
+    const reported: unknown[] = []
     const own = await openDatabase({ connection: ownDatabase.service, connectionsMax: 1 })
-    own.onVersionsMoved((of, versions) => told.push([of, versions]))
+    own.onVersionsMoved((of, versions) => reported.push([of, versions]))
     const holder = new pg.Client(ownDatabase.owner)
     const watcher = new pg.Client(ownDatabase.service)
     await Promise.all([holder.connect(), watcher.connect()])
     try {
       await holder.query('begin; lock table lanes, shipment_updates in access exclusive mode')
       const lost = own.callInTenant(tenant, name, values).catch((error: unknown) => error)
-      // By itself: together with others it does not wait for a lock.
+      // The call is sent alone: calls in a batch do not wait for locks.
       const waiting = `select pid from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like 'select ${name}(%'`
       let pid: number | undefined
@@ -107,7 +107,7 @@ test.each([
       const error = await lost
       expect(error).toBeInstanceOf(DatabaseUnavailable)
       expect((error as DatabaseUnavailable).outcomeUnknown).toBe(writes)
-      expect(told).toEqual(writes ? [[tenant, null]] : [])
+      expect(reported).toEqual(writes ? [[tenant, null]] : [])
     } finally {
       await holder.query('rollback')
       await Promise.all([holder.end(), watcher.end(), own.close()])
@@ -115,7 +115,7 @@ test.each([
   },
 )
 
-test('a function that does not end is ended by the database, and not only given up by us', async () => {
+test('a function that does not end is ended by the database, not only abandoned by the service', async () => {
   const asOwner = new pg.Client(ownDatabase.owner)
   await asOwner.connect()
   try {
@@ -127,15 +127,15 @@ test('a function that does not end is ended by the database, and not only given 
     await expect(database.callInTenant(tenant, 'claim_deliveries', [1, 1, 1])).rejects.toThrow(
       DatabaseUnavailable,
     )
-    // The connection of one that was only given up is closed, and its backend sleeps on.
-    const stillAtWork = async () => {
+    // If the service only abandoned the call, its backend would keep sleeping after the connection is closed.
+    const stillRunning = async () => {
       const { rowCount } = await asOwner.query(
         `select from pg_stat_activity where datname = current_database()
            and query like 'select claim_deliveries(%' and state = 'active'`,
       )
       return rowCount
     }
-    await expect.poll(stillAtWork, { timeout: 5_000 }).toBe(0)
+    await expect.poll(stillRunning, { timeout: 5_000 }).toBe(0)
     await asOwner.query(text)
   } finally {
     await asOwner.end()

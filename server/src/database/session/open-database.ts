@@ -5,11 +5,11 @@ import { hasWorkers, type Tables, type TenantTransaction } from '../schema/index
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { answerTimeoutMs, ask, entering, poolWaitMs, timeouts } from './connection.ts'
 import { DatabaseUnavailable, isConnectionLost, translated } from './database-failures.ts'
-import { fairConnections } from './fair-connections.ts'
+import { type FairConnections, fairConnections } from './fair-connections.ts'
 import { type CallInTenant, functionCalls } from './function-calls.ts'
 import { type Identifiers, identifiers } from './identifiers.ts'
 import { RequestDeadline, withDeadline } from './request-deadline.ts'
-import type { TenantId, TenantVersions, VersionsListener } from './tenant.ts'
+import type { InTenant, TenantId, TenantVersions, VersionsListener } from './tenant.ts'
 import { type AuditHead, type Moves, movedAudits, moves } from './transaction-changes.ts'
 
 export interface Connections {
@@ -21,39 +21,39 @@ export interface Connections {
 
 export interface Database {
   readonly identifiers: Identifiers
-  /** Runs `work` in one transaction that sees one tenant's rows only, and commits it. */
+  /** Runs `work` in one transaction that sees the rows of one tenant only, and commits it. */
   inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
-   * Calls a function of the schema that takes the tenant first, and answers its one value: a transaction of one tenant in
-   * one message, for what is done often and needs no decision of ours in between.
+   * Calls a function of the schema that takes the tenant first, and returns its single value. The call is a transaction
+   * of one tenant in one message, for frequent operations that need no decision of the service in between.
    */
   callInTenant: CallInTenant
-  /** The few questions asked before a tenant is known: sign-in by e-mail, the installation. No tenant row is visible. */
+  /** For the few queries that run before a tenant is known: sign-in by email, the installation. No tenant row is visible. */
   outsideTenants<T>(work: (transaction: TenantTransaction) => Promise<T>): Promise<T>
   /**
-   * The tenants that were moved on by transactions that were not to be seen at `since`, and what to ask with next. With
-   * null only the latter. Both mean something to the one `server` only that answered.
+   * The tenants changed by transactions that were not visible at `since`, and the `since` of the next call. With null,
+   * only the latter. Both are valid only for the `server` that answered.
    */
   changedTenants(since: string | null): Promise<ChangedTenants>
-  /** Tells of every commit of this process that moves a tenant on, before whoever asked for it hears of it. */
+  /** Calls the listener for every commit of this process that changes a tenant, before the caller gets the result. */
   onVersionsMoved(listener: VersionsListener): void
-  /** Answers within the patience of one request or throws: the database's time, and the migrations it has. */
+  /** The database's time and the migrations that it has. Throws if the database does not answer within one deadline. */
   ping(): Promise<{ readonly databaseNow: Date; readonly migrations: readonly string[] }>
-  /** The connections for requests: those that are open, those of them that nobody uses, and callers who wait for one. */
+  /** The connections for requests: open ones, idle ones, and callers that wait for one. */
   connections(): Connections
-  /** The newest rows of the audit logs that were appended to through here since this was last asked. */
+  /** The newest row of each audit log to which this process has appended since the last call. */
   takeAuditHeads(): AuditHead[]
   close(): Promise<void>
 }
 
-/** A look at what changed takes a millisecond; one that does not come back soon is as good as none. */
+/** A poll for changed tenants takes about a millisecond. A poll that takes longer than this has failed. */
 const watchTimeoutMs = 800
 
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
-    // int8: every one of ours is below 2^53, which an identifier and a count can never reach.
+    // int8: all of our identifiers and counts are below 2^53.
     if (oid === pg.types.builtins.INT8 && format !== 'binary') return Number
-    // date: a calendar day stays the text it is; a Date would move it by the server's zone.
+    // date: keep calendar days as text. A Date would shift them by the server's time zone.
     if (oid === pg.types.builtins.DATE && format !== 'binary') return (text: string) => text
     return pg.types.getTypeParser(oid, format ?? 'text')
   },
@@ -62,86 +62,132 @@ const types: pg.CustomTypesConfig = {
 export interface DatabaseOptions {
   readonly connection: pg.PoolConfig
   readonly connectionsMax?: number
-  /** The instance of the service that asks; absent where the database is its own. */
+  /** The id of this instance of the service; absent with the embedded database. */
   readonly instance?: string
   readonly onIdleError?: (error: Error) => void
-  /** For a replica: every transaction only reads. */
+  /** For a replica: every transaction is read-only. */
   readonly readOnly?: boolean
 }
 
-/** Opens the pool, and reads the key of the identifiers (made once, at the first start). */
+/** Opens the pools, and reads the key of the identifiers (generated once, at the first start). */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const pool = new pg.Pool({
-    ...options.connection,
+  const pool = openPool(options, {
     max: options.connectionsMax ?? 20,
-    connectionTimeoutMillis: poolWaitMs,
     query_timeout: answerTimeoutMs,
     application_name: 'lanewise',
-    types,
   })
-  // Without a listener an idle connection that dies would end the process.
-  pool.on('error', (error) => options.onIdleError?.(error))
-  // The same between two statements of a transaction, where the pool does not listen: the next statement fails instead.
+  // An idle connection inside a transaction is not watched by the pool: ignore the error, and the next statement fails.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const connections = fairConnections(pool)
-  const queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
-  let auditHeads = new Map<TenantId, AuditHead>()
-  const listeners: VersionsListener[] = []
-  const tell: VersionsListener = (tenant, versions) => {
-    for (const listener of listeners) listener(tenant, versions)
-  }
-  // A question that is asked many times a second has a connection of its own: it does not wait behind requests.
-  const watching = new pg.Pool({
-    ...options.connection,
+  // The poll for changed tenants runs many times a second. It has its own connection so that it never waits for requests.
+  const watchPool = openPool(options, {
     max: 1,
-    connectionTimeoutMillis: poolWaitMs,
     query_timeout: watchTimeoutMs,
     application_name: 'lanewise watch',
-    types,
   })
-  watching.on('error', (error) => options.onIdleError?.(error))
-
+  const connections = fairConnections(pool)
+  const versions = versionsListeners()
+  const transactions = new Transactions(connections, versions.notify)
   const begin = options.readOnly === true ? 'begin read only' : 'begin'
-  async function inTransaction<T>(
+
+  const inTenant: InTenant = (tenant, work) =>
+    // The tenant is a number of our own, so this cannot inject SQL. One round trip opens the transaction.
+    transactions.run(tenant, `${begin}; select ${entering(`'${Number(tenant)}'`)}`, work)
+  const outsideTenants = <T>(work: (transaction: TenantTransaction) => Promise<T>) =>
+    transactions.run(null, `${begin}; select ${timeouts}`, work)
+
+  if (options.readOnly !== true) await outsideTenants(makeInstallation)
+  const key = await outsideTenants(installationKey)
+  const isDistributed = await outsideTenants(hasWorkers)
+  return {
+    identifiers: identifiers(key),
+    inTenant,
+    callInTenant: functionCalls({ connections, isDistributed, inTenant, onVersions: versions.notify }),
+    outsideTenants,
+    async changedTenants(since) {
+      try {
+        return await askChangedTenants(watchPool, since, options.instance ?? null)
+      } catch (error) {
+        throw new DatabaseUnavailable(error)
+      }
+    },
+    onVersionsMoved: versions.add,
+    ping: () =>
+      withDeadline(new RequestDeadline(), () =>
+        transactions.run(null, `begin read only; select ${timeouts}`, timeAndMigrations),
+      ),
+    connections: () => ({
+      open: pool.totalCount,
+      idle: pool.idleCount,
+      waiting: connections.waiting(),
+      max: pool.options.max,
+    }),
+    takeAuditHeads: () => transactions.takeAuditHeads(),
+    close: async () => {
+      await Promise.all([pool.end(), watchPool.end()])
+    },
+  }
+}
+
+function openPool({ connection, onIdleError }: DatabaseOptions, settings: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: poolWaitMs, types })
+  // Without a listener, the failure of an idle connection would end the process.
+  pool.on('error', (error) => onIdleError?.(error))
+  return pool
+}
+
+function versionsListeners(): { add(listener: VersionsListener): void; readonly notify: VersionsListener } {
+  const listeners: VersionsListener[] = []
+  return {
+    add: (listener) => {
+      listeners.push(listener)
+    },
+    notify: (tenant, versions) => {
+      for (const listener of listeners) listener(tenant, versions)
+    },
+  }
+}
+
+/** Runs transactions on lent connections, and reports the versions and audit logs that they changed. */
+class Transactions {
+  readonly #connections: FairConnections
+  readonly #onVersions: VersionsListener
+  readonly #queryBuilders = new WeakMap<pg.PoolClient, Kysely<Tables>>()
+  #auditHeads = new Map<TenantId, AuditHead>()
+
+  constructor(connections: FairConnections, onVersions: VersionsListener) {
+    this.#connections = connections
+    this.#onVersions = onVersions
+  }
+
+  async run<T>(
     tenant: TenantId | null,
     opening: string,
     work: (transaction: TenantTransaction) => Promise<T>,
   ): Promise<T> {
-    const { client, release } = await connections.lend(tenant)
+    const { client, release } = await this.#connections.lend(tenant)
     let broken = false
     let committing = false
-    let moving = false
     let versions: TenantVersions | null = null
     try {
       await ask(client, opening)
-      let queries = queryBuilders.get(client)
-      if (queries === undefined) {
-        queries = queriesOn(client)
-        queryBuilders.set(client, queries)
-      }
-      moves.delete(queries)
-      movedAudits.delete(queries)
-      const result = await work(queries)
-      const moved = moves.get(queries)
-      if (moved !== undefined && tenant !== null) {
-        versions = await moveVersions(queries, tenant, moved)
-        moving = true
+      const transaction = this.#queriesFor(client)
+      const result = await work(transaction)
+      const changes = moves.get(transaction)
+      if (changes !== undefined && tenant !== null) {
+        versions = await moveVersions(transaction, tenant, changes)
       }
       committing = true
       const { command } = await ask(client, 'commit')
-      // A statement failed and the work went on regardless: PostgreSQL answers such a commit with a rollback, not an error.
-      if (command !== 'COMMIT')
+      // If a statement failed and the work ignored it, PostgreSQL answers the commit with a rollback and no error.
+      if (command !== 'COMMIT') {
         throw new Error('The transaction was rolled back: a statement in it had failed.')
-      if (moving && tenant !== null) tell(tenant, versions)
-      const head = movedAudits.get(queries)
-      // Rows are written in order, but the words "it is committed" may arrive in another.
-      if (head !== undefined && head.entry > (auditHeads.get(head.tenant)?.entry ?? 0)) {
-        auditHeads.set(head.tenant, head)
       }
+      if (versions !== null && tenant !== null) this.#onVersions(tenant, versions)
+      this.#keepAuditHead(movedAudits.get(transaction))
       return result
     } catch (error) {
       broken = isConnectionLost(error)
-      if (moving && committing && tenant !== null) tell(tenant, null)
+      if (versions !== null && committing && tenant !== null) this.#onVersions(tenant, null)
       if (!broken) await ask(client, 'rollback').catch(() => (broken = true))
       throw translated(error, committing)
     } finally {
@@ -149,56 +195,36 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     }
   }
 
-  const database: Omit<Database, 'identifiers' | 'callInTenant'> = {
-    inTenant(tenant, work) {
-      // A number made by us, so this is no place for an injection; one round trip opens the transaction.
-      const opening = `${begin}; select ${entering(`'${Number(tenant)}'`)}`
-      return inTransaction(tenant, opening, work)
-    },
-    outsideTenants: (work) => inTransaction(null, `${begin}; select ${timeouts}`, work),
-    async changedTenants(since) {
-      try {
-        return await askChangedTenants(watching, since, options.instance ?? null)
-      } catch (error) {
-        throw new DatabaseUnavailable(error)
-      }
-    },
-    onVersionsMoved: (listener) => {
-      listeners.push(listener)
-    },
-    async ping() {
-      return withDeadline(new RequestDeadline(), () =>
-        inTransaction(null, `begin read only; select ${timeouts}`, async (transaction) => {
-          const { rows } = await sqlNow(transaction)
-          const row = rows[0]
-          if (row === undefined) throw new DatabaseUnavailable('no row')
-          return { databaseNow: row.now, migrations: row.migrations }
-        }),
-      )
-    },
-    connections: () => ({
-      open: pool.totalCount,
-      idle: pool.idleCount,
-      waiting: connections.waiting(),
-      max: pool.options.max,
-    }),
-    takeAuditHeads() {
-      const heads = [...auditHeads.values()]
-      auditHeads = new Map()
-      return heads
-    },
-    close: async () => {
-      await Promise.all([pool.end(), watching.end()])
-    },
+  takeAuditHeads(): AuditHead[] {
+    const heads = [...this.#auditHeads.values()]
+    this.#auditHeads = new Map()
+    return heads
   }
-  if (options.readOnly !== true) await database.outsideTenants(makeInstallation)
-  const key = await database.outsideTenants(installationKey)
-  const isDistributed = await database.outsideTenants(hasWorkers)
-  const callInTenant = functionCalls(connections, { isDistributed, inTenant: database.inTenant, tell })
-  return { ...database, callInTenant, identifiers: identifiers(key) }
+
+  /** The query builder of a connection, without the changes that its last transaction recorded. */
+  #queriesFor(client: pg.PoolClient): Kysely<Tables> {
+    let queries = this.#queryBuilders.get(client)
+    if (queries === undefined) {
+      queries = queriesOn(client)
+      this.#queryBuilders.set(client, queries)
+    }
+    moves.delete(queries)
+    movedAudits.delete(queries)
+    return queries
+  }
+
+  /** Rows are written in order, but confirmations of commits may arrive in another order: only the newest counts. */
+  #keepAuditHead(head: AuditHead | undefined): void {
+    if (head !== undefined && head.entry > (this.#auditHeads.get(head.tenant)?.entry ?? 0)) {
+      this.#auditHeads.set(head.tenant, head)
+    }
+  }
 }
 
-/** The last statement of a transaction that changed something: writers of one tenant hold its row only while they commit. */
+/**
+ * Increments the versions of a tenant, as the last statement of a transaction that changed it: concurrent writers of one
+ * tenant lock its row only while they commit.
+ */
 async function moveVersions(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -214,7 +240,7 @@ async function moveVersions(
   return moved.versions
 }
 
-/** A query builder that talks on one connection only, so that no query can leave its transaction. */
+/** A query builder that is bound to one connection, so that no query can leave its transaction. */
 function queriesOn(client: pg.PoolClient): Kysely<Tables> {
   const onlyThisConnection = {
     connect: async () => ({
@@ -228,10 +254,13 @@ function queriesOn(client: pg.PoolClient): Kysely<Tables> {
   })
 }
 
-function sqlNow(transaction: TenantTransaction) {
-  return sql<{ now: Date; migrations: string[] }>`
-    select clock_timestamp() as now, array(select name from schema_migrations) as migrations
+async function timeAndMigrations(transaction: TenantTransaction) {
+  const { rows } = await sql<{ databaseNow: Date; migrations: string[] }>`
+    select clock_timestamp() as "databaseNow", array(select name from schema_migrations) as migrations
   `.execute(transaction)
+  const [row] = rows
+  if (row === undefined) throw new DatabaseUnavailable('no row')
+  return row
 }
 
 async function makeInstallation(transaction: TenantTransaction): Promise<void> {

@@ -4,196 +4,221 @@ import type { TenantTransaction } from '../schema/index.ts'
 import { BrokerageBusy, DatabaseUnavailable } from './database-failures.ts'
 import { type Database, openDatabase } from './open-database.ts'
 import { databaseSafetyFaults } from './row-level-security.ts'
+import type { TenantId } from './tenant.ts'
 
 /**
- * Long reads that may be some seconds old: performance, exports, backtests. Never what the integration interface promises,
- * never a page that somebody goes on working on.
+ * Long reads that may be some seconds old: performance, exports, backtests. Never used for the integration API, nor for a
+ * page on which a person continues to work.
  */
 export type StaleReads = Pick<Database, 'inTenant'>
 
 export interface ReplicaState {
-  /** Whether it is asked. */
+  /** Whether reads go to the replica. */
   readonly up: boolean
-  /** How old what it knew was at the most, in milliseconds, when it was last looked at; null where nobody can say. */
+  /** The greatest possible lag at the last check, in milliseconds; null if it is unknown. */
   readonly behindMs: number | null
-  /** Why it is not asked. */
+  /** Why reads do not go to the replica; null if they do. */
   readonly detail: string | null
 }
 
 export interface Replica extends StaleReads {
-  /** Looks at it, unless that was done a moment ago. */
+  /** Checks the replica, unless the last check was within a second. */
   look(): Promise<ReplicaState>
-  /** Reads that it answered, and those that the primary had to answer. */
+  /** Reads that the replica answered, and reads that the primary had to answer. */
   counts(): { readonly replica: number; readonly primary: number }
   state(): ReplicaState
   close(): Promise<void>
 }
 
-/** What is older is not shown to anybody: the primary is asked. */
+/** The greatest lag of the replica at which it is read from. Beyond it, the primary answers. */
 export const replicaBehindMaxMs = 5_000
 const lookEveryMs = 1_000
-/** How often one that is not there, or not to be trusted, is tried again. */
+/** How often the service tries to open a replica that is unreachable or unsafe to read from. */
 const openEveryMs = 5_000
 const connectionsMax = 5
 
-/** Where the primary had got to, and when. */
+/** A position in the write-ahead log of the primary, and when the primary had reached it. */
 interface Mark {
   readonly at: number
   readonly position: bigint
 }
 
-/** What stands between a database and its use as the replica of another; empty when nothing does. */
+/** The reasons why a database cannot serve as the replica of another, as sentences for an operator; empty if it can. */
 export async function replicaFaults(primary: Database, replica: Database): Promise<string[]> {
-  const [ours, its] = await Promise.all([primary, replica].map((one) => one.outsideTenants(nameOf)))
-  if (ours !== its) return ['The database of DATABASE_REPLICA_URL is of another installation.']
+  const [ofPrimary, ofReplica] = await Promise.all(
+    [primary, replica].map((database) => database.outsideTenants(installationName)),
+  )
+  if (ofPrimary !== ofReplica) return ['The database of DATABASE_REPLICA_URL is of another installation.']
   return (await databaseSafetyFaults(replica)).map((line) => `The replica: ${line}`)
 }
 
-/** Opens a replica for reads alone. Throws where it cannot be reached. */
+/** Opens a replica for reads only. Throws if it is unreachable. */
 export function openReplica(connection: pg.PoolConfig): Promise<Database> {
   return openDatabase({ connection, connectionsMax, readOnly: true })
 }
 
-/**
- * Asks a replica what may be some seconds old, and the primary when the replica is away, too far behind, or not safe to
- * read from.
- *
- * How far it is behind is not what it says of itself: one that hears nothing any more takes itself for current. The
- * primary is asked where it is, and what the replica has of that tells how old it is.
- */
-export function replicaReads({
-  connection,
-  primary,
-  monotonic,
-  warn,
-}: {
+interface ReplicaParts {
   readonly connection: pg.PoolConfig
   readonly primary: Database
   readonly monotonic: () => number
-  /** Told when it goes, and when it is there again. */
+  /** Called when the replica stops or resumes answering reads. */
   readonly warn: (fields: object, message: string) => void
-}): Replica {
-  let opened: Database | null = null
-  let triedAt = Number.NEGATIVE_INFINITY
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let looking: Promise<void> | null = null
-  let marks: readonly Mark[] = []
-  let behindMs: number | null = null
-  let detail: string | null = 'It has not been looked at yet.'
-  let closed = false
-  const counts = { replica: 0, primary: 0 }
+}
 
-  function away(reason: string, error?: unknown): void {
-    if (detail !== reason) warn({ err: error, reason }, 'the replica is not asked: the primary answers')
-    behindMs = null
-    detail = reason
+/**
+ * Sends stale reads to a replica, and to the primary if the replica is unreachable, too far behind, or unsafe to read
+ * from.
+ *
+ * The lag is not what the replica reports: a replica that has lost its connection to the primary believes that it is
+ * current. Instead, the service records the positions of the primary, and compares them with what the replica has.
+ */
+export function replicaReads(parts: ReplicaParts): Replica {
+  return new ReplicaReads(parts)
+}
+
+class ReplicaReads implements Replica {
+  readonly #parts: ReplicaParts
+  #opened: Database | null = null
+  #triedAt = Number.NEGATIVE_INFINITY
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #looking: Promise<void> | null = null
+  #marks: readonly Mark[] = []
+  #behindMs: number | null = null
+  #detail: string | null = 'The replica has not been checked yet.'
+  #isClosed = false
+  readonly #counts = { replica: 0, primary: 0 }
+
+  constructor(parts: ReplicaParts) {
+    this.#parts = parts
   }
 
-  async function open(): Promise<Database | null> {
-    if (opened !== null) return opened
-    if (monotonic() - triedAt < openEveryMs || closed) return null
-    triedAt = monotonic()
-    const database = await openReplica(connection)
-    const faults = await replicaFaults(primary, database).catch(async (error: unknown) => {
-      await database.close()
-      throw error
-    })
-    if (faults.length > 0 || closed) {
-      await database.close()
-      // What is wrong is for the operator: the state is read by anybody.
-      if (faults.length > 0) away('The replica is not safe to read from.', new Error(faults.join(' ')))
-      return null
+  async inTenant<T>(tenant: TenantId, work: (transaction: TenantTransaction) => Promise<T>): Promise<T> {
+    const replica = await this.#usableReplica()
+    if (replica !== null) {
+      try {
+        const answer = await replica.inTenant(tenant, work)
+        this.#counts.replica++
+        return answer
+      } catch (error) {
+        if (!mayPrimaryAnswer(error)) throw error
+        this.#stopUsing('The replica could not answer.', error)
+      }
     }
-    opened = database
-    return database
+    this.#counts.primary++
+    return this.#parts.primary.inTenant(tenant, work)
   }
 
-  async function lookNow(): Promise<void> {
+  async look(): Promise<ReplicaState> {
+    if (this.#isLookDue()) await this.#lookOnce()
+    return this.state()
+  }
+
+  counts() {
+    return { ...this.#counts }
+  }
+
+  state(): ReplicaState {
+    return { up: this.#detail === null, behindMs: this.#behindMs, detail: this.#detail }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#looking
+    await this.#opened?.close()
+  }
+
+  async #usableReplica(): Promise<Database | null> {
+    if (this.#isLookDue()) {
+      const looking = this.#lookOnce()
+      // Wait only for a replica that was up. Whether one that was down is back is checked in the background.
+      if (this.#detail === null && this.#ageMs() > replicaBehindMaxMs) await looking
+    }
+    return this.#ageMs() <= replicaBehindMaxMs ? this.#opened : null
+  }
+
+  /** The greatest possible age of an answer of the replica now, in milliseconds. */
+  #ageMs(): number {
+    if (this.#detail !== null || this.#behindMs === null) return Number.POSITIVE_INFINITY
+    return this.#behindMs + this.#parts.monotonic() - this.#lookedAt
+  }
+
+  #isLookDue(): boolean {
+    return this.#parts.monotonic() - this.#lookedAt > lookEveryMs
+  }
+
+  #lookOnce(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #lookNow(): Promise<void> {
+    const { primary, monotonic, warn } = this.#parts
     try {
-      const database = await open()
-      if (database === null) return
+      const replica = await this.#open()
+      if (replica === null) return
       const at = monotonic()
-      marks = [...marks, { at, position: await primary.outsideTenants(writtenTo) }].filter(
+      this.#marks = [...this.#marks, { at, position: await primary.outsideTenants(writtenTo) }].filter(
         (mark) => at - mark.at <= 2 * replicaBehindMaxMs,
       )
-      const replayed = await database.outsideTenants(replayedTo)
+      const replayed = await replica.outsideTenants(replayedTo)
       if (replayed === null) {
-        away('The database of DATABASE_REPLICA_URL is no replica: it takes writes of its own.')
+        this.#stopUsing('The database of DATABASE_REPLICA_URL is not a replica: it accepts writes.')
         return
       }
-      const had = marks.findLast(({ position }) => position <= replayed)
-      lookedAt = monotonic()
-      behindMs = had === undefined ? null : lookedAt - had.at
-      const isBehind = behindMs === null || behindMs > replicaBehindMaxMs
-      if (isBehind) away(`The replica is more than ${replicaBehindMaxMs / 1000} seconds behind.`)
-      else {
-        if (detail !== null) warn({}, 'the replica is asked')
-        detail = null
+      const reached = this.#marks.findLast(({ position }) => position <= replayed)
+      this.#lookedAt = monotonic()
+      this.#behindMs = reached === undefined ? null : this.#lookedAt - reached.at
+      if (this.#behindMs === null || this.#behindMs > replicaBehindMaxMs) {
+        this.#stopUsing(`The replica is more than ${replicaBehindMaxMs / 1000} seconds behind.`)
+      } else {
+        if (this.#detail !== null) warn({}, 'the replica answers stale reads')
+        this.#detail = null
       }
     } catch (error) {
-      away('The replica cannot be asked.', error)
-      // Whatever answers there next is looked at as if it were new.
-      const last = opened
-      opened = null
+      this.#stopUsing('The replica is unreachable.', error)
+      // The next database at this address is checked from the start.
+      const last = this.#opened
+      this.#opened = null
       await last?.close()
     }
   }
 
-  function look(): Promise<void> {
-    looking ??= lookNow().finally(() => {
-      looking = null
+  async #open(): Promise<Database | null> {
+    const { connection, primary, monotonic } = this.#parts
+    if (this.#opened !== null) return this.#opened
+    if (monotonic() - this.#triedAt < openEveryMs || this.#isClosed) return null
+    this.#triedAt = monotonic()
+    const replica = await openReplica(connection)
+    const faults = await replicaFaults(primary, replica).catch(async (error: unknown) => {
+      await replica.close()
+      throw error
     })
-    return looking
-  }
-
-  /** How old what it would answer now is at the most. */
-  const ageMs = () =>
-    detail !== null || behindMs === null ? Number.POSITIVE_INFINITY : behindMs + monotonic() - lookedAt
-
-  async function usable(): Promise<Database | null> {
-    if (monotonic() - lookedAt > lookEveryMs) {
-      const looked = look()
-      // Nobody waits for one that was away: it is noticed behind the reads when it is back.
-      if (detail === null && ageMs() > replicaBehindMaxMs) await looked
-    }
-    return ageMs() <= replicaBehindMaxMs ? opened : null
-  }
-
-  const state = (): ReplicaState => ({ up: detail === null, behindMs, detail })
-
-  return {
-    async inTenant(tenant, work) {
-      const database = await usable()
-      if (database !== null) {
-        try {
-          const answer = await database.inTenant(tenant, work)
-          counts.replica++
-          return answer
-        } catch (error) {
-          if (!isOfReplica(error)) throw error
-          away('The replica could not answer.', error)
-        }
+    if (faults.length > 0 || this.#isClosed) {
+      await replica.close()
+      // The faults go to the log only: anybody can read the state.
+      if (faults.length > 0) {
+        this.#stopUsing('The replica is not safe to read from.', new Error(faults.join(' ')))
       }
-      counts.primary++
-      return primary.inTenant(tenant, work)
-    },
-    async look() {
-      if (monotonic() - lookedAt > lookEveryMs) await look()
-      return state()
-    },
-    counts: () => ({ ...counts }),
-    state,
-    async close() {
-      closed = true
-      await looking
-      await opened?.close()
-    },
+      return null
+    }
+    this.#opened = replica
+    return replica
+  }
+
+  #stopUsing(reason: string, error?: unknown): void {
+    if (this.#detail !== reason) {
+      this.#parts.warn({ err: error, reason }, 'the primary answers stale reads instead of the replica')
+    }
+    this.#behindMs = null
+    this.#detail = reason
   }
 }
 
-/** Whether the primary may do better: it is there, or has what a migration has just brought. It does not write for it. */
-function isOfReplica(error: unknown): boolean {
-  // It is the brokerage that asks for too much, and the primary has other work.
+/** Whether the primary may succeed: it may be reachable, or have a migration that has not reached the replica. Not for writes. */
+function mayPrimaryAnswer(error: unknown): boolean {
+  // The brokerage itself is over its limit. The primary does not take its excess load.
   if (error instanceof BrokerageBusy) return false
   if (error instanceof DatabaseUnavailable) return codeOf(error.cause) !== readOnlyTransaction
   return codeOf(error).startsWith('42')
@@ -202,8 +227,8 @@ function isOfReplica(error: unknown): boolean {
 const readOnlyTransaction = '25006'
 const codeOf = (error: unknown) => String((error as { code?: unknown } | null | undefined)?.code)
 
-/** The secret of the identifiers is the name of an installation that no other has. It goes nowhere. */
-async function nameOf(transaction: TenantTransaction): Promise<string> {
+/** A unique name of the installation: the secret key of its identifiers. It never leaves the process. */
+async function installationName(transaction: TenantTransaction): Promise<string> {
   const { id_key } = await transaction.selectFrom('installation').select('id_key').executeTakeFirstOrThrow()
   return id_key.toString('hex')
 }
@@ -213,7 +238,7 @@ async function writtenTo(transaction: TenantTransaction): Promise<bigint> {
   return positionOf(rows[0]?.at ?? '')
 }
 
-/** Null where it is no replica. */
+/** Null if the database is not a replica. */
 async function replayedTo(transaction: TenantTransaction): Promise<bigint | null> {
   const { rows } = await sql<{ at: string | null }>`
     select case when pg_is_in_recovery() then pg_last_wal_replay_lsn()::text end as at

@@ -1,9 +1,13 @@
 import type { TenantTransaction } from '../schema/index.ts'
 
-/** Made in one place, from a verified token or a sign-in; never from a number somebody sent. */
+/** A verified tenant. Made in one place, from a verified token or a sign-in; never from a number in a request. */
 export type TenantId = number & { readonly __tenant: unique symbol }
 
-/** The one place that makes a TenantId. The number comes from a verified credential or from our own database. */
+/**
+ * The only place that makes a TenantId. The number must come from a verified credential or from our own database.
+ *
+ * @throws RangeError if the number is not a positive 32-bit integer
+ */
 export function tenantId(verified: number): TenantId {
   if (!Number.isInteger(verified) || verified < 1 || verified > 2_147_483_647) {
     throw new RangeError('Not a tenant id.')
@@ -11,13 +15,13 @@ export function tenantId(verified: number): TenantId {
   return verified as TenantId
 }
 
-/** How often a tenant's facts and its access have changed: what was read at one version holds until the next. */
+/** Counters of the changes of a tenant's facts and of its access. Data that was read at a version is valid until the next. */
 export interface TenantVersions {
   readonly facts: number
   readonly access: number
 }
 
-/** Told of every commit of this process that moved a tenant on; null when nobody knows whether it was committed. */
+/** Called for every commit of this process that changed a tenant; null versions if the outcome of the commit is unknown. */
 export type VersionsListener = (tenant: TenantId, versions: TenantVersions | null) => void
 
 /** Runs work in one transaction that sees the rows of one tenant only, and commits it. */

@@ -1,13 +1,13 @@
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from './tenant.ts'
 
-/** What a transaction has changed of its tenant: the versions move on as it commits. */
+/** What a transaction has changed for its tenant. The versions of the tenant increase when it commits. */
 export interface Moves {
   facts: 0 | 1
   access: 0 | 1
-  /** Lanes that were inserted, updated or deleted. */
+  /** Ids of lanes that were inserted, updated, or deleted. */
   readonly changed: Set<number>
-  /** Quotes that were made, to be told of. */
+  /** Ids of the lanes of new quotes, for events. */
   made: number[]
 }
 
@@ -20,17 +20,17 @@ function movesOf(transaction: TenantTransaction): Moves {
 }
 
 /**
- * Says that this transaction inserts, updates or deletes these lanes, by their ids: every process that keeps the quotes of
- * the brokerage reads them again. Whoever writes lanes calls it.
+ * Records that this transaction inserts, updates, or deletes lanes, by their ids. Every process that caches the brokerage's
+ * quotes then reads these lanes again. All code that writes lanes must call it.
  */
 export function quotesChanged(transaction: TenantTransaction, lanes: readonly number[]): void {
   if (lanes.length === 0) return
-  const mine = movesOf(transaction)
-  mine.facts = 1
-  for (const lane of lanes) mine.changed.add(lane)
+  const changes = movesOf(transaction)
+  changes.facts = 1
+  for (const lane of lanes) changes.changed.add(lane)
 }
 
-/** Says that this transaction has made these quotes: they are told of to whoever the brokerage wants told, if it commits. */
+/** Records that this transaction creates quotes. If it commits, events are sent to the brokerage's event endpoints. */
 export function quotesMade(
   transaction: TenantTransaction,
   lanes: readonly { readonly lane_id: number }[],
@@ -39,8 +39,8 @@ export function quotesMade(
 }
 
 /**
- * Says that this transaction changes who may call or how a tenant is answered: its tokens, secrets, people, status or
- * settings. Whoever writes those calls it, so that no process goes on with what it remembers.
+ * Records that this transaction changes a tenant's tokens, secrets, users, status, or settings. All code that writes those
+ * must call it, so that no process continues with cached values.
  */
 export function accessChanged(transaction: TenantTransaction): void {
   movesOf(transaction).access = 1
@@ -53,10 +53,10 @@ export interface AuditHead {
   readonly hash: Buffer
 }
 
-/** Transactions that have appended to a tenant's audit log, with the row that is its newest once they commit. */
+/** Transactions that have appended to a tenant's audit log, with the row that becomes its newest when they commit. */
 export const movedAudits = new WeakMap<TenantTransaction, AuditHead>()
 
-/** Says that this transaction has appended to the audit log. Who appends calls it. */
+/** Records that this transaction has appended to the audit log. All code that appends must call it. */
 export function auditMoved(transaction: TenantTransaction, head: AuditHead): void {
   movedAudits.set(transaction, head)
 }

@@ -2,35 +2,35 @@ import { BrokerageBusy, DatabaseUnavailable, LockTimeout } from './database-fail
 import type { Database } from './open-database.ts'
 
 /**
- * What is asked of the database, by its kind: a transaction of one tenant, a function of the schema called for one, a
- * transaction before a tenant is known, whether it answers at all, and which tenants have moved on.
+ * The kinds of database work in metrics and traces: a transaction of one tenant, a function call for one tenant, a
+ * transaction before a tenant is known, a ping, and a poll for changed tenants.
  */
 export const transactionKinds = ['tenant', 'function', 'no-tenant', 'ping', 'version-look'] as const
 export type TransactionKind = (typeof transactionKinds)[number]
 
 export const databaseFailures = [
-  /** No connection was to be had: the database is not there, or all connections are taken for too long. */
+  /** No connection was available in time: the database is unreachable, or all connections are in use. */
   'no-connection',
-  /** One brokerage has too much under way at once: the others are answered. */
+  /** One brokerage has too many transactions at once. Other brokerages are served. */
   'brokerage-busy',
-  /** A statement did not end in time. */
+  /** A statement timed out. */
   'too-slow',
   'lock-timeout',
-  /** The connection was lost while committing. */
+  /** The connection was lost during the commit. */
   'outcome-unknown',
-  /** Anything else that is the database's fault: a lost connection, no space, a restart. */
+  /** Any other fault of the database: a lost connection, a full disk, a restart. */
   'unavailable',
-  /** A constraint was violated, which a request may cause. */
+  /** A constraint was violated. A request can cause this. */
   'constraint',
-  /** A statement of ours that is wrong. */
+  /** A statement of the service is wrong. */
   'statement',
 ] as const
 export type DatabaseFailure = (typeof databaseFailures)[number]
 
-/** Told that something begins to be asked; what it answers is told how that ended. */
+/** Called when database work begins; the function that it returns is called with the result when the work ends. */
 export type TransactionWatch = (kind: TransactionKind) => (failure: DatabaseFailure | null) => void
 
-/** What the database did wrong when a transaction ended so; null where it did nothing wrong, as when a lane is not there. */
+/** The failure of the database that an error stands for; null if the database did not fail, as for a lane not found. */
 export function databaseFailure(error: unknown): DatabaseFailure | null {
   if (error instanceof LockTimeout) return 'lock-timeout'
   if (error instanceof BrokerageBusy) return 'brokerage-busy'
@@ -52,7 +52,7 @@ const codeOf = (error: unknown) => {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : '')
 
-/** PostgreSQL's own time-out, or ours when it does not even say so. */
+/** PostgreSQL's statement timeout, or ours if PostgreSQL does not answer at all. */
 const isTooSlow = (error: unknown) =>
   codeOf(error) === '57014' || messageOf(error).startsWith('Query read timeout')
 
@@ -62,16 +62,16 @@ const hasNoConnection = (error: unknown) =>
     codeOf(error) ?? '',
   )
 
-/** The same database, which tells of each transaction. */
+/** Wraps a database so that `watch` is called for each transaction. */
 export function watchedDatabase(database: Database, watch: TransactionWatch): Database {
   async function watched<T>(kind: TransactionKind, work: () => Promise<T>): Promise<T> {
-    const ended = watch(kind)
+    const onEnd = watch(kind)
     try {
       const result = await work()
-      ended(null)
+      onEnd(null)
       return result
     } catch (error) {
-      ended(databaseFailure(error))
+      onEnd(databaseFailure(error))
       throw error
     }
   }
