@@ -11,17 +11,17 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('THREADS, a setting of the past, is refused where it would change anything', () => {
+test('THREADS, a removed setting, is rejected unless it is 1', () => {
   for (const same of ['', '1']) expect(problemsOf({ THREADS: same })).toEqual([])
   for (const more of ['2', 'auto']) {
     expect(problemsOf({ THREADS: more })).toEqual([
-      expect.stringMatching(/^THREADS is gone: start one process per core .*docs\/scaling\.md/),
+      expect.stringMatching(/^THREADS was removed: start one process per core .*docs\/scaling\.md/),
     ])
   }
 })
 
 describe('metrics', () => {
-  test('are served nowhere unless a port is named, and then to this machine alone', () => {
+  test('are off by default, and served on 127.0.0.1 if only a port is set', () => {
     expect(readConfig({}).metrics).toBeNull()
     expect(readConfig({ METRICS_HOST: '0.0.0.0' }).metrics).toBeNull()
     expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ port: 9464, host: '127.0.0.1' })
@@ -29,9 +29,9 @@ describe('metrics', () => {
     expect(open.metrics).toEqual({ port: 9464, host: '0.0.0.0' })
   })
 
-  test('never share the port of the service', () => {
+  test('cannot use the port of the service', () => {
     expect(problemsOf({ PORT: '9000', METRICS_PORT: '9000' })).toEqual([
-      'METRICS_PORT must be another port than PORT: what is for operators is not for callers.',
+      'METRICS_PORT must differ from PORT: metrics are for operators, not for callers.',
     ])
     expect(problemsOf({ METRICS_PORT: 'nine' })).toEqual([
       'METRICS_PORT must be a number from 0 to 65535; it is "nine".',
@@ -50,11 +50,11 @@ describe('traces', () => {
     [{ OTEL_TRACES_EXPORTER: 'otlp' }, true],
     [{ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, false],
     [{ ...endpoint, OTEL_SDK_DISABLED: 'true' }, false],
-  ])('are asked for by the variables of the standard: %o', (env, asked) => {
-    expect(readConfig(env).traces !== null).toBe(asked)
+  ])('are turned on by the variables of the OpenTelemetry standard: %o', (env, isOn) => {
+    expect(readConfig(env).traces !== null).toBe(isOn)
   })
 
-  test('take over those variables and no other', () => {
+  test('keep the OpenTelemetry variables and no others', () => {
     const env = { ...endpoint, OTEL_SERVICE_NAME: 'quotes', OTEL_BSP_SCHEDULE_DELAY: '', PATH: '/bin' }
     expect(readConfig(env).traces).toEqual({ ...endpoint, OTEL_SERVICE_NAME: 'quotes' })
   })
@@ -65,13 +65,13 @@ describe('traces', () => {
     [{ ...endpoint, OTEL_TRACES_SAMPLER: 'some' }, 'must be one of always_on'],
     [{ ...endpoint, OTEL_TRACES_SAMPLER_ARG: '7' }, 'must be a number from 0 to 1'],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'must be otlp or none'],
-  ])('are refused where they could not be sent as asked: %o', (env, why) => {
+  ])('reject variables that the exporter does not support: %o', (env, why) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
   })
 })
 
 describe('events', () => {
-  test('are off unless they are asked for, and go nowhere private unless it is named', () => {
+  test('are off by default, and may be sent to no private network unless it is listed', () => {
     expect(readConfig({}).events).toBeNull()
     expect(readConfig({ EVENTS_ALLOW_PRIVATE: '10.0.0.0/8' }).events).toBeNull()
     expect(readConfig({ EVENTS: 'on' }).events).toEqual({ allowPrivate: [] })
@@ -83,7 +83,7 @@ describe('events', () => {
     [{ EVENTS: 'true' }, 'EVENTS must be one of on, off; it is "true".'],
     [{ EVENTS_ALLOW_PRIVATE: 'https://hooks.corp' }, '"https://hooks.corp" is none of them.'],
     [{ EVENTS_ALLOW_PRIVATE: '10.0.0.0/64' }, '"10.0.0.0/64" is none of them.'],
-  ])('are refused where they say something else: %o', (env, why) => {
+  ])('reject invalid values: %o', (env, why) => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(why)])
   })
 })

@@ -2,41 +2,41 @@ import { readFileSync } from 'node:fs'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
 import { isNameOrNetwork, isNetwork, type SecretKeys, secretKeys } from '../security/index.ts'
 
-/** Everything an operator can set. Made from the environment in one go: all that is wrong is said at once. */
+/** All settings of the service, read from environment variables. */
 export interface Config {
   readonly port: number
   readonly host: string
-  /** Null: the embedded database under dataDirectory. */
+  /** Null for the embedded database in `dataDirectory`. */
   readonly databaseUrl: string | null
-  /** A read replica of databaseUrl, for long reads that may be some seconds old; null: there is none. */
+  /** A read replica of `databaseUrl`, for long reads that may be some seconds old; null if there is none. */
   readonly databaseReplicaUrl: string | null
-  /** Where instances share the limit, instead of the database; null: in the database. */
+  /** The Redis in which instances share the rate limit; null to share it in the database. */
   readonly redisUrl: string | null
-  /** Owner's connection, for migrations; null with DATABASE_URL: migrate with `npm run migrate` and this set. */
+  /** The connection of the schema owner, for migrations at start; null to run `npm run migrate` separately. */
   readonly migrationDatabaseUrl: string | null
   readonly dataDirectory: string
-  /** Null with the embedded database only: made once and kept in the data folder. */
+  /** Null only with the embedded database: the key is generated once and kept in the data folder. */
   readonly secretKeys: SecretKeys | null
   readonly allowSignUp: boolean
-  /** Sign-ups from one network in an hour. */
+  /** Sign-ups allowed from one network per hour. */
   readonly signUpsPerHour: number
-  /** Addresses or networks of proxies whose X-Forwarded-For is believed. */
+  /** Addresses or networks of the proxies whose X-Forwarded-For is trusted. */
   readonly trustProxy: readonly string[]
   readonly logLevel: LogLevel
   readonly staleWrites: 'reject' | 'apply'
-  /** Whether events are sent, and which private names and networks they may be sent to; null: they are off. */
+  /** The private names and networks that events may be sent to; null if events are off. */
   readonly events: { readonly allowPrivate: readonly string[] } | null
-  /** Make a sample brokerage on the first start of an empty embedded database. */
+  /** Whether to create a sample brokerage on the first start of an empty embedded database. */
   readonly sampleBrokerage: boolean
-  /** What prepared lanes, tokens and secrets may take in a process; all of it can be read again. */
+  /** The size of the cache of a process, in megabytes: prepared lanes, tokens, and secrets. */
   readonly memoryMegabytes: number
-  /** Where metrics are served; null: nowhere. */
+  /** Where metrics are served; null if they are not served. */
   readonly metrics: { readonly port: number; readonly host: string } | null
-  /** The variables of OpenTelemetry, as they are; null where no traces are asked for. */
+  /** The OpenTelemetry variables, unchanged; null if tracing is off. */
   readonly traces: Readonly<Record<string, string>> | null
 }
 
-/** Which traces are told of; those with `parentbased_` leave it to the caller where he says so. */
+/** Which traces are exported. With `parentbased_`, a decision of the caller takes precedence. */
 export const samplers = [
   'always_on',
   'always_off',
@@ -49,7 +49,7 @@ export const samplers = [
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 type LogLevel = (typeof logLevels)[number]
 
-/** Reports every problem of the environment at once. Nothing has been started when it is thrown. */
+/** Reports every problem of the environment at once. Thrown before anything is started. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {
@@ -59,161 +59,220 @@ export class ConfigError extends Error {
   }
 }
 
-/** @throws ConfigError with every problem. @example readConfig({ PORT: '9000' }).port // 9000 */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+/**
+ * Reads and checks every setting.
+ *
+ * @throws ConfigError with every problem
+ * @example readConfig({ PORT: '9000' }).port // 9000
+ */
+export function readConfig(env: Environment): Config {
   const problems: string[] = []
-  const value = (name: string) => {
-    const text = env[name]
-    return text === undefined || text === '' ? undefined : text
-  }
-  const choice = <const Values extends readonly string[]>(
-    name: string,
-    values: Values,
-    otherwise: Values[number],
-  ) => {
-    const text = value(name) ?? otherwise
-    if (!values.includes(text)) problems.push(`${name} must be one of ${values.join(', ')}; it is "${text}".`)
-    return text as Values[number]
-  }
-  const yesOrNo = (name: string, otherwise: boolean) =>
-    choice(name, ['true', 'false'], otherwise ? 'true' : 'false') === 'true'
-  const postgresUrl = (name: string) => {
-    const text = value(name)
-    if (text === undefined) return null
-    if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
-      problems.push(`${name} must be a URL such as postgres://user:password@host:5432/lanewise.`)
-    }
-    return text
-  }
-
-  const portOf = (name: string, text: string) => {
-    const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-    if (!(number >= 0 && number <= 65_535))
-      problems.push(`${name} must be a number from 0 to 65535; it is "${text}".`)
-    return number
-  }
-  const port = portOf('PORT', value('PORT') ?? '8080')
-
-  const metricsHost = value('METRICS_HOST') ?? '127.0.0.1'
-  const metricsPort = value('METRICS_PORT')
-  const metrics =
-    metricsPort === undefined ? null : { port: portOf('METRICS_PORT', metricsPort), host: metricsHost }
-  if (metrics !== null && metrics.port === port && port !== 0) {
-    problems.push('METRICS_PORT must be another port than PORT: what is for operators is not for callers.')
-  }
-
-  const memoryText = value('MEMORY_MEGABYTES') ?? '256'
-  const memoryMegabytes = /^\d{1,5}$/.test(memoryText) ? Number(memoryText) : Number.NaN
-  if (!(memoryMegabytes >= 1)) {
-    problems.push(
-      `MEMORY_MEGABYTES must be a number from 1 to 99999, for prepared lanes; it is "${memoryText}".`,
-    )
-  }
-
-  const signUpsText = value('SIGN_UPS_PER_HOUR') ?? String(signUpsPerNetworkPerHour)
-  const signUpsPerHour = /^\d{1,4}$/.test(signUpsText) ? Number(signUpsText) : 0
-  if (signUpsPerHour < 1) {
-    problems.push(
-      `SIGN_UPS_PER_HOUR must be a number from 1 to 9999, of sign-ups from one network; it is "${signUpsText}".`,
-    )
-  }
-
-  // A setting of the past. Ignored, it would leave all cores but one idle and nobody would know; 1 is what there is.
+  const settings = new Settings(env, problems)
+  // THREADS was removed. If it were ignored, all cores but one would idle unnoticed. 1 is the current behavior.
   if (!['', '1'].includes(env.THREADS ?? '')) {
     problems.push(
-      'THREADS is gone: start one process per core over one DATABASE_URL, each with a PORT of its own (docs/scaling.md, "One machine: several processes"), and leave THREADS out.',
+      'THREADS was removed: start one process per core over one DATABASE_URL, each with its own PORT (docs/scaling.md, "One machine: several processes"), and leave THREADS out.',
     )
   }
-
-  const databaseUrl = postgresUrl('DATABASE_URL')
-  const databaseReplicaUrl = postgresUrl('DATABASE_REPLICA_URL')
-  if (databaseReplicaUrl !== null && databaseUrl === null) {
-    problems.push(
-      'DATABASE_REPLICA_URL is for a replica of DATABASE_URL. Leave it out with the embedded database.',
-    )
-  }
-  const migrationDatabaseUrl = postgresUrl('MIGRATION_DATABASE_URL')
-  const keyFile = value('LANEWISE_SECRET_KEY_FILE')
-  const keyText = value('LANEWISE_SECRET_KEY') ?? (keyFile === undefined ? undefined : textOf(keyFile))
-  if (keyFile !== undefined && value('LANEWISE_SECRET_KEY') !== undefined) {
-    problems.push('Set LANEWISE_SECRET_KEY or LANEWISE_SECRET_KEY_FILE, not both.')
-  }
-  const keys = typeof keyText === 'string' ? secretKeys(keyText) : null
-  if (keyText === null) {
-    problems.push(`LANEWISE_SECRET_KEY_FILE must name a file that can be read; ${keyFile} cannot.`)
-  } else if (keyText !== undefined && keys === null) {
-    problems.push(
-      'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. While keys change, it is a comma list: the new one first, then the old one.',
-    )
-  }
-  if (databaseUrl !== null && keyText === undefined) {
-    problems.push(
-      'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Make one with: openssl rand -base64 32',
-    )
-  }
-  const redisUrl = value('REDIS_URL') ?? null
-  if (redisUrl !== null && (!URL.canParse(redisUrl) || !/^rediss?:$/.test(new URL(redisUrl).protocol))) {
-    problems.push('REDIS_URL must be a URL such as redis://user:password@host:6379, or rediss:// for TLS.')
-  }
-  if (redisUrl !== null && databaseUrl === null) {
-    problems.push(
-      'REDIS_URL is for several instances on one DATABASE_URL. Leave it out with the embedded database.',
-    )
-  }
-
-  const listOf = (name: string) =>
-    (value(name) ?? '')
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '')
-  const trustProxy = listOf('TRUST_PROXY')
-  for (const network of trustProxy) {
-    if (!isNetwork(network)) {
-      problems.push(
-        `TRUST_PROXY must be a comma list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
-      )
-    }
-  }
-
-  const eventsOn = choice('EVENTS', ['on', 'off'], 'off') === 'on'
-  const allowPrivate = listOf('EVENTS_ALLOW_PRIVATE')
-  for (const part of allowPrivate) {
-    if (!isNameOrNetwork(part)) {
-      problems.push(
-        `EVENTS_ALLOW_PRIVATE must be a comma list of names, addresses or networks, such as hooks.corp,10.1.0.0/16; "${part}" is none of them.`,
-      )
-    }
-  }
-
+  const databaseUrl = settings.postgresUrl('DATABASE_URL')
+  const port = settings.port('PORT', '8080')
   const config: Config = {
     port,
-    host: value('HOST') ?? '127.0.0.1',
+    host: settings.text('HOST') ?? '127.0.0.1',
+    metrics: metricsOf(settings, port),
     databaseUrl,
-    databaseReplicaUrl,
-    redisUrl,
-    migrationDatabaseUrl,
-    dataDirectory: value('DATA_DIR') ?? './data',
-    secretKeys: keys,
-    allowSignUp: yesOrNo('ALLOW_SIGN_UP', true),
-    signUpsPerHour,
-    trustProxy,
-    logLevel: choice('LOG_LEVEL', logLevels, 'info'),
-    staleWrites: choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
-    events: eventsOn ? { allowPrivate } : null,
-    sampleBrokerage: yesOrNo('SAMPLE_BROKERAGE', true),
-    memoryMegabytes,
-    metrics,
+    ...databasesOf(settings, databaseUrl),
+    dataDirectory: settings.text('DATA_DIR') ?? './data',
+    secretKeys: secretKeysFrom(settings, databaseUrl),
+    memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {
+      fallback: 256,
+      max: 99_999,
+      purpose: 'for prepared lanes',
+    }),
+    signUpsPerHour: settings.wholeNumber('SIGN_UPS_PER_HOUR', {
+      fallback: signUpsPerNetworkPerHour,
+      max: 9_999,
+      purpose: 'of sign-ups from one network',
+    }),
+    allowSignUp: settings.choice('ALLOW_SIGN_UP', booleans, 'true') === 'true',
+    trustProxy: trustedProxiesOf(settings),
+    logLevel: settings.choice('LOG_LEVEL', logLevels, 'info'),
+    staleWrites: settings.choice('STALE_WRITES', ['reject', 'apply'], 'reject'),
+    events: eventsOf(settings),
+    sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
+const booleans = ['true', 'false'] as const
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads settings of common forms. Problems go to the list; the return value of an invalid setting is not used. */
+class Settings {
+  readonly #env: Environment
+  readonly problems: string[]
+
+  constructor(env: Environment, problems: string[]) {
+    this.#env = env
+    this.problems = problems
+  }
+
+  text(name: string): string | undefined {
+    const text = this.#env[name]
+    return text === undefined || text === '' ? undefined : text
+  }
+
+  choice<const Values extends readonly string[]>(
+    name: string,
+    values: Values,
+    fallback: Values[number],
+  ): Values[number] {
+    const text = this.text(name) ?? fallback
+    if (!values.includes(text)) {
+      this.problems.push(`${name} must be one of ${values.join(', ')}; it is "${text}".`)
+    }
+    return text
+  }
+
+  list(name: string): string[] {
+    return (this.text(name) ?? '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+  }
+
+  port(name: string, fallback: string): number {
+    const text = this.text(name) ?? fallback
+    const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
+    if (!(number >= 0 && number <= 65_535)) {
+      this.problems.push(`${name} must be a number from 0 to 65535; it is "${text}".`)
+    }
+    return number
+  }
+
+  /** A number from 1 to `max`, a number of nines. */
+  wholeNumber(
+    name: string,
+    { fallback, max, purpose }: { fallback: number; max: number; purpose: string },
+  ): number {
+    const text = this.text(name) ?? String(fallback)
+    const number = /^\d+$/.test(text) && text.length <= String(max).length ? Number(text) : Number.NaN
+    if (!(number >= 1)) {
+      this.problems.push(`${name} must be a number from 1 to ${max}, ${purpose}; it is "${text}".`)
+    }
+    return number
+  }
+
+  postgresUrl(name: string): string | null {
+    const text = this.text(name)
+    if (text === undefined) return null
+    if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
+      this.problems.push(`${name} must be a URL such as postgres://user:password@host:5432/lanewise.`)
+    }
+    return text
+  }
+}
+
+function metricsOf(settings: Settings, servicePort: number): Config['metrics'] {
+  const host = settings.text('METRICS_HOST') ?? '127.0.0.1'
+  if (settings.text('METRICS_PORT') === undefined) return null
+  const port = settings.port('METRICS_PORT', '')
+  if (port === servicePort && port !== 0) {
+    settings.problems.push('METRICS_PORT must differ from PORT: metrics are for operators, not for callers.')
+  }
+  return { port, host }
+}
+
+function databasesOf(
+  settings: Settings,
+  databaseUrl: string | null,
+): Pick<Config, 'databaseReplicaUrl' | 'migrationDatabaseUrl' | 'redisUrl'> {
+  const databaseReplicaUrl = settings.postgresUrl('DATABASE_REPLICA_URL')
+  if (databaseReplicaUrl !== null && databaseUrl === null) {
+    settings.problems.push(
+      'DATABASE_REPLICA_URL is for a replica of DATABASE_URL. Leave it out with the embedded database.',
+    )
+  }
+  const redisUrl = settings.text('REDIS_URL') ?? null
+  if (redisUrl !== null && (!URL.canParse(redisUrl) || !/^rediss?:$/.test(new URL(redisUrl).protocol))) {
+    settings.problems.push(
+      'REDIS_URL must be a URL such as redis://user:password@host:6379, or rediss:// for TLS.',
+    )
+  }
+  if (redisUrl !== null && databaseUrl === null) {
+    settings.problems.push(
+      'REDIS_URL is for several instances on one DATABASE_URL. Leave it out with the embedded database.',
+    )
+  }
+  return {
+    databaseReplicaUrl,
+    migrationDatabaseUrl: settings.postgresUrl('MIGRATION_DATABASE_URL'),
+    redisUrl,
+  }
+}
+
+function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretKeys | null {
+  const { problems } = settings
+  const inline = settings.text('LANEWISE_SECRET_KEY')
+  const file = settings.text('LANEWISE_SECRET_KEY_FILE')
+  if (inline !== undefined && file !== undefined) {
+    problems.push('Set LANEWISE_SECRET_KEY or LANEWISE_SECRET_KEY_FILE, not both.')
+  }
+  const text = inline ?? (file === undefined ? undefined : textOf(file))
+  if (text === undefined) {
+    if (databaseUrl !== null) {
+      problems.push(
+        'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Generate one with: openssl rand -base64 32',
+      )
+    }
+    return null
+  }
+  if (text === null) {
+    problems.push(`LANEWISE_SECRET_KEY_FILE must name a readable file; ${file} is not readable.`)
+    return null
+  }
+  const keys = secretKeys(text)
+  if (keys === null) {
+    problems.push(
+      'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.',
+    )
+  }
+  return keys
+}
+
+function trustedProxiesOf(settings: Settings): string[] {
+  const networks = settings.list('TRUST_PROXY')
+  for (const network of networks) {
+    if (!isNetwork(network)) {
+      settings.problems.push(
+        `TRUST_PROXY must be a comma-separated list of addresses or networks, such as 10.0.0.0/8,loopback; "${network}" is neither.`,
+      )
+    }
+  }
+  return networks
+}
+
+function eventsOf(settings: Settings): Config['events'] {
+  const isOn = settings.choice('EVENTS', ['on', 'off'], 'off') === 'on'
+  const allowPrivate = settings.list('EVENTS_ALLOW_PRIVATE')
+  for (const part of allowPrivate) {
+    if (!isNameOrNetwork(part)) {
+      settings.problems.push(
+        `EVENTS_ALLOW_PRIVATE must be a comma-separated list of names, addresses, or networks, such as hooks.corp,10.1.0.0/16; "${part}" is none of them.`,
+      )
+    }
+  }
+  return isOn ? { allowPrivate } : null
+}
+
 const protocols = ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']
 const endpoints = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
 
-/** The variables that OpenTelemetry's standard names, where they ask for traces; it says what each of them means. */
-function tracesOf(env: Readonly<Record<string, string | undefined>>, problems: string[]): Config['traces'] {
+/** The variables of the OpenTelemetry standard, if they turn tracing on; null otherwise. */
+function tracesOf(env: Environment, problems: string[]): Config['traces'] {
   const variables = Object.fromEntries(
     Object.entries(env).flatMap(([name, text]) =>
       /^OTEL_/.test(name) && text !== undefined && text !== '' ? [[name, text] as const] : [],
@@ -232,9 +291,7 @@ function tracesOf(env: Readonly<Record<string, string | undefined>>, problems: s
   for (const name of protocols) {
     const text = variables[name]
     if (text !== undefined && text !== 'http/json') {
-      problems.push(
-        `${name} must be http/json, which collectors take on their port for HTTP; it is "${text}".`,
-      )
+      problems.push(`${name} must be http/json, which collectors accept on their HTTP port; it is "${text}".`)
     }
   }
   const sampler = variables.OTEL_TRACES_SAMPLER
@@ -248,7 +305,7 @@ function tracesOf(env: Readonly<Record<string, string | undefined>>, problems: s
   return variables
 }
 
-/** What a file holds, or null when it cannot be read. */
+/** The content of a file; null if it is not readable. */
 function textOf(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')

@@ -1,5 +1,5 @@
 /**
- * The configuration, read from environment variables once at the start, and the secret key in the data folder.
+ * The configuration, read once at start from environment variables, and the secret key in the data folder.
  */
 export { type Config, ConfigError, readConfig, samplers } from './config.ts'
 export { moveKeyOf, secretKeysOf } from './secret-key-file.ts'

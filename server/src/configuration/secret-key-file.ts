@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { type SecretKey, type SecretKeys, secretKeys } from '../security/index.ts'
 
 /**
- * The secret key of an installation on the embedded database: made once, kept in the data folder, readable by its
- * owner only. An operator who changes it writes the new one into a line above. Written whole beside its place and linked into it, so that a start that is cut off leaves no half key.
+ * The secret keys of an installation with the embedded database: generated once, and kept in a file in the data folder that
+ * only its owner can read. To rotate the key, add the new one on a line above the old one.
+ *
+ * @throws Error if the file does not contain a secret key
  */
 export function secretKeysOf(dataDirectory: string): SecretKeys {
   mkdirSync(dataDirectory, { recursive: true })
@@ -17,13 +19,17 @@ export function secretKeysOf(dataDirectory: string): SecretKeys {
   return keys
 }
 
-/** The key of one move of a brokerage, from its file; null when the file holds none. With `make` it is made where it is not there. */
+/**
+ * The key that encrypts one export of a brokerage, from its file; null if the file has none. With `make`, a missing file is
+ * created.
+ */
 export function moveKeyOf(file: string, { make }: { make: boolean }): SecretKey | null {
   if (make) makeKeyFile(file)
   else if (!existsSync(file)) return null
   return secretKeys(readFileSync(file, 'utf8'))?.[0] ?? null
 }
 
+/** Writes a new key to a temporary file and links it into place, so that an interrupted start leaves no partial key. */
 function makeKeyFile(file: string): void {
   if (existsSync(file)) return
   const written = `${file}.${process.pid}`

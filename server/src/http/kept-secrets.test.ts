@@ -182,7 +182,7 @@ describe('the key of the installation', () => {
       'The secret key is not the one this database was made with',
     )
     await expect(start({ LANEWISE_SECRET_KEY_FILE: join(folder, 'nothing') })).rejects.toThrow(
-      'LANEWISE_SECRET_KEY_FILE must name a file that can be read',
+      'LANEWISE_SECRET_KEY_FILE must name a readable file',
     )
   }, 60_000)
 

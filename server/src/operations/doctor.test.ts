@@ -86,7 +86,7 @@ test('every problem of the configuration is told, and nothing else is looked at'
   const findings = await found({ ...healthy, PORT: 'x', THREADS: '2' })
   expect(wrongs(findings)).toEqual([
     'configuration: PORT must be a number from 0 to 65535; it is "x".',
-    expect.stringMatching(/^configuration: THREADS is gone: start one process per core/),
+    expect.stringMatching(/^configuration: THREADS was removed: start one process per core/),
   ])
   expect(findings).toHaveLength(3)
 })
