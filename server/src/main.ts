@@ -3,7 +3,7 @@ import { DataFolderInUse } from './embedded-postgres/index.ts'
 import type { SampleAccess } from './sample/index.ts'
 import { StartRefused, startService } from './start.ts'
 
-/** One `curl` line for each of the three integration calls, ready to be pasted into a shell that has curl and Node. */
+/** One `curl` line for each of the three integration calls, to paste into a shell with curl and Node. */
 function curlLines(address: string, sample: SampleAccess): string[] {
   const { openLane, busyLane, token, secret } = sample
   const rate = openLane.quoted_rate_cents / 100
@@ -29,7 +29,7 @@ function curlLines(address: string, sample: SampleAccess): string[] {
   ]
 }
 
-/** For a place between single quotes of a shell (there is no such name in the sample, but a name may have one). */
+/** Escapes a text for single quotes in a shell. */
 function shellQuoted(text: string): string {
   return text.replaceAll("'", `'\\''`)
 }
@@ -68,13 +68,13 @@ async function main(): Promise<void> {
   const starting = startService(config, {
     say,
     onDatabaseExit: (reason) => {
-      process.stderr.write(`lanewise: the embedded database has ended: ${reason}\n`)
+      process.stderr.write(`lanewise: the embedded database exited: ${reason}\n`)
       process.exit(1)
     },
   })
   const stop = (signal: NodeJS.Signals) => {
     if (stopping !== undefined) return
-    say(`${signal}: answering what has begun, then stopping`)
+    say(`${signal}: answering requests in flight, then stopping`)
     stopping = starting
       .then((service) => service.stop())
       .then(
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
         },
       )
   }
-  // Before the start is over: the embedded database runs in a session of its own, and would be left behind.
+  // Registered before the start completes: the embedded database has a session of its own and would keep running.
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   const service = await starting
@@ -99,7 +99,7 @@ main().catch((error: unknown) => {
   process.exit(1)
 })
 
-/** An error nobody foresaw, with what caused it. */
+/** An unexpected error, with its stack and its causes. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined

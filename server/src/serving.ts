@@ -23,12 +23,12 @@ import {
 } from './security/index.ts'
 import { readiness, type Watching } from './watching/index.ts'
 
-/** The service while it answers requests. */
+/** A service that answers requests. */
 export interface Serving {
   readonly address: string
-  /** Sends everybody away in peace, and shuts the door. */
+  /** Answers the requests in flight, closes their connections, and closes the port. */
   close(): Promise<void>
-  /** Lets what goes on behind the answers end. The database is still needed. */
+  /** Finishes or stops the background work, which still needs the database. */
   drain(): Promise<void>
 }
 
@@ -38,60 +38,50 @@ export interface ServingOptions {
   readonly secretKeys: SecretKeys
   readonly logger: Logger
   readonly clock: () => number
-  /** Milliseconds that never jump. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number
-  /** Its name among the instances of a database; null where the database is its own. */
+  /** The name of this instance among those that share the database; null when the database is its own. */
   readonly instance: string | null
   readonly watching: Watching
   readonly migrations: readonly string[]
 }
 
-/** Tokens and secrets that are remembered: some hundred bytes each. */
+/** The memory for cached tokens and secrets, of some hundred bytes each. */
 export const credentialBytesMax = 32_000_000
 
-/** Makes the parts of the service and lets it listen. Whoever calls it has opened the database, and closes it. */
+/** Makes the parts of the service and starts listening. The caller opens the database, and closes it. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
+  const { parts, drain } = await makeParts(options)
+  const { config, logger } = options
+  try {
+    // Loads all places before the first request: parsing them takes half a second.
+    readAskedLane({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
+    const app = await buildApp(parts, logger)
+    const address = await app.listen({ port: config.port, host: config.host })
+    return {
+      address,
+      close: () => runInOrder([() => app.leave(), () => app.close()]),
+      drain,
+    }
+  } catch (error) {
+    await drain()
+    throw error
+  }
+}
+
+/** Makes the parts of the service, and the function that stops their background work in order. */
+async function makeParts(options: ServingOptions): Promise<{ parts: Parts; drain: () => Promise<void> }> {
   const { config, database, secretKeys, logger, clock, monotonic, watching, migrations } = options
   const heads = auditHeads({ database, log: logger })
   const refusals = refusalsOf({ database, clock, log: logger })
   const calls = callLog({ database, clock, log: logger })
   const watch = tenantWatch({ database, monotonic, log: logger })
-  const replica =
-    config.databaseReplicaUrl === null
-      ? null
-      : replicaReads({
-          connection: { connectionString: config.databaseReplicaUrl },
-          primary: database,
-          monotonic,
-          warn: (fields, message) => logger.warn(fields, message),
-        })
-  await replica?.look()
+  const replica = await connectReplica(options)
   const staleReads = replica ?? database
   const events = eventSender({ config, database, secretKeys, clock, log: logger })
   const imports = importRunner({ database, clock, log: logger })
   const backtests = backtestRunner({ database, staleReads, clock, log: logger })
-  const own = tenantLimit()
-  const permitInDatabase: TakePermit = (tenant, alreadyAdmitted) =>
-    takePermit(database, tenant, { ...tenantWindow, alreadyAdmitted })
-  const redis =
-    config.redisUrl === null
-      ? null
-      : await sharedRedis(config.redisUrl, {
-          fallback: permitInDatabase,
-          onTenantChanged: (tenant, versions) => watch.applyVersions(tenant, versions),
-          monotonic,
-          log: logger,
-        })
-  if (redis !== null) database.onVersionsMoved(redis.publish)
-  const limit =
-    options.instance === null
-      ? ownLimit(own, monotonic)
-      : sharedLimit({
-          own,
-          watch,
-          monotonic,
-          takePermit: redis?.takePermit ?? permitInDatabase,
-        })
+  const { limit, redis } = await limitOf(options, watch)
   const memory = tenantMemory(watch, credentialBytesMax)
   const shelf = books({
     database,
@@ -136,28 +126,57 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     metrics: watching.metrics,
     traces: watching.traces,
   }
-  const drain = async () => {
-    const behind = [backtests, imports, ...(events === null ? [] : [events]), shelf, calls, refusals, heads]
-    await runInOrder([
+  const behind = [backtests, imports, ...(events === null ? [] : [events]), shelf, calls, refusals, heads]
+  const drain = () =>
+    runInOrder([
       ...behind.map((one) => () => one.drain()),
       () => watch.stop(),
       async () => redis?.close(),
       async () => replica?.close(),
       () => watching.stop(),
     ])
-  }
-  try {
-    // All places are read before the first caller waits: half a second of parsing would hold up everybody.
-    readAskedLane({ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V' })
-    const app = await buildApp(parts, logger)
-    const address = await app.listen({ port: config.port, host: config.host })
-    return {
-      address,
-      close: () => runInOrder([() => app.leave(), () => app.close()]),
-      drain,
-    }
-  } catch (error) {
-    await drain()
-    throw error
-  }
+  return { parts, drain }
+}
+
+/** Connects to the read replica; null when none is configured. */
+async function connectReplica({ config, database, monotonic, logger }: ServingOptions) {
+  if (config.databaseReplicaUrl === null) return null
+  const replica = replicaReads({
+    connection: { connectionString: config.databaseReplicaUrl },
+    primary: database,
+    monotonic,
+    warn: (fields, message) => logger.warn(fields, message),
+  })
+  await replica.look()
+  return replica
+}
+
+/** The rate limit of tenants: of this process alone, or shared through Redis or the database. */
+async function limitOf(
+  { config, database, instance, monotonic, logger }: ServingOptions,
+  watch: ReturnType<typeof tenantWatch>,
+) {
+  const own = tenantLimit()
+  const permitInDatabase: TakePermit = (tenant, alreadyAdmitted) =>
+    takePermit(database, tenant, { ...tenantWindow, alreadyAdmitted })
+  const redis =
+    config.redisUrl === null
+      ? null
+      : await sharedRedis(config.redisUrl, {
+          fallback: permitInDatabase,
+          onTenantChanged: (tenant, versions) => watch.applyVersions(tenant, versions),
+          monotonic,
+          log: logger,
+        })
+  if (redis !== null) database.onVersionsMoved(redis.publish)
+  const limit =
+    instance === null
+      ? ownLimit(own, monotonic)
+      : sharedLimit({
+          own,
+          watch,
+          monotonic,
+          takePermit: redis?.takePermit ?? permitInDatabase,
+        })
+  return { limit, redis }
 }

@@ -21,7 +21,7 @@ import { keyName, type SecretKeys, seal, tokens, unsealWithAny } from './securit
 import { startServing } from './serving.ts'
 import { listenForMetrics, serviceLog, startWatching, type Watching } from './watching/index.ts'
 
-/** A reason not to start, fit to be shown to the operator as it is. */
+/** A reason not to start. Its message is shown to the operator. */
 export class StartRefused extends Error {
   constructor(message: string) {
     super(message)
@@ -31,13 +31,13 @@ export class StartRefused extends Error {
 
 export interface RunningService {
   readonly address: string
-  /** Only on the start that made the sample brokerage. */
+  /** Null except on the start that created the sample brokerage. */
   readonly sample: SampleAccess | null
-  /** Answers what has begun, takes no more, and stops the database that was started for it. */
+  /** Answers the requests in flight, accepts no more, and stops the embedded database. */
   stop(): Promise<void>
 }
 
-/** Starts the service: database, migrations, walls, sample brokerage, HTTP. Anything that fails undoes what came before. */
+/** Starts the service: database, migrations, tenant isolation, sample brokerage, HTTP. A failed step undoes the steps before it. */
 export async function startService(
   config: Config,
   options: {
@@ -50,7 +50,7 @@ export async function startService(
   const logger = serviceLog(config.logLevel)
   const monotonic = () => performance.now()
   const undo: (() => Promise<unknown>)[] = []
-  // The database is the last of them.
+  // The database stops last.
   const stop = () => runInOrder(undo.splice(0).reverse())
   try {
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, say)
@@ -73,9 +73,9 @@ export async function startService(
 
     const signer = tokens(...secretKeys)
     const sample = await firstStart(database, config, signer, secretKeys, clock(), say)
-    // A command that seals secrets anew asks whether this service could open them.
+    // The command rotate-key checks that every service can decrypt what it encrypts.
     await database.outsideTenants((transaction) => writeKeyNames(transaction, secretKeys.map(keyName)))
-    // What is written down from now on is told of, or is not.
+    // From now on, changes in the database write events, or do not.
     await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
     if (instance !== null) {
       const presence = await joinInstances(database, instance, logger)
@@ -96,7 +96,7 @@ export async function startService(
     })
     const { address } = serving
     undo.push(() => serving.drain())
-    // Until nobody is answered any more, whoever watches the service sees it go.
+    // Metrics are served until the last request is answered.
     let closeMetrics = async () => {}
     undo.push(() => closeMetrics())
     undo.push(() => serving.close())
@@ -111,9 +111,11 @@ export async function startService(
 }
 
 const portTaken = ({ port, host }: Config) =>
-  new StartRefused(`Port ${port} on ${host} is in use. Stop what listens there, or set PORT to another one.`)
+  new StartRefused(
+    `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
+  )
 
-/** One that cannot be reached is asked later; one that is there and not safe to read from is a mistake. */
+/** Refuses a reachable replica that is not safe to read from. An unreachable replica is tried again later. */
 async function refuseUnsafeReplica(url: string, primary: Database): Promise<void> {
   const replica = await openReplica({ connectionString: url }).catch(() => null)
   if (replica === null) return
@@ -128,7 +130,7 @@ async function refuseUnsafeReplica(url: string, primary: Database): Promise<void
   }
 }
 
-/** Serves the numbers to who watches the service, and answers how to end that. */
+/** Serves metrics. Returns the function that stops serving them. */
 async function serveMetrics(
   at: NonNullable<Config['metrics']>,
   watching: Watching,
@@ -139,7 +141,7 @@ async function serveMetrics(
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
       throw new StartRefused(
-        `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another one, or leave it out.`,
+        `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another port, or remove it.`,
       )
     },
   )
@@ -147,7 +149,7 @@ async function serveMetrics(
   return listener.close
 }
 
-/** The database to serve from, migrated, and the key of the installation. */
+/** Migrates the database. Returns its connection and the secret keys of the installation. */
 async function connect(
   config: Config,
   undo: (() => Promise<unknown>)[],
@@ -180,8 +182,8 @@ async function connect(
 }
 
 /**
- * On the first start of a database: notes which secret key it belongs to and, on the embedded one, makes the sample
- * brokerage, in one transaction. On every other: refuses a key that does not open what the database holds.
+ * On the first start of a database, stores a check value of the secret key and, in the embedded database, creates the
+ * sample brokerage, in one transaction. On later starts, refuses a key that cannot decrypt the check value.
  */
 async function firstStart(
   database: Database,
@@ -195,7 +197,7 @@ async function firstStart(
   if (known !== null) {
     if (unsealWithAny(secretKeys, keyCheckPlace, known) !== keyCheckText) {
       throw new StartRefused(
-        'The secret key is not the one this database was made with: no signing secret would open. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). A key that is being replaced stays in the list, behind the new one, until npm run rotate-key is done.',
+        'The secret key is not the one this database was created with, so no signing secret can be decrypted. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). While you replace a key, keep the old one in the list, after the new one, until npm run rotate-key is done.',
       )
     }
     return null
@@ -203,14 +205,14 @@ async function firstStart(
   const keyCheck = seal(secretKeys[0], keyCheckPlace, keyCheckText)
   if (config.databaseUrl !== null || !config.sampleBrokerage) {
     const first = await database.outsideTenants((transaction) => writeKeyCheck(transaction, keyCheck))
-    // Another first start was quicker: its key is the one that counts.
+    // Another first start ran at the same time and stored its key first.
     return first ? null : firstStart(database, config, signer, secretKeys, now, say)
   }
-  say('making a sample brokerage with two years of quotes')
+  say('creating a sample brokerage with two years of quotes')
   const maker = sampleMaker(database, signer, secretKeys)
   return database.inTenant(maker.tenant, async (transaction) => {
     if (!(await writeKeyCheck(transaction, keyCheck)))
-      throw new StartRefused('Another first start is under way.')
+      throw new StartRefused('Another first start is in progress.')
     return maker.insert(transaction, now)
   })
 }

@@ -7,7 +7,7 @@ import { markup } from '#contract/markup.ts'
 import { integrationShipments } from '#contract/quote-requests.ts'
 import { version } from '../runtime/index.ts'
 
-/** Asks an operation of the service, with the token of whoever the agent works for. */
+/** Calls an operation of the service with the service token of the agent. */
 export type AskService = (
   operation: Endpoint,
   query: URLSearchParams,
@@ -16,7 +16,7 @@ export type AskService = (
 const places =
   'Places are "City, ST", such as "Dallas, TX". The direction matters: Dallas to Atlanta is another lane than Atlanta to Dallas.'
 
-/** What an agent may use, by the names it knows them by. All of them read; none of them can write. */
+/** The tools of agents, by name. All of them read; none can write. */
 const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly description: string }>> = {
   markup: {
     endpoint: markup,
@@ -32,17 +32,17 @@ const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly des
   },
 }
 
-/** The operations that the tools read. */
+/** The endpoints behind the tools. */
 export const agentReads: readonly Endpoint[] = Object.values(tools).map(({ endpoint }) => endpoint)
 
-/** A schema without what only this project reads. */
+/** A schema without the members that only this project uses. */
 function plain(schema: unknown): object {
   return JSON.parse(
     JSON.stringify(schema, (name, value: unknown) => (name.startsWith('x-') ? undefined : value)),
   )
 }
 
-/** What is sent and answered is checked by the service, in its own words: a second checker would say it otherwise. */
+/** A validator that accepts everything, because the service validates requests and answers itself. */
 const leftToService = {
   getValidator: () => (data: unknown) => ({
     valid: true as const,
@@ -51,13 +51,13 @@ const leftToService = {
   }),
 }
 
-/** An argument as an address holds it. */
+/** An argument as a query parameter. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /**
- * The Model Context Protocol's view of the service: three tools that read, each an operation of the API under its own
+ * The server side of the Model Context Protocol: three read-only tools, each an endpoint of the API with its own
  * contract. `ask` carries the service token, so an agent sees one brokerage and shares its limit.
  */
 export function agentServer(ask: AskService): McpServer {
@@ -79,7 +79,7 @@ export function agentServer(ask: AskService): McpServer {
           leftToService,
         ),
         outputSchema: fromJsonSchema(
-          // The protocol asks for an object at the root, where an answer is one of two objects.
+          // The protocol requires an object at the root; the contract has a union of two objects.
           { type: 'object', ...plain(endpoint.answer) },
           leftToService,
         ),
@@ -109,7 +109,7 @@ export function agentServer(ask: AskService): McpServer {
   return server
 }
 
-/** Why it was refused, for an agent to mend it or to tell. */
+/** The reason of a refusal, for the agent to correct the call or to report. */
 function refusal(status: number, body: unknown): string {
   const {
     title,

@@ -18,7 +18,7 @@ function qualityAnswer({ auc, brier, logLoss, slope, calibrationError }: Measure
   }
 }
 
-/** A backtest as the API shows it: dollars instead of cents, days instead of moments. */
+/** A backtest in the form of the API: dollars instead of cents, days instead of times. */
 export function backtestAnswer(found: BacktestResult | TooFewQuotes): Done {
   const sentence = backtestSentence(found)
   if (!found.enough) return { ...found, needed: { ...found.needed }, sentence }

@@ -5,14 +5,14 @@ import { findTenant, floorsOf, readTenantQuotes } from '../database/queries/inde
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** What a backtest is made from: plain values, so that they can be handed to a thread. */
+/** The inputs of a backtest: plain values that can be passed to a thread. */
 export type BacktestFacts = Omit<BacktestQuestion, 'onProgress'>
 
 const dayMs = 86_400_000
-/** The newest quotes that a backtest walks through: it prepares a model for each of its days. */
+/** The maximum number of quotes of a backtest, which prepares a model for each of its days. */
 const quotesMax = 100_000
 
-/** A tenant's own quotes as the backtest takes them: the newest, as far back as the first tested day could look. */
+/** A tenant's newest quotes, as far back as the first tested day needs. */
 export async function readBacktestFacts(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -15,7 +15,7 @@ const whole = (value: number) => value.toLocaleString('en-US')
 const day = (moment: number) => new Date(moment).toISOString().slice(0, 10)
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`
 
-/** Rows of cells as aligned lines: the first column to the left, numbers to the right. */
+/** Formats rows of cells as aligned lines: the first column left-aligned, numbers right-aligned. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows.map((row) =>
@@ -41,8 +41,8 @@ function qualityRow(name: string, quality: MeasuredQuality): string[] {
 }
 
 /**
- * A backtest as text for a terminal: the estimate against simple rules, how often forecasts came true, the dollar estimate
- * with its range and what it is not.
+ * A backtest as text for a terminal: the estimate compared with simple rules, the calibration of its forecasts, and the
+ * dollar estimate with its range and its caveats.
  */
 export function backtestReport(company: string, found: BacktestResult | TooFewQuotes): string {
   if (!found.enough) return `${company}: ${backtestSentence(found)}`

@@ -7,7 +7,7 @@ import type { Log } from '../runtime/index.ts'
 import { readBacktestFacts } from './backtest-facts.ts'
 import { backtestInThread } from './backtest-thread.ts'
 
-/** A tenant's backtest: on its way, or found. `current` is false when quotes have changed since `asOf`. */
+/** The state of a tenant's backtest. `current` is false when quotes have changed since `asOf`. */
 export type BacktestState =
   | { readonly status: 'running'; readonly progress: number }
   | {
@@ -17,28 +17,32 @@ export type BacktestState =
       readonly result: BacktestResult | TooFewQuotes
     }
 
-/** Walks a tenant's own quotes behind the requests that ask for it, and ends what is on its way when the service drains. */
+/** Runs backtests over a tenant's own quotes in the background. On shutdown, running backtests are aborted. */
 export interface BacktestRunner {
-  /** What there is; starts the walk where there is nothing. Throws what a walk failed of. */
+  /**
+   * The state of a tenant's backtest. Starts one when there is no usable result.
+   *
+   * @throws the error of a backtest that has just failed
+   */
   look(tenant: TenantId, now: number): Promise<BacktestState>
   drain(): Promise<void>
 }
 
-/** Threads that walk at the same time, over all tenants. */
+/** Backtests that run at the same time, over all tenants, each in a thread. */
 const runningMax = 2
-/** Tenants that may wait for a thread; each of them costs an entry in a list, no quotes. */
+/** Tenants that may wait for a thread. A waiting tenant holds no quotes in memory. */
 const waitingMax = 100
-/** Tenants whose last result is kept: a few kilobytes each. */
+/** Tenants whose last result is cached: a few kilobytes each. */
 const keptMax = 200
-/** A result is shown for this long even when quotes came in meanwhile, or a busy brokerage would never see one. */
+/** A result is shown for this long even when quotes change, because in a busy brokerage they always do. */
 const freshMs = 10 * 60_000
-/** A failure is told to everybody who asks for this long before the walk is tried again. */
+/** How long a failure is reported before the backtest is tried again. */
 const failureMs = 10_000
 const dayMs = 86_400_000
 
 interface Ended {
   readonly kind: 'ended'
-  /** What the result was made from: version of the facts, day and floors. */
+  /** The inputs of the result: version of the facts, day and floors. */
   readonly madeFrom: string
   readonly asOf: number
   readonly endedAt: number
@@ -50,121 +54,146 @@ type Kept =
   | Ended
   | { readonly kind: 'failed'; readonly error: unknown; readonly endedAt: number }
 
-/** Backtests now, and since the start by how they ended. */
+/** Current backtests, and ended ones since the start by outcome. */
 export interface BacktestCounts {
   readonly running: number
   readonly waiting: number
   readonly ended: Readonly<Record<'done' | 'stopped' | 'failed', number>>
 }
 
-/** Walks a tenant's quotes when somebody asks, behind the request, and keeps what was found until the facts change. */
+interface RunnerParts {
+  readonly database: Database
+  readonly staleReads: StaleReads
+  readonly clock: () => number
+  readonly log: Log
+}
+
+/** Runs a tenant's backtest on request, in the background, and caches the result until the facts change. */
 export function backtestRunner(
-  {
-    database,
-    staleReads,
-    clock,
-    log,
-  }: { database: Database; staleReads: StaleReads; clock: () => number; log: Log },
+  parts: RunnerParts,
   options: { threadFile?: URL } = {},
 ): BacktestRunner & { counts(): BacktestCounts } {
-  const kept = new Map<TenantId, Kept>()
-  const waiting: TenantId[] = []
-  const running = new Map<TenantId, Promise<void>>()
-  const stopping = new AbortController()
-  const endings = { done: 0, stopped: 0, failed: 0 }
+  return new BackgroundBacktests(parts, options.threadFile)
+}
 
-  /** What a result depends on, besides its arithmetic. */
-  async function madeFrom(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<string> {
-    // The version first: what changes while the quotes are read is found out by the next look.
-    const { facts: version } = await readVersions(transaction, tenant)
-    const row = await findTenant(transaction, tenant)
-    return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
+class BackgroundBacktests implements BacktestRunner {
+  readonly #parts: RunnerParts
+  readonly #threadFile: URL | undefined
+  readonly #kept = new Map<TenantId, Kept>()
+  readonly #waiting: TenantId[] = []
+  readonly #running = new Map<TenantId, Promise<void>>()
+  readonly #stopping = new AbortController()
+  readonly #ended = { done: 0, stopped: 0, failed: 0 }
+
+  constructor(parts: RunnerParts, threadFile: URL | undefined) {
+    this.#parts = parts
+    this.#threadFile = threadFile
   }
 
-  function keep(tenant: TenantId, entry: Kept): void {
-    kept.delete(tenant)
-    kept.set(tenant, entry)
-    for (const [oldest, { kind }] of kept) {
-      if (kept.size <= keptMax) return
-      if (kind !== 'running') kept.delete(oldest)
+  async look(tenant: TenantId, now: number): Promise<BacktestState> {
+    const entry = this.#kept.get(tenant)
+    if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
+    if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
+    const madeFrom = await this.#parts.database.inTenant(tenant, (transaction) =>
+      inputsOf(transaction, tenant, now),
+    )
+    const found = this.#kept.get(tenant)
+    if (found?.kind === 'running') return { status: 'running', progress: found.progress }
+    if (found?.kind === 'ended') {
+      const current = found.madeFrom === madeFrom
+      if (current || now - found.endedAt < freshMs) {
+        return { status: 'done', asOf: found.asOf, current, result: found.result }
+      }
     }
-  }
-
-  function startNext(): void {
-    while (running.size < runningMax) {
-      const tenant = waiting.shift()
-      if (tenant === undefined) return
-      const ended = runInBackground(() => run(tenant)).finally(() => {
-        running.delete(tenant)
-        startNext()
+    if (this.#waiting.length >= waitingMax) {
+      throw problem('unavailable', 'Too many backtests are waiting. Try again later.', {
+        headers: { 'Retry-After': '60' },
       })
-      running.set(tenant, ended)
+    }
+    this.#keep(tenant, { kind: 'running', progress: 0 })
+    this.#waiting.push(tenant)
+    this.#startNext()
+    return { status: 'running', progress: 0 }
+  }
+
+  readonly counts = (): BacktestCounts => ({
+    running: this.#running.size,
+    waiting: this.#waiting.length,
+    ended: { ...this.#ended },
+  })
+
+  async drain(): Promise<void> {
+    this.#waiting.length = 0
+    this.#stopping.abort()
+    await Promise.all(this.#running.values())
+  }
+
+  #keep(tenant: TenantId, entry: Kept): void {
+    this.#kept.delete(tenant)
+    this.#kept.set(tenant, entry)
+    for (const [oldest, { kind }] of this.#kept) {
+      if (this.#kept.size <= keptMax) return
+      if (kind !== 'running') this.#kept.delete(oldest)
     }
   }
 
-  async function run(tenant: TenantId): Promise<void> {
+  #startNext(): void {
+    while (this.#running.size < runningMax) {
+      const tenant = this.#waiting.shift()
+      if (tenant === undefined) return
+      const ended = runInBackground(() => this.#run(tenant)).finally(() => {
+        this.#running.delete(tenant)
+        this.#startNext()
+      })
+      this.#running.set(tenant, ended)
+    }
+  }
+
+  async #run(tenant: TenantId): Promise<void> {
+    const { clock, log } = this.#parts
     const begun = clock()
     try {
-      // From one database: the version says how old these facts are.
-      const { from, facts } = await staleReads.inTenant(tenant, async (transaction) => ({
-        from: await madeFrom(transaction, tenant, begun),
-        facts: await readBacktestFacts(transaction, tenant, { now: begun }),
-      }))
+      const { madeFrom, facts } = await this.#readFacts(tenant, begun)
       const result = await backtestInThread(facts, {
-        signal: stopping.signal,
-        ...(options.threadFile === undefined ? {} : { file: options.threadFile }),
+        signal: this.#stopping.signal,
+        ...(this.#threadFile === undefined ? {} : { file: this.#threadFile }),
         onProgress: (progress) => {
-          const entry = kept.get(tenant)
+          const entry = this.#kept.get(tenant)
           if (entry?.kind === 'running') entry.progress = progress
         },
       })
-      keep(tenant, { kind: 'ended', madeFrom: from, asOf: begun, endedAt: clock(), result })
-      endings.done++
+      this.#keep(tenant, { kind: 'ended', madeFrom, asOf: begun, endedAt: clock(), result })
+      this.#ended.done++
+      const { enough } = result
       log.info(
-        { tenant_id: tenant, quotes: facts.quotes.length, ms: clock() - begun, enough: result.enough },
+        { tenant_id: tenant, quotes: facts.quotes.length, ms: clock() - begun, enough },
         'a backtest ended',
       )
     } catch (error) {
-      keep(tenant, { kind: 'failed', error, endedAt: clock() })
-      if (stopping.signal.aborted) {
-        endings.stopped++
+      this.#keep(tenant, { kind: 'failed', error, endedAt: clock() })
+      if (this.#stopping.signal.aborted) {
+        this.#ended.stopped++
         log.info({ tenant_id: tenant }, 'a backtest was stopped')
       } else {
-        endings.failed++
+        this.#ended.failed++
         log.error({ err: error, tenant_id: tenant }, 'a backtest failed')
       }
     }
   }
 
-  return {
-    async look(tenant, now) {
-      const entry = kept.get(tenant)
-      if (entry?.kind === 'running') return { status: 'running', progress: entry.progress }
-      if (entry?.kind === 'failed' && now - entry.endedAt < failureMs) throw entry.error
-      const from = await database.inTenant(tenant, (transaction) => madeFrom(transaction, tenant, now))
-      const found = kept.get(tenant)
-      if (found?.kind === 'running') return { status: 'running', progress: found.progress }
-      if (found?.kind === 'ended') {
-        const current = found.madeFrom === from
-        if (current || now - found.endedAt < freshMs) {
-          return { status: 'done', asOf: found.asOf, current, result: found.result }
-        }
-      }
-      if (waiting.length >= waitingMax) {
-        throw problem('unavailable', 'Too many backtests are waiting. Ask again later.', {
-          headers: { 'Retry-After': '60' },
-        })
-      }
-      keep(tenant, { kind: 'running', progress: 0 })
-      waiting.push(tenant)
-      startNext()
-      return { status: 'running', progress: 0 }
-    },
-    counts: () => ({ running: running.size, waiting: waiting.length, ended: { ...endings } }),
-    async drain() {
-      waiting.length = 0
-      stopping.abort()
-      await Promise.all(running.values())
-    },
+  /** Reads the facts and their version in one transaction, so that the version is that of these facts. */
+  #readFacts(tenant: TenantId, now: number) {
+    return this.#parts.staleReads.inTenant(tenant, async (transaction) => ({
+      madeFrom: await inputsOf(transaction, tenant, now),
+      facts: await readBacktestFacts(transaction, tenant, { now }),
+    }))
   }
+}
+
+/** The inputs of a result, as a text to compare. */
+async function inputsOf(transaction: TenantTransaction, tenant: TenantId, now: number): Promise<string> {
+  // The version is read first: a change during the read then makes the result outdated.
+  const { facts: version } = await readVersions(transaction, tenant)
+  const row = await findTenant(transaction, tenant)
+  return JSON.stringify([version, Math.floor(now / dayMs), row === null ? {} : floorsOf(row)])
 }

@@ -2,15 +2,15 @@ import { Worker } from 'node:worker_threads'
 import type { BacktestResult, TooFewQuotes } from '#engine/backtest/backtest.ts'
 import type { BacktestFacts } from './backtest-facts.ts'
 
-/** What the thread says: how far it is, then what it found. */
+/** A message of the thread: progress, or the result at the end. */
 export type WorkerMessage = { readonly progress: number } | { readonly result: BacktestResult | TooFewQuotes }
 
-/** Far more than the largest history takes; what is beyond is not progress but a fault. */
+/** The time limit of a backtest. The largest history takes a fraction of it. */
 const durationMaxMs = 30 * 60_000
 const heapMaxMb = 768
 
 /**
- * Walks the facts in a thread of its own, so that nobody else waits.
+ * Runs a backtest in its own thread, so that requests are not delayed.
  *
  * @throws when the thread fails, runs out of memory, takes over half an hour, or is stopped by `signal`
  */
@@ -21,7 +21,7 @@ export function backtestInThread(
   const { promise, resolve, reject } = Promise.withResolvers<BacktestResult | TooFewQuotes>()
   const thread = new Worker(options.file ?? new URL('./backtest-worker.ts', import.meta.url), {
     workerData: facts,
-    // It needs nothing of the environment, where the keys of the installation are.
+    // The thread gets no environment variables, because they contain the secret keys of the installation.
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },

@@ -1,5 +1,5 @@
 /**
- * Backtests: a brokerage's past quotes, estimated again as of their own day, in a worker thread.
+ * Backtests: each past quote of a brokerage is estimated from the quotes before its day, in a worker thread.
  */
 export { backtestAnswer } from './backtest-answer.ts'
 export { readBacktestFacts } from './backtest-facts.ts'

@@ -1,8 +1,8 @@
-/** Members whose number is an amount: the engine says them in cents, the API in dollars. */
+/** Members that are amounts: the engine has cents, the API dollars. */
 const cents = /Cents$/
 
 /**
- * What the engine gives as evidence, as the API writes it: snake_case names, dollars for cents, ISO times for epochs.
+ * The engine's evidence in the form of the API: snake_case names, dollars for cents, ISO times for epochs.
  *
  * @example answeredEvidence({ winsAtOrBelow: 3, reference: { cents: 202500 } }) // { wins_at_or_below: 3, reference: { dollars: 2025 } }
  */

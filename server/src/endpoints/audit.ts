@@ -33,7 +33,7 @@ const newestAnswer = (row: Pick<ListedAuditRow, 'entry_number' | 'at' | 'hash'>)
   hash: row.hash.toString('hex'),
 })
 
-/** What somebody wrote over by hand is shown as it stands: the log goes on being readable. */
+/** A value that was edited directly in the database is shown unchanged, so that the log stays readable. */
 function readAbout(text: string): Record<string, unknown> {
   try {
     const about: unknown = JSON.parse(text)
@@ -64,10 +64,10 @@ function auditFilter(query: QueryOf<typeof exportAuditEvents>): AuditFilter {
   }
 }
 
-/** Rows read and written at a time: an export holds no more of them, however many there are. */
+/** Rows per transaction of an export, which bounds its memory. */
 const exportedAtOnce = 1_000
 
-/** A selection of the log as CSV, newest first; each piece is a transaction of its own. */
+/** A selection of the log as CSV, newest first. Each piece is read in its own transaction. */
 async function* csvOf(database: Database, tenant: TenantId, filter: AuditFilter): CsvFile['text'] {
   let head = auditCsvHead
   let before: number | null = null
@@ -90,7 +90,7 @@ export const auditEndpoints: ServedEndpoint[] = [
     const before = readCursor(query.cursor)
     return database.inTenant(caller.tenant, async (transaction) => {
       const rows = await listAudit(transaction, caller.tenant, filter, { before, limit: limit + 1 })
-      // Asked last: no row of the page is newer than the newest.
+      // Read last, so that no row of the page is newer than the newest.
       const newest = await newestAudit(transaction, caller.tenant)
       const page = rows.slice(0, limit)
       const last = page.at(-1)

@@ -48,7 +48,7 @@ function secretAnswer(secret: credentials.SigningSecretRow): Static<typeof Signi
   }
 }
 
-/** Makes and stores a secret, unless two of its name are live. The plaintext leaves in this answer only. */
+/** Creates a secret, unless two live ones have the same name. The plaintext is only in this answer. */
 async function issueSecret(
   transaction: TenantTransaction,
   caller: PersonCaller,
@@ -142,7 +142,7 @@ export const credentialEndpoints: ServedEndpoint[] = [
       }
       const successor = await issueSecret(transaction, caller, old.name, parts, now)
       const end = new Date(now + (body.overlap_hours ?? secretOverlapHoursDefault) * 3_600_000)
-      // An overlap that is already running is never made longer.
+      // A running overlap is never extended.
       const expiresAt = old.expires_at !== null && old.expires_at < end ? old.expires_at : end
       await credentials.expireSigningSecret(transaction, caller.tenant, old.secret_id, expiresAt)
       await recordEvent(transaction, call, 'secret-rotated', {

@@ -8,7 +8,7 @@ type CallerOf<E extends Endpoint> = E['who'] extends { kind: 'dashboard' }
     ? ServiceCaller
     : AnonymousCaller
 
-/** The signature of a signed write, verified: its second, and the digest that knows the same request again. */
+/** A verified signature: its time, and a digest that identifies a repeated request. */
 export interface Signed {
   readonly timestampSeconds: number
   readonly requestDigest: Buffer
@@ -18,7 +18,7 @@ export interface Call<E extends Endpoint> {
   readonly caller: CallerOf<E>
   readonly params: ParamsOf<E>
   readonly query: QueryOf<E>
-  /** A file comes as it was sent, in pieces. */
+  /** A file is passed as sent, in pieces. */
   readonly body: E['bodyKind'] extends 'csv' ? readonly Buffer[] : BodyOf<E>
   readonly signed: E['who'] extends { signed: true } ? Signed : undefined
   /** When the request arrived, epoch milliseconds. */
@@ -28,16 +28,16 @@ export interface Call<E extends Endpoint> {
   readonly requestId: string
 }
 
-/** Whose records a read is of, and when it was asked for. */
+/** The tenant of a read, and its time. */
 export interface AskedBy {
   readonly caller: Pick<PersonCaller | ServiceCaller, 'tenant'>
   readonly now: number
 }
 
-/** What a read needs to know of a call, whoever may call it: one code for machines and for people. */
+/** The part of a call that a read needs. Reads serve both people and machines with the same code. */
 export type ReadCall<E extends Endpoint> = Pick<Call<E>, 'query'> & AskedBy
 
-/** An answer with headers or a cookie beside its body. */
+/** An answer with additional headers, such as a cookie. */
 export class Reply<Body> {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ export class Reply<Body> {
   }
 }
 
-/** A CSV file as an answer: its name, and its text piece by piece, made while it is being sent. */
+/** A CSV file as an answer: its name, and its text in pieces that are made while the file is sent. */
 export interface CsvFile {
   readonly fileName: string
   readonly text: AsyncGenerator<string, void>
@@ -60,20 +60,20 @@ type AnsweredBy<E extends Endpoint> = E['answerKind'] extends 'csv'
 /** An endpoint's code: parse, fetch, decide, store, answer. */
 export type Handler<E extends Endpoint> = (call: Call<E>, parts: Parts) => Promise<AnsweredBy<E>>
 
-/** The answer of a read where all that it needs is remembered, at once; null where the database must be asked. */
+/** Answers a read synchronously from memory; null when the database is needed. */
 export type FromMemory<E extends Endpoint> = (call: ReadCall<E>, parts: Parts) => AnswerOf<E> | null
 
-/** A request whose caller is known and whose body has not been read. */
+/** An admitted request whose body has not been read yet. */
 export interface Arriving<E extends Endpoint> {
   readonly caller: CallerOf<E>
-  /** How long the body says that it is; where it does not say, how long it may be. */
+  /** The declared length of the body, or the maximum when none is declared. */
   readonly bytes: number
   readonly now: number
 }
 
 /**
- * What is settled before the body of a request is read; it throws what the request is refused with. Its answer ends what
- * was begun for the request, and is called when the request has ended, however that is; once more does no harm.
+ * Runs before the body of a request is read, and throws to reject it. Returns a function that releases what was
+ * reserved. That function is called when the request has ended in any way, and may be called twice.
  */
 export type BeforeBody<E extends Endpoint> = (arriving: Arriving<E>, parts: Parts) => Promise<() => void>
 

@@ -41,7 +41,7 @@ function endpointAnswer(endpoint: endpoints.ListedEndpoint): Static<typeof contr
   }
 }
 
-/** An address as it is after the change that this transaction makes. */
+/** An endpoint as it is after the change in this transaction. */
 async function shownEndpoint(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -70,7 +70,7 @@ function requireEvents({ events: on }: Config): NonNullable<Config['events']> {
   return on
 }
 
-/** An address as it is kept, if anything may be sent there. What its name leads to is looked at before each request. */
+/** A normalized URL, when events may be sent to it. The addresses of its host name are checked before each request. */
 function readUrl(text: string, { events: on }: Config): string {
   const target = outboundTarget(text, allowedPrivate(on?.allowPrivate ?? []))
   if (typeof target !== 'string') return target.url.href
@@ -263,7 +263,7 @@ export const eventEndpoints: ServedEndpoint[] = [
   }),
 ]
 
-/** What the audit log says of an address: its query may hold a secret of the receiver. */
+/** The URL for the audit log, without its query, which may contain a secret of the receiver. */
 const hostOf = (url: string) => new URL(url).host
 
 const sameTypes = (one: readonly string[], other: readonly string[]) =>

@@ -29,7 +29,7 @@ import {
 import { concurrencyLimit } from '../runtime/index.ts'
 import { type BeforeBody, type ServedEndpoint, serve } from './endpoint-call.ts'
 
-/** An import as the API shows it. */
+/** An import in the form of the API. */
 function importAnswer(row: imports.ImportRow): Static<typeof Import> {
   return {
     import_id: row.import_id,
@@ -93,7 +93,7 @@ async function importOf(
   return row
 }
 
-/** A match of columns as the API shows it: columns counted from 1, every field with what it is. */
+/** The match of columns in the form of the API: columns are counted from 1, with an entry for each field. */
 function matchAnswer({ columns, problems, mayBe, needs }: ColumnMatch): AnswerOf<typeof matchImportColumns> {
   const number = (position: number) => position + 1
   return {
@@ -117,7 +117,7 @@ function matchAnswer({ columns, problems, mayBe, needs }: ColumnMatch): AnswerOf
   }
 }
 
-/** What is wrong with a file as errors of the request: the map is a query parameter, the rest is the body. */
+/** The problems of a file as errors of the request. The map is a query parameter; the file is the body. */
 function fileErrors(error: ImportFileError): FieldError[] {
   return error.problems.map(({ code, row, detail }) => ({
     ...(code === 'map' ? { parameter: 'map' } : { pointer: '' }),
@@ -126,10 +126,10 @@ function fileErrors(error: ImportFileError): FieldError[] {
   }))
 }
 
-/** Files that are read through at once, over all brokerages: each is up to a second of work. */
+/** Files that are checked at the same time, over all brokerages. Each takes up to a second. */
 const limited = concurrencyLimit<'file'>(2)
 
-/** One file of a brokerage at a time, and memory for it, both before any of it is read. */
+/** Before the file is read: allows one file per brokerage at a time, and reserves its memory. */
 const placeForFile: BeforeBody<typeof createImport> = async (
   { caller: { tenant }, bytes, now },
   { database, imports: runner },
@@ -172,7 +172,7 @@ export const importEndpoints: ServedEndpoint[] = [
       const file = await limited('file', () => openImport(body, query.map)).catch((error: unknown) => {
         throw error instanceof ImportFileError ? invalid(fileErrors(error)) : error
       })
-      // The file may have been minutes on its way: an import that was silent for so long would count as abandoned.
+      // The upload may take minutes. Without a new time, the import would count as abandoned.
       const at = new Date(clock())
       const row = await database
         .inTenant(caller.tenant, (transaction) =>
@@ -228,7 +228,7 @@ export const importEndpoints: ServedEndpoint[] = [
       .catch(conflict)
     if (begun === null) throw noImport(params.import_id)
     const { row, isNew } = begun
-    // One that is interrupted is tried again at once.
+    // An interrupted undo is retried at once.
     if (isNew || (row.status === 'undoing' && row.failure !== null)) {
       runner.startUndo(caller.tenant, row.import_id)
     }

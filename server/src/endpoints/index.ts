@@ -1,6 +1,6 @@
 /**
- * The code of each endpoint, in a file with the same name as its declaration in the contract.
- * An endpoint parses, fetches, decides, stores and answers. It knows neither the HTTP framework nor the clock.
+ * The handlers of the endpoints, each in a file with the same name as its declaration in the contract. A handler parses,
+ * fetches, decides, stores and answers. It uses neither the HTTP framework nor the clock.
  */
 export { auditEndpoints } from './audit.ts'
 export { backtestEndpoint } from './backtest.ts'

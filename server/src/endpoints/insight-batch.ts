@@ -17,7 +17,7 @@ type Result = AnswerOf<typeof insightBatch>['results'][number]
 const laneShape = shape(batchLane, 'body')
 const inLane = (name: string) => ({ pointer: `/${name}` })
 
-/** What is wrong with one lane that was sent, by itself. */
+/** The errors of one lane. */
 function errorsOf(lane: unknown): readonly FieldError[] {
   if (typeof lane !== 'object' || lane === null || Array.isArray(lane)) {
     const detail = 'A lane must be a JSON object with origin and destination.'
@@ -26,7 +26,7 @@ function errorsOf(lane: unknown): readonly FieldError[] {
   return laneShape.errors(lane)
 }
 
-/** The caller's own name of a lane, also of one that is wrong in another field. */
+/** The caller's id of a lane, also when another field of the lane is invalid. */
 function idOf(lane: unknown, errors: readonly FieldError[] = []): { id?: string } {
   const id = (lane as { id?: unknown } | null)?.id
   return typeof id === 'string' && !errors.some(({ pointer }) => pointer === '/id') ? { id } : {}
@@ -69,7 +69,7 @@ async function answersFor(
     if (errors.length > 0) return wrong(index, lane, errors)
     try {
       const asked = readAskedLane(lane, inLane, guesses > 0)
-      // Each lane is given the time that a read of it would be given.
+      // Each lane has the deadline of a single read.
       return await withDeadline(new RequestDeadline(), async () => ({
         index,
         ...idOf(lane),

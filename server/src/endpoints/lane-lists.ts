@@ -84,12 +84,12 @@ async function lanePage(
   }
 }
 
-/** Lanes read and written at a time: an export holds no more of them, however many there are. */
+/** Lanes per transaction of an export, which bounds its memory. */
 const exportedAtOnce = 1_000
 
 /**
- * A selection of lanes as CSV, newest first. Each piece is a transaction of its own, so that a slow reader holds no
- * connection: a lane changed meanwhile is exported as it was or as it is, and none is left out or comes twice.
+ * A selection of lanes as CSV, newest first. Each piece is read in its own transaction, so that a slow reader holds no
+ * connection. A lane that changes meanwhile is exported in its old or new state; no lane is missing or repeated.
  */
 async function* csvOf(
   staleReads: StaleReads,

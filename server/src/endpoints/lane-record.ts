@@ -12,7 +12,7 @@ import { serve } from './endpoint-call.ts'
 type Counts = Pick<EquipmentMonth, 'quotes' | 'won' | 'lost' | 'pending'>
 type RecordAnswer = AnswerOf<typeof laneRecord>
 
-/** One end of the lane for a map. Where the place is not known it is shown as it was sent. */
+/** One end of the lane for a map. An unknown place is shown as sent. */
 function endOf(place: Place, sent: string): RecordAnswer['origin'] {
   const located = locate(place)
   return located === null
@@ -43,7 +43,7 @@ function equipmentOf(rows: readonly EquipmentMonth[]): RecordAnswer['equipment']
     .sort((a, b) => b.quotes - a.quotes || (a.equipment < b.equipment ? -1 : 1))
 }
 
-/** The months of one type, or of all types put together. */
+/** The months of one equipment type, or of all types together. */
 function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
   return [...Map.groupBy(rows, (row) => row.month)].map(([month, types]) => {
     const counts = countsOf(types)
@@ -64,7 +64,7 @@ function monthsOf(rows: readonly EquipmentMonth[]): RecordAnswer['months'] {
   })
 }
 
-/** Everything that a page about a lane draws beside the advice: the exact city pair, as markup takes it. */
+/** The data of a lane's page in addition to its advice: the exact city pair, as in markup. */
 export const laneRecordEndpoint = serve(laneRecord, async ({ caller, query }, { database }) => {
   const {
     equipmentCode,

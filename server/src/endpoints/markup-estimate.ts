@@ -15,20 +15,20 @@ import { median } from '#engine/statistics/median.ts'
 import { type AskedLane, knownOrFolded, lanePlaces } from '../lanes/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 
-/** Below this a haul is priced as a day's work, whatever the miles: its rate a mile says little. */
+/** Hauls below this many miles are priced per day, so their rate per mile says little. */
 export const shortHaulMiles = 250
-/** What is shown as a lower and a higher rate: about this far from the offer. */
+/** The relative difference of the lower and the higher rate from the offer. */
 const otherRateShare = 0.03
 
 interface Offer {
   readonly origin: Place
   readonly destination: Place
-  /** Null: all types were asked about. */
+  /** Null for all types. */
   readonly equipmentCode: string | null
   readonly proposedRateCents: number
 }
 
-/** The estimate of an offer with what it was made from; the three extras are its parts. */
+/** The estimate of an offer. Its members are the three extras of markup. */
 export interface EstimatedOffer {
   readonly estimate: Static<typeof Estimate>
   readonly curve: Static<typeof CurvePoint>[]
@@ -37,7 +37,7 @@ export interface EstimatedOffer {
 
 const interval = ({ low, high }: Interval) => ({ low, high })
 
-/** Without an equipment the estimate is for the type that is quoted most on the city pair. */
+/** The most quoted equipment type of the city pair, for an offer without one. */
 function commonestEquipment(history: readonly ScopeQuote[]): string | null {
   const counts = new Map<string, number>()
   for (const { equipmentCode } of history) counts.set(equipmentCode, (counts.get(equipmentCode) ?? 0) + 1)
@@ -68,7 +68,7 @@ export async function estimatedOffer(
     equipmentCode,
   })
   const miles = milesOf(offer, history)
-  // A lane with many quotes takes long to fold: others have their turn meanwhile.
+  // A lane with many quotes takes long, so the work yields between steps.
   await yieldBetweenSteps(laneInSteps(estimator, lane.key))
   const cost = expectedCost(costs, { costKeys: lane.costKeys, miles })
   const estimate = estimateOffer({
@@ -152,7 +152,7 @@ function optimumAnswer({ optimum, atStakeCents }: OfferEstimate): Static<typeof 
   }
 }
 
-/** The best rate lies where the lane was never quoted: the curve goes on there, but no quote of the lane is behind it. */
+/** True when the best rate is outside the range of the lane's quotes, where the curve is extrapolated. */
 function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly ScopeQuote[]): boolean {
   const priced = history.filter(({ rateCents }) => rateCents > 0)
   if (optimum === null || priced.length === 0) return false
@@ -162,7 +162,7 @@ function isBeyondQuotes(optimum: OfferEstimate['optimum'], history: readonly Sco
   )
 }
 
-/** The curve's points about 3 % below and above the offer: what a cheaper or dearer quote would do. */
+/** The curve's points about 3% below and above the offer, which show the effect of a cheaper or dearer quote. */
 function atOtherRates(estimate: OfferEstimate, offerCents: number) {
   const { probability } = estimate
   if (probability === null) return []
@@ -187,7 +187,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)}%`
 }
 
-/** An open end is said as one: nobody is promised a certain win or a certain loss. */
+/** The interval in words. An end at 0% or 100% is left open, so that no win or loss sounds certain. */
 function spokenRange({ low, high }: Interval): string {
   if (low <= 0 && high >= 1) return 'which could be anything'
   if (high >= 1) return `at least ${percent(low)}`
@@ -195,7 +195,7 @@ function spokenRange({ low, high }: Interval): string {
   return `between ${percent(low)} and ${percent(high)}`
 }
 
-/** One sentence from the estimate's own fields. An estimate is called one, with its range and what it rests on. */
+/** One sentence from the fields of the estimate, with its range and its basis. */
 function sentence(estimate: OfferEstimate, offerCents: number, onlyOld: boolean): string {
   const { probability, interval80, decided, borrowedShare } = estimate
   if (probability === null || interval80 === null) {
@@ -215,7 +215,7 @@ const leftOutWords: Readonly<Record<string, string>> = {
   outlier: 'its rate is far from every other rate of the lane',
 }
 
-/** The quotes behind the numbers, newest first: which number each is in, and why it was left out of another. */
+/** The quotes behind the numbers, newest first, each with the numbers that use it and the reason when one does not. */
 export async function readEvidenceQuotes(
   history: readonly ScopeQuote[],
   model: PreparedAdvice | null,
@@ -235,7 +235,7 @@ export async function readEvidenceQuotes(
   const refs =
     shown.length === 0 ? new Map<number, string>() : await refsOf(shown.map(({ laneId }) => laneId))
   return {
-    // A quote that was taken out of the database a moment ago has no reference any more.
+    // A quote that was just deleted has no reference.
     quotes: shown.flatMap((quote) => {
       const ref = refs.get(quote.laneId)
       return ref === undefined
@@ -247,7 +247,7 @@ export async function readEvidenceQuotes(
   }
 }
 
-/** Why the estimate leaves out quotes of a lane, by laneId. */
+/** The reasons why the estimate excludes quotes, by laneId. */
 async function leftOutOf(
   { estimator }: PreparedAdvice,
   history: readonly ScopeQuote[],
@@ -268,7 +268,7 @@ async function leftOutOf(
   return left
 }
 
-/** `leftOut` is why the estimate leaves the quote out; undefined when it is in, null when no estimate was asked for. */
+/** `leftOut` is the reason why the estimate excludes the quote; undefined when it is included, null without an estimate. */
 function evidenceQuote(
   quote: ScopeQuote,
   laneRef: string,

@@ -1,11 +1,11 @@
 import { invalid, type Problem } from '#contract/errors.ts'
 
-/** Where a page ended, as next_cursor carries it: opaque to callers, and read back only by the endpoint that wrote it. */
+/** The position after a page, as `next_cursor`. Its content is opaque to callers. */
 export function cursorText(position: readonly (string | number | null)[]): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
-/** The position in a cursor, or null when it is none of ours. Its members are still to be looked at. */
+/** The position in a cursor; null when the text is not a cursor. The caller validates its members. */
 export function cursorPosition(text: string): readonly unknown[] | null {
   try {
     const position: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
@@ -15,7 +15,7 @@ export function cursorPosition(text: string): readonly unknown[] | null {
   }
 }
 
-/** The refusal of a cursor that nobody handed out, or that belongs to another order of the list. */
+/** The Problem for a cursor that is invalid or belongs to another order of the list. */
 export function wrongCursor(): Problem {
   return invalid([
     {

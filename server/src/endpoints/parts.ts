@@ -10,17 +10,17 @@ import type { Log } from '../runtime/index.ts'
 import type { RateLimit, SecretKeys, SignInAttempts, SignUps, Tokens } from '../security/index.ts'
 import type { Metrics, Traces } from '../watching/index.ts'
 
-/** What the program is made of. Handed to every endpoint, so that nothing is reached for. */
+/** The parts of the service, passed to every endpoint. */
 export interface Parts {
   readonly config: Config
   readonly database: Database
-  /** For long reads that may be some seconds old; the database itself where there is no replica. */
+  /** For long reads that may be some seconds old: the replica, or the database when there is none. */
   readonly staleReads: StaleReads
-  /** Null where there is none. */
+  /** Null when none is configured. */
   readonly replica: Replica | null
   readonly tokens: Tokens
   readonly secretKeys: SecretKeys
-  /** The names of the migrations that this version was written for. */
+  /** The names of this version's migrations. */
   readonly migrations: readonly string[]
   readonly signInAttempts: SignInAttempts
   readonly signUps: SignUps
@@ -28,14 +28,14 @@ export interface Parts {
   readonly backtests: BacktestRunner
   readonly books: Books<BrokerageBook>
   readonly memory: TenantMemory
-  /** The interface's limit, over all integration endpoints and instances. */
+  /** The rate limit of a tenant, over all integration endpoints and instances. */
   readonly tenantLimit: TenantLimit
   readonly signatureCheckLimit: RateLimit
   readonly calls: CallLog
   readonly refusals: Refusals
   /** Epoch milliseconds. */
   readonly clock: () => number
-  /** Milliseconds that never jump. */
+  /** A monotonic clock, in milliseconds. */
   readonly monotonic: () => number
   readonly log: Log
   readonly metrics: Metrics

@@ -15,7 +15,7 @@ import { cursorPosition, cursorText, wrongCursor } from './page-cursor.ts'
 type PerformanceAnswer = AnswerOf<typeof getPerformance>
 type Selection = Pick<QueryOf<typeof listMarginGaps>, 'from' | 'to' | 'equipment' | 'customer' | 'quoted_by'>
 
-/** The lanes that are asked about, and the period as it was read. */
+/** The selected lanes, and the period. */
 function readSelection(query: Selection): {
   filter: LaneFilter
   period: { from: string | null; to: string | null }
@@ -65,7 +65,7 @@ function figures(sums: PerformanceSums): PerformanceAnswer['totals'] {
 
 type Named = Pick<PerformanceAnswer['rows'][number], 'key' | 'label' | 'lane'>
 
-/** What each row is called: the lane by its places as written last, the rep by name, the month in words. */
+/** The label of each row: the latest spelling of the lane's places, the name of the rep, or the month in words. */
 async function namesOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -122,7 +122,7 @@ function monthInWords(firstDay: string): string {
   return monthForm.format(new Date(firstDay))
 }
 
-/** What a cursor belongs to: the same rows in the same order. */
+/** The selection and order that a cursor belongs to. */
 function orderOf(query: QueryOf<typeof getPerformance>) {
   const rank: performance.PerformanceRank = query.sort ?? (query.by === 'month' ? 'month' : 'quotes')
   return { rank, direction: query.order ?? 'desc', name: `${query.by}.${rank}.${query.order ?? 'desc'}` }

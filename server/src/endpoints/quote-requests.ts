@@ -21,8 +21,8 @@ import { laneAnswer, laneAnswers, readEquipment, readLanePlaces } from '../lanes
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 
 /**
- * Values to write back, with an outcome and its time that go together: a change keeps only what it changed, so the
- * time of an outcome that it restores may have been wiped since.
+ * The values to restore. An outcome and its time are restored together: a change records only what it changed, so the
+ * time may have been cleared by a later change.
  */
 function decidedInTime(
   lane: LaneRow,
@@ -36,17 +36,17 @@ function decidedInTime(
     : { ...values, decided_at: outcome === 'pending' ? null : at }
 }
 
-/** Dollars that a contract has checked, as cents; absent is null. */
+/** Validated dollars as cents; null when absent. */
 function cents(amount: number | undefined): number | null {
   return amount === undefined ? null : centsFromDollars(amount)
 }
 
-/** The 404 of a lane: the same for another tenant's and for none, whatever the text. */
+/** The 404 for a lane. It is the same for a lane of another tenant and for a lane that does not exist. */
 export function noLane(ref: string) {
   return problem('lane-not-found', `No lane was found for lane_ref "${ref}".`)
 }
 
-/** A lane_ref from an address: any text without control characters may be asked for, and is then not found. */
+/** A lane_ref from a URL. Any text without control characters is looked up. */
 function askedRef(ref: string): string {
   if ([...ref].length > 200 || !isDisplayText(ref)) {
     throw invalid([
@@ -85,9 +85,7 @@ function newLane(
   }
 }
 
-/**
- * A digest of what a body asks for: the order of its members, and members that change nothing of the quote, do not count.
- */
+/** A digest of a request's content. The order of members, and members that do not affect the quote, are ignored. */
 function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof createQuoteRequest>): Buffer {
   const quoted = asked.map((lane) => [
     lane.origin,
@@ -104,7 +102,7 @@ function bodyDigest({ customer_name, reference, lanes: asked }: BodyOf<typeof cr
     .digest()
 }
 
-/** A quote request as the API shows it. */
+/** A quote request in the form of the API. */
 async function quoteRequestAnswer(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -137,7 +135,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
       const made =
         key === undefined ? null : await lanes.findQuoteRequestByKey(transaction, caller.tenant, key)
       if (made !== null) {
-        // A request from before digests were kept has none.
+        // Requests stored before digests were introduced have none.
         if (made.request.request_digest?.equals(digest) === false) {
           throw problem(
             'request-key-reused',
@@ -256,7 +254,8 @@ export const quoteEndpoints: ServedEndpoint[] = [
     const { caller, params, body } = call
     return database.inTenant(caller.tenant, async (transaction) => {
       const lane = await lockedLane(transaction, caller.tenant, params.lane_ref)
-      // By the clock of the database, as signed updates: what arrived before is older than the rollback.
+      // The time is that of the database's clock, as for signed updates: updates that arrived before are older than the
+      // rollback.
       const at = await changes.databaseNow(transaction)
       const change = await changes.findChange(transaction, caller.tenant, lane.lane_id, body.change_id)
       if (change === null)

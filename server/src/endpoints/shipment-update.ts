@@ -28,25 +28,25 @@ import { noLane } from './quote-requests.ts'
 
 type Body = BodyOf<typeof shipmentUpdate>
 
-/** How a value is read, by its unit. The body was held against the contract, so that each value has its type. */
+/** Converts a value by its unit. The contract has validated its type. */
 const readUnit = {
   cents: (value: unknown) => centsFromDollars(value as number),
   text: (value: unknown) => value as string,
   time: (value: unknown) => readTime(value as string),
 } as const satisfies Record<BookingUnit, (value: unknown) => string | number | null>
 
-/** The type of a sent value, by its unit. */
+/** The wire type of a value, by its unit. */
 interface SentUnits {
   readonly cents: number
   readonly text: string
   readonly time: string
 }
-/** A field that the contract does not take, or takes in another unit, is an error here. */
+/** Compile-time check: the contract has every field, with the same unit. */
 type SentFields = {
   readonly [F in SentBookingField as BookingName<'sent', F>]?: SentUnits[BookingUnitOf<F>]
 }
 
-/** The fields an update carries, in the units of a lane: cents, epoch milliseconds. An absent field stays absent. */
+/** The fields of an update in the units of a lane: cents, epoch milliseconds. Absent fields stay absent. */
 function carriedFields(body: Pick<Body, keyof SentFields>): ShipmentUpdate['fields'] {
   const sent: SentFields = body
   const carried = sentBookingFields.flatMap((field) => {
@@ -58,7 +58,7 @@ function carriedFields(body: Pick<Body, keyof SentFields>): ShipmentUpdate['fiel
 
 const notWithCancelled = clearedBookingFields.map((field) => bookingTable[field].sent)
 
-/** An update either books or cancels: a body that says both is refused, so that neither is guessed. */
+/** Rejects an update that both books and cancels. */
 function checkCancellation(body: Body): void {
   const errors: FieldError[] =
     body.cancelled === true
@@ -103,8 +103,8 @@ function heldValues(lane: BookedLaneRow, next: BookedLane, truckCostApplied: boo
 }
 
 /**
- * The same request again gets its stored answer; else the lane is found by its ref, merged, saved with its change, and the
- * update is kept on record, all of it in one commit. No queue and no retraining: the next read uses the new facts.
+ * A repeated request gets its stored answer. Otherwise the lane is found by its ref, the update is merged, and the lane,
+ * its change and the update are saved in one commit. The next read uses the new facts.
  */
 export const shipmentUpdateEndpoint = serve(shipmentUpdate, async ({ caller, body, signed }, parts) => {
   const { database, config } = parts

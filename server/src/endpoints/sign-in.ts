@@ -29,7 +29,7 @@ import { hashPassword, isGuessable, isPassword, type SignInAttempt } from '../se
 import { Reply, type ServedEndpoint, serve } from './endpoint-call.ts'
 import type { Parts } from './parts.ts'
 
-/** A person as the API shows them. */
+/** A person in the form of the API. */
 export function userAnswer(user: people.UserRow): Static<typeof User> {
   return {
     id: user.user_id,
@@ -56,7 +56,7 @@ function tenantAnswer(tenant: people.TenantRow): Static<typeof Tenant> {
   }
 }
 
-/** Starts a session: its row is what keeps the token alive, and ends with it. */
+/** Starts a session. The token is valid as long as the session's row. */
 async function startSession(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -91,7 +91,7 @@ async function startSession(
   )
 }
 
-/** The session as the browser keeps it: out of reach of scripts, of plain HTTP and of other sites. */
+/** The session cookie: not readable by scripts, not sent over plain HTTP or by other sites. */
 function sessionCookieOf(token: string, expires: Date): string {
   return `${sessionCookie}=${token}; Path=/; HttpOnly; Secure; SameSite=Strict; Expires=${expires.toUTCString()}`
 }
@@ -116,8 +116,8 @@ function tooManyAttempts(what: string, waitMs: number): Problem {
 }
 
 /**
- * Looks at one attempt at a password or an invitation, unless too many before it failed. `isSignIn`: an account is the
- * address that somebody signs in with, and its brokerage is told of attempts that were not looked at.
+ * Checks one attempt at a password or an invitation, unless too many attempts failed before. With `isSignIn`, the
+ * account is the e-mail address of the sign-in, and its brokerage is informed of blocked attempts.
  */
 async function attempt<T>(
   parts: Parts,
@@ -138,21 +138,21 @@ async function attempt<T>(
   }
 }
 
-/** Somebody of a brokerage that there is not: the numbers of brokerages begin far above it. */
+/** A tenant id that does not exist: real ids are far above it. */
 const nobody = { tenant: tenantId(1), userId: 1 }
 
-/** The digest under which an invitation is kept: the plaintext is shown once and stored nowhere. */
+/** The stored digest of an invitation. The plaintext is shown once and never stored. */
 function invitationHash(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()
 }
 
-/** An invitation: which tenant and person, and a secret that only this text holds. */
+/** An invitation: tenant, person, and a secret. */
 export function newInvitation(tenant: TenantId, userId: number): { text: string; hash: Buffer } {
   const secret = randomBytes(24).toString('base64url')
   return { text: `lwinv_${tenant}_${userId}_${secret}`, hash: invitationHash(secret) }
 }
 
-/** What an invitation says. Nothing of that tenant is told or changed before its secret has been found to fit. */
+/** Parses an invitation. The tenant's data is neither read out nor changed before the secret is verified. */
 function readInvitation(text: string): { tenant: TenantId; userId: number; hash: Buffer } | null {
   const match = /^lwinv_([1-9]\d{0,9})_([1-9]\d{0,9})_([A-Za-z0-9_-]{32})$/.exec(text)
   if (match?.[3] === undefined) return null
@@ -200,8 +200,7 @@ export const signInEndpoints: ServedEndpoint[] = [
     const account = people.foldedEmail(body.email)
     return attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       const known = await people.signInOf(parts.database, body.email)
-      // The same work for an address nobody has, in the database and for the hash: an answer's time tells nobody who is a
-      // customer.
+      // An unknown address costs the same database and hash work, so that the response time does not reveal accounts.
       const asked = known ?? nobody
       const user = await parts.database.inTenant(asked.tenant, (transaction) =>
         people.findUser(transaction, asked.tenant, asked.userId),
@@ -215,7 +214,8 @@ export const signInEndpoints: ServedEndpoint[] = [
       begun.succeeded()
       return parts.database.inTenant(known.tenant, async (transaction) => {
         const tenant = await people.findTenant(transaction, known.tenant)
-        // Checking took a while: a password changed meanwhile has ended every session, and must not get a new one.
+        // The check took a while. If the password changed meanwhile, all sessions were ended, and this one must not
+        // begin.
         const held = await people.lockUser(transaction, known.tenant, known.userId)
         if (tenant?.status !== 'active' || held?.password_hash !== user.password_hash) {
           parts.refusals.signInFailed(known.tenant, known.userId, call)
@@ -247,7 +247,7 @@ export const signInEndpoints: ServedEndpoint[] = [
         refuseGuessable(body.password, [user.name, user.email], '/password')
         return user
       }
-      // What is refused costs no hash, and no hash is computed while the row is held.
+      // A rejected request computes no hash, and no row is locked while a hash is computed.
       invited(
         await parts.database.inTenant(tenant, (transaction) =>
           people.findUser(transaction, tenant, invitation.userId),
@@ -297,7 +297,7 @@ export const signInEndpoints: ServedEndpoint[] = [
 
   serve(sessionToken, async ({ caller, now }, { tokens }) => {
     const issuedAt = Math.floor(now / 1000)
-    // A token that was asked for with such a token ends with it: nobody who got hold of one makes it last.
+    // A token obtained with such a token expires with it, so that a leaked token cannot be renewed.
     const expiresAt = Math.min(issuedAt + sessionTokenLifetimeSeconds, caller.tokenExpiresAtSeconds)
     const token = tokens.sign('dashboard', {
       tenant_id: caller.tenant,
@@ -364,7 +364,7 @@ export const signInEndpoints: ServedEndpoint[] = [
 
   serve(updateTenant, async (call, parts) => {
     const { caller, body } = call
-    // 0 takes a floor away: a floor of nothing is no floor.
+    // 0 removes a floor.
     const floor = (amount: number | undefined, read: (amount: number) => number | null) =>
       amount === undefined ? undefined : amount === 0 ? null : read(amount)
     const values = {

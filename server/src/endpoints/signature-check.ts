@@ -7,7 +7,7 @@ import { unsealWithAny } from '../security/index.ts'
 import { explainSignature, type KnownSecret } from '../signing/index.ts'
 import { serve } from './endpoint-call.ts'
 
-/** Since when a secret is not accepted any more; null while it is. */
+/** When a secret was revoked or expired; null while it is live. */
 function endOf(secret: SigningSecretRow, now: number): KnownSecret['ended'] {
   if (secret.revoked_at !== null) return { how: 'revoked', at: secret.revoked_at.getTime() }
   const expiresAt = secret.expires_at?.getTime()

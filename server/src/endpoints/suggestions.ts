@@ -12,7 +12,7 @@ function knownPlaceNamed(text: string): string | null {
   return located === null ? null : placeName(located, located)
 }
 
-/** What is offered while somebody types a quote. */
+/** Suggestions while a person types a quote. */
 export const suggestionEndpoints: ServedEndpoint[] = [
   serve(suggestPlaces, async ({ caller, query }, { database }) => {
     const uses = await database.inTenant(caller.tenant, (transaction) =>

@@ -9,7 +9,7 @@ import type { TenantId } from '../database/session/index.ts'
 import { type ServedEndpoint, serve } from './endpoint-call.ts'
 import { newInvitation, userAnswer } from './sign-in.ts'
 
-/** A person who is here, and the owners, all held: two changes of the same people take turns. */
+/** Locks an active person and all owners, so that concurrent changes of the same people run one after another. */
 async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId: number) {
   const owners = await people.lockOwners(transaction, tenant)
   const user = await people.lockUser(transaction, tenant, userId)
@@ -19,7 +19,7 @@ async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId
   return { user, owners }
 }
 
-/** Owners are made, changed and removed by owners: an admin cannot rise above their own role. */
+/** Only owners create, change and remove owners, so that admins cannot raise their own role. */
 function refuseAboveOwnRole(caller: PersonCaller, concerns: { role: people.UserRow['role'] } | null): void {
   if (concerns?.role === 'owner' && caller.role !== 'owner') {
     throw problem('role-required', 'Only an owner can make, change or remove an owner.')
@@ -91,7 +91,7 @@ export const userEndpoints: ServedEndpoint[] = [
         refuseLastOwner(user, owners)
       }
       const updated = await people.updateUser(transaction, caller.tenant, user.user_id, body)
-      // A new role starts with a new session, so that no old one is kept alive across it.
+      // A new role ends the person's sessions, so that none keeps the old role.
       if (updated.role !== user.role && user.user_id !== caller.userId) {
         await people.endSessions(transaction, caller.tenant, user.user_id, new Date(now))
       }

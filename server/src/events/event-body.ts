@@ -13,7 +13,7 @@ import { shownLane } from '../lanes/index.ts'
 
 type BookedName = (typeof bookedFields)[number]
 
-/** The fields of a booking that events name, each with its column. One that the contract does not name is an error here. */
+/** The booking fields of events, each with its column. A field without an entry is a type error. */
 const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] = bookingFields
   .filter((field) => bookingTable[field].inEvents)
   .map((field) => [bookingTable[field].column, bookingTable[field].shown])
@@ -32,7 +32,7 @@ function changeOf(about: EventFacts) {
 }
 
 /**
- * What is sent of an event. It follows from what was written down when it happened, so it is the same each time.
+ * The body of an event. It is computed from the stored event, so every attempt sends the same body.
  *
  * @example eventBody(event, 1).type // 'lane.booked'
  */
@@ -56,7 +56,7 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
       return { type, timestamp, data: changeOf(about) }
     case 'lane.outcome_changed': {
       const data = changeOf(about)
-      // The trail keeps what differs: what it does not name is what the lane still holds.
+      // The change trail stores only the fields that changed. The others have the lane's current values.
       const before = { outcome: data.lane.outcome, outcome_reason: data.lane.outcome_reason, ...about.before }
       return {
         type,

@@ -29,38 +29,39 @@ import { eventBody } from './event-body.ts'
 import { type Posted, postEvent } from './post-event.ts'
 
 const lookEveryMs = 1_000
-/** Longer than an attempt can take, with the wait to write down what came of it. */
+/** Longer than an attempt and the write of its result can take. */
 const leaseSeconds = deliverySecondsMax + 20
-/** Rounds of deliveries to one address before the others have their turn. */
+/** Rounds of deliveries to one address before other addresses get the slot. */
 const roundsMax = 20
-/** After a stop: how long what is under way may take before it is cut off, to be tried again by whoever comes next. */
-const stopPatienceMs = 5_000
+/** On shutdown: how long running attempts may take before they are aborted. Aborted attempts are retried after the restart. */
+const drainMs = 5_000
 const pruneEveryMs = 600_000
 const dayMs = 86_400_000
-/** A receiver may ask for patience, but not for longer than the schedule would have it in the end. */
+/** The longest Retry-After of a receiver that is honored. */
 const retryAfterSecondsMax = 3_600
 
-/** Attempts since the start, by what became of them. */
+/** Attempts since the start, by result. */
 export interface EventCounts {
   readonly delivered: number
-  /** To be tried again. */
+  /** Failed, and will be retried. */
   readonly failed: number
-  /** Given up. */
+  /** Given up: no more retries. */
   readonly dead: number
-  /** Addresses that were switched off. */
+  /** Endpoints that were disabled. */
   readonly disabled: number
 }
 
 export interface EventSender {
   counts(): EventCounts
   queue(): Promise<EventQueue>
-  /** Lets what is on its way arrive for a few seconds, and begins nothing more. */
+  /** Starts no more attempts, and gives running ones a few seconds to finish. */
   drain(): Promise<void>
 }
 
 /**
- * What becomes of an event after an attempt: 2xx is delivered, 410 never again, anything else tried again until the
- * schedule ends. `random` is from 0 up to 1.
+ * The state of a delivery after an attempt: delivered for 2xx, dead for 410, otherwise due again until the schedule ends.
+ *
+ * @param random from 0 up to 1: spreads retries over 20% of the delay
  */
 export function settlementOf(
   attempt: number,
@@ -75,37 +76,132 @@ export function settlementOf(
   return { state: 'due', retrySeconds: Math.max(asked, delay * (0.9 + random * 0.2)) }
 }
 
-/**
- * Sends what the outbox holds, of all brokerages. Several instances share the work: each takes deliveries for a while, and
- * what a crash leaves unsettled comes due again. Every address has a queue of its own, so that one that stalls holds up
- * nobody else; one that has just failed is tried with one delivery at a time.
- */
-export function eventSender(
-  {
-    config,
-    database,
-    secretKeys,
-    clock,
-    log,
-  }: { config: Config; database: Database; secretKeys: SecretKeys; clock: () => number; log: Log },
-  { post = postEvent, everyMs = lookEveryMs }: { post?: typeof postEvent; everyMs?: number } = {},
-): EventSender | null {
-  if (config.events === null) return null
-  const allowed = allowedPrivate(config.events.allowPrivate)
-  const counts = { delivered: 0, failed: 0, dead: 0, disabled: 0 }
-  const sending = new Map<string, { readonly failing: boolean; readonly work: Promise<void> }>()
-  /** Addresses whose last attempt failed, as far as this instance knows. */
-  const failing = new Set<string>()
-  const cutOff = new AbortController()
-  let stopping = false
-  let isDown = false
-  let prunedAt = Number.NEGATIVE_INFINITY
+interface SenderParts {
+  readonly config: Config
+  readonly database: Database
+  readonly secretKeys: SecretKeys
+  readonly clock: () => number
+  readonly log: Log
+}
 
-  async function send(
-    to: DueEndpoint,
-    { url, secrets }: ClaimedDeliveries,
-    event: ClaimedEvent,
-  ): Promise<void> {
+interface SenderOptions {
+  readonly post?: typeof postEvent
+  readonly everyMs?: number
+}
+
+/** Makes the sender of events; null when events are off. */
+export function eventSender(parts: SenderParts, options: SenderOptions = {}): EventSender | null {
+  const { events } = parts.config
+  return events === null ? null : new OutboxSender(parts, allowedPrivate(events.allowPrivate), options)
+}
+
+/**
+ * Sends the events of the outbox, of all brokerages. Several instances share the work: each leases deliveries for a while,
+ * and deliveries that a crash left unsettled become due again. Each address has its own queue, so that a slow receiver
+ * delays no other. An address whose last attempt failed gets one delivery at a time.
+ */
+class OutboxSender implements EventSender {
+  readonly #parts: SenderParts
+  readonly #allowed: ReturnType<typeof allowedPrivate>
+  readonly #post: typeof postEvent
+  readonly #everyMs: number
+  readonly #counts = { delivered: 0, failed: 0, dead: 0, disabled: 0 }
+  readonly #sending = new Map<string, { readonly failing: boolean; readonly work: Promise<void> }>()
+  /** Addresses whose last attempt failed, as far as this instance knows. */
+  readonly #failing = new Set<string>()
+  readonly #cutOff = new AbortController()
+  #isStopping = false
+  #isDatabaseDown = false
+  #prunedAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #looking = Promise.resolve()
+
+  constructor(
+    parts: SenderParts,
+    allowed: ReturnType<typeof allowedPrivate>,
+    { post = postEvent, everyMs = lookEveryMs }: SenderOptions,
+  ) {
+    this.#parts = parts
+    this.#allowed = allowed
+    this.#post = post
+    this.#everyMs = everyMs
+    this.#schedule()
+  }
+
+  readonly counts = (): EventCounts => ({ ...this.#counts })
+
+  readonly queue = (): Promise<EventQueue> =>
+    runInBackground(() =>
+      this.#parts.database.outsideTenants((transaction) => eventQueue(transaction, this.#keptSince())),
+    )
+
+  async drain(): Promise<void> {
+    this.#isStopping = true
+    clearTimeout(this.#timer)
+    const deadline = setTimeout(() => this.#cutOff.abort(), drainMs)
+    await this.#looking
+    await Promise.all([...this.#sending.values()].map(({ work }) => work))
+    clearTimeout(deadline)
+  }
+
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.#looking = this.#look().finally(() => {
+        if (!this.#isStopping) this.#schedule()
+      })
+    }, this.#everyMs)
+    this.#timer.unref()
+  }
+
+  async #look(): Promise<void> {
+    const { database, log } = this.#parts
+    try {
+      const due = await runInBackground(() =>
+        database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
+      )
+      for (const to of due) this.#begin(to)
+      if (performance.now() - this.#prunedAt > pruneEveryMs) {
+        this.#prunedAt = performance.now()
+        await this.#prune()
+      }
+      this.#isDatabaseDown = false
+    } catch (error) {
+      // Logged once per outage, because every look fails during one.
+      if (!this.#isDatabaseDown) log.warn({ err: error }, 'could not read the queue of events')
+      this.#isDatabaseDown = true
+    }
+  }
+
+  #begin(to: DueEndpoint): void {
+    const key = keyOf(to)
+    const isFailing = this.#failing.has(key)
+    const failingNow = [...this.#sending.values()].filter((one) => one.failing).length
+    if (this.#isStopping || this.#sending.has(key) || this.#sending.size >= endpointsAtOnceMax) return
+    if (isFailing && failingNow >= failingEndpointsAtOnceMax) return
+    const work = this.#sendTo(to)
+      .catch((error: unknown) =>
+        this.#parts.log.warn({ err: error, tenant_id: to.tenant }, 'events were not sent'),
+      )
+      .finally(() => this.#sending.delete(key))
+    this.#sending.set(key, { failing: isFailing, work })
+  }
+
+  /** Sends to one address until nothing is due there, an attempt fails, or other addresses need the slot. */
+  async #sendTo(to: DueEndpoint): Promise<void> {
+    const key = keyOf(to)
+    const isCrowded = () => this.#sending.size >= endpointsAtOnceMax
+    for (let round = 0; !this.#isStopping && (round < roundsMax || !isCrowded()); round++) {
+      const most = this.#failing.has(key) ? 1 : deliveriesPerEndpointMax
+      const claimed = await runInBackground(() =>
+        claimDeliveries(this.#parts.database, to.tenant, to.endpointId, { most, leaseSeconds }),
+      )
+      if (claimed === null || claimed.events.length === 0) return
+      await Promise.all(claimed.events.map((event) => this.#send(to, claimed, event)))
+    }
+  }
+
+  async #send(to: DueEndpoint, { url, secrets }: ClaimedDeliveries, event: ClaimedEvent): Promise<void> {
+    const { database, secretKeys } = this.#parts
     const opened = secrets.flatMap(
       ({ secretId, sealed }) =>
         unsealWithAny(secretKeys, eventSecretPlace(to.tenant, secretId), sealed) ?? [],
@@ -113,24 +209,32 @@ export function eventSender(
     const began = performance.now()
     const posted: Posted =
       opened.length === 0
-        ? { status: null, text: null, failure: 'No secret of it can be opened.', retryAfterSeconds: null }
-        : await post(url, signed(event, to.endpointId, opened), { allowed, stop: cutOff.signal })
+        ? {
+            status: null,
+            text: null,
+            failure: 'None of its secrets can be decrypted.',
+            retryAfterSeconds: null,
+          }
+        : await this.#post(url, this.#signed(event, to.endpointId, opened), {
+            allowed: this.#allowed,
+            stop: this.#cutOff.signal,
+          })
     const ms = performance.now() - began
     const settlement = settlementOf(event.attempt, posted, Math.random())
     const { status, text, failure } = posted
-    if (settlement.state === 'dead') await giveUp(to, event, status === 410)
+    if (settlement.state === 'dead') await this.#disable(to, event, status === 410)
     await runInBackground(() =>
       settleDelivery(database, to.tenant, to.endpointId, event, { ...settlement, status, text, failure, ms }),
     )
-    counts[settlement.state === 'due' ? 'failed' : settlement.state]++
+    this.#counts[settlement.state === 'due' ? 'failed' : settlement.state]++
     const key = keyOf(to)
-    if (settlement.state === 'delivered') failing.delete(key)
-    else failing.add(key)
+    if (settlement.state === 'delivered') this.#failing.delete(key)
+    else this.#failing.add(key)
   }
 
-  function signed(event: ClaimedEvent, endpointId: number, secrets: readonly string[]) {
+  #signed(event: ClaimedEvent, endpointId: number, secrets: readonly string[]) {
     const body = JSON.stringify(eventBody(event, endpointId))
-    const message = { id: event.id, timestampSeconds: Math.floor(clock() / 1000), body }
+    const message = { id: event.id, timestampSeconds: Math.floor(this.#parts.clock() / 1000), body }
     return {
       body,
       headers: {
@@ -143,24 +247,18 @@ export function eventSender(
     }
   }
 
-  /** Switches an address off that wants no more, or has taken nothing since an event that was given up. */
-  async function giveUp(
-    { tenant, endpointId }: DueEndpoint,
-    event: ClaimedEvent,
-    isGone: boolean,
-  ): Promise<void> {
-    const reason = isGone ? ('gone' as const) : ('failing' as const)
+  /** Disables an endpoint that answered 410, or that has accepted nothing since an event that was given up. */
+  async #disable({ tenant, endpointId }: DueEndpoint, event: ClaimedEvent, isGone: boolean): Promise<void> {
+    const { database, clock, log } = this.#parts
+    const why = isGone
+      ? { reason: 'gone' as const }
+      : { reason: 'failing' as const, eventNumber: event.number }
+    const { reason } = why
     await runInBackground(() =>
       database.inTenant(tenant, async (transaction) => {
-        const why = isGone
-          ? { reason: 'gone' as const }
-          : { reason: 'failing' as const, eventNumber: event.number }
         if (!(await disableEventEndpoint(transaction, tenant, endpointId, why))) return
-        counts.disabled++
-        log.warn(
-          { tenant_id: tenant, endpoint_id: endpointId, reason },
-          'events are sent to an address no more',
-        )
+        this.#counts.disabled++
+        log.warn({ tenant_id: tenant, endpoint_id: endpointId, reason }, 'an event endpoint was disabled')
         await recordEvent(
           transaction,
           { caller: { tenant, userId: null }, now: clock(), network: null, requestId: null },
@@ -171,94 +269,26 @@ export function eventSender(
     )
   }
 
-  /** Sends to one address until nothing more is due there, it fails, or others are to have their turn. */
-  async function sendTo(to: DueEndpoint): Promise<void> {
-    const key = keyOf(to)
-    const isCrowded = () => sending.size >= endpointsAtOnceMax
-    for (let round = 0; !stopping && (round < roundsMax || !isCrowded()); round++) {
-      const most = failing.has(key) ? 1 : deliveriesPerEndpointMax
-      const claimed = await runInBackground(() =>
-        claimDeliveries(database, to.tenant, to.endpointId, { most, leaseSeconds }),
-      )
-      if (claimed === null || claimed.events.length === 0) return
-      await Promise.all(claimed.events.map((event) => send(to, claimed, event)))
-    }
+  #keptSince(): Date {
+    return new Date(this.#parts.clock() - eventsKeptDaysMax * dayMs)
   }
 
-  function begin(to: DueEndpoint): void {
-    const key = keyOf(to)
-    const isFailing = failing.has(key)
-    const already = [...sending.values()].filter((one) => one.failing).length
-    if (stopping || sending.has(key) || sending.size >= endpointsAtOnceMax) return
-    if (isFailing && already >= failingEndpointsAtOnceMax) return
-    const work = sendTo(to)
-      .catch((error: unknown) => log.warn({ err: error, tenant_id: to.tenant }, 'events were not sent'))
-      .finally(() => sending.delete(key))
-    sending.set(key, { failing: isFailing, work })
-  }
-
-  const keptSince = () => new Date(clock() - eventsKeptDaysMax * dayMs)
-  const queue = () =>
-    runInBackground(() => database.outsideTenants((transaction) => eventQueue(transaction, keptSince())))
-
-  /** Takes away what is older than is kept. */
-  async function prune(): Promise<void> {
-    const { tenantsWithOld } = await queue()
+  /** Deletes events older than the retention period. */
+  async #prune(): Promise<void> {
+    const { database } = this.#parts
+    const { tenantsWithOld } = await this.queue()
     for (const tenant of tenantsWithOld) {
       let isMore = true
-      while (isMore && !stopping) {
+      while (isMore && !this.#isStopping) {
         isMore = await runInBackground(() =>
-          database.inTenant(tenant, (transaction) => pruneEvents(transaction, tenant, keptSince())),
+          database.inTenant(tenant, (transaction) => pruneEvents(transaction, tenant, this.#keptSince())),
         )
       }
     }
   }
-
-  async function look(): Promise<void> {
-    try {
-      const due = await runInBackground(() =>
-        database.outsideTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
-      )
-      for (const to of due) begin(to)
-      if (performance.now() - prunedAt > pruneEveryMs) {
-        prunedAt = performance.now()
-        await prune()
-      }
-      isDown = false
-    } catch (error) {
-      // Said once: until the database is back, every look fails.
-      if (!isDown) log.warn({ err: error }, 'the queue of events could not be looked at')
-      isDown = true
-    }
-  }
-
-  let timer: NodeJS.Timeout
-  let looking = Promise.resolve()
-  const schedule = (ms: number) => {
-    timer = setTimeout(() => {
-      looking = look().finally(() => {
-        if (!stopping) schedule(everyMs)
-      })
-    }, ms)
-    timer.unref()
-  }
-  schedule(everyMs)
-
-  return {
-    counts: () => ({ ...counts }),
-    queue,
-    async drain() {
-      stopping = true
-      clearTimeout(timer)
-      const patience = setTimeout(() => cutOff.abort(), stopPatienceMs)
-      await looking
-      await Promise.all([...sending.values()].map(({ work }) => work))
-      clearTimeout(patience)
-    },
-  }
 }
 
-/** More addresses than this that wait at once are not looked at in one look. */
+/** The maximum number of due addresses read in one look. */
 const endpointsLookedAtMax = 10_000
 
 const keyOf = ({ tenant, endpointId }: DueEndpoint) => `${tenant}/${endpointId}`

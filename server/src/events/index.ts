@@ -1,4 +1,5 @@
 /**
- * Events: webhooks that are sent after their change was committed, in order per lane, until they arrive.
+ * Events: webhooks that are sent after their change is committed, in order per lane, and retried until they are
+ * delivered.
  */
 export { type EventCounts, eventSender } from './event-sender.ts'

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { deliveryAnswerBytesMax, deliveryAnswerKeptMax, deliverySecondsMax } from '#contract/limits.ts'
 import { type AllowedPrivate, mayReach, type OutboundTarget, outboundTarget } from '../security/index.ts'
 
-/** What came of a request: an answer, or why there is none in words for people. */
+/** The result of an attempt: an answer, or the reason why there is none, for people to read. */
 export interface Posted {
   readonly status: number | null
   /** The first characters of the answer. */
@@ -14,12 +14,13 @@ export interface Posted {
   readonly retryAfterSeconds: number | null
 }
 
-/** The addresses of a name. */
+/** Resolves a host name to addresses. */
 export type LookUp = (target: OutboundTarget) => Promise<readonly string[]>
 
 /**
- * Asks the name servers, not the system: its look-ups share four threads with other work of the process, and a name server
- * that never answers would take them. A name of the operator's own may be one that only the system knows.
+ * Resolves through the name servers instead of the operating system. The system's lookups share four threads with other
+ * work of the process, and an unresponsive name server would block them. Names of private networks are resolved by the
+ * system, which alone may know them.
  */
 export const systemLookUp: LookUp = async ({ host, isAllowedByName }) => {
   if (isIP(host) !== 0) return [host]
@@ -36,9 +37,8 @@ const nothing = { status: null, text: null, retryAfterSeconds: null } as const
 const refusedToReach = (failure: string): Posted => ({ ...nothing, failure })
 
 /**
- * Sends a body to where a brokerage wants it. The name is looked up once, all that it leads to must be on the public
- * internet, and the connection goes to those addresses and no others; whatever is answered, no redirect is followed. Never
- * throws: what goes wrong is what came of it.
+ * Posts a body to a brokerage's URL. The host name is resolved once, all its addresses must be public, and the
+ * connection uses only those addresses. Redirects are not followed. Never throws: failures are part of the result.
  */
 export async function postEvent(
   url: string,
@@ -80,7 +80,7 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-/** One request on a connection of its own, to addresses that were checked. */
+/** Sends one request on its own connection, to addresses that were checked. */
 function exchange(
   { url, host }: OutboundTarget,
   addresses: readonly string[],
@@ -89,7 +89,7 @@ function exchange(
 ): Promise<Posted> {
   const { promise, resolve, reject } = Promise.withResolvers<Posted>()
   const checked = addresses.map((address) => ({ address, family: isIP(address) }))
-  // Whatever asks for the address of the host is told these: nobody looks it up again.
+  // Every lookup returns the checked addresses, so that the name is not resolved again.
   const pinned: LookupFunction = (_host, options, told) => {
     const [first] = checked
     if (options.all === true) told(null, checked)
@@ -113,7 +113,7 @@ function exchange(
   return promise
 }
 
-/** Reads an answer as far as it counts. Its status stands also where the rest of it does not come. */
+/** Reads the beginning of an answer. The status counts even when the rest of the answer does not arrive. */
 async function answerOf(response: IncomingMessage): Promise<Posted> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
@@ -125,7 +125,7 @@ async function answerOf(response: IncomingMessage): Promise<Posted> {
       if (bytes >= deliveryAnswerBytesMax) break
     }
   } catch {
-    // It broke off.
+    // The answer was cut off.
   }
   response.destroy()
   const retryAfter = response.headers['retry-after'] ?? ''
@@ -137,7 +137,7 @@ async function answerOf(response: IncomingMessage): Promise<Posted> {
   }
 }
 
-/** The first characters of an answer, without what a database or a screen cannot take. */
+/** The first characters of an answer, without characters that the database or a terminal cannot store or show. */
 function shownText(bytes: Buffer): string {
   const characters = [...bytes.toString('utf8').replaceAll(/[\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ')]
   return characters.slice(0, deliveryAnswerKeptMax).join('')

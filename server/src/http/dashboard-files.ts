@@ -5,14 +5,14 @@ import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { pagePaths } from '#contract/pages.ts'
 
-/** Where the build puts the dashboard. */
+/** The output folder of the dashboard's build. */
 const builtFolder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url))
 
 const placeOfNonce = '{{STYLE_NONCE}}'
 
 /**
- * Scripts, pictures and calls of the service itself and nothing else; no script within the page, and styles within it
- * only those that carry this page's own nonce.
+ * Allows scripts, images and calls of this origin only. Inline scripts are forbidden, and inline styles need the nonce
+ * of the page.
  */
 function pagePolicy(nonce: string): string {
   return [
@@ -28,13 +28,13 @@ function pagePolicy(nonce: string): string {
   ].join('; ')
 }
 
-/** The dashboard as it was built: the same application at each of its addresses, and the files it is made of. */
+/** The built dashboard: one application at each of its URLs, and its assets. */
 export interface Dashboard {
   routes(app: FastifyInstance): Promise<void>
   sendPage(reply: FastifyReply): FastifyReply
 }
 
-/** Null where it was not built: the service works without it. */
+/** Null when the dashboard is not built; the service works without it. */
 export function builtDashboard(folder = builtFolder): Dashboard | null {
   if (!existsSync(`${folder}index.html`)) return null
   const page = readFileSync(`${folder}index.html`, 'utf8')
@@ -61,7 +61,7 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
         prefix: '/assets/',
         preCompressed: true,
         index: false,
-        // Each file carries the digest of its content in its name.
+        // The name of each file contains a digest of its content.
         immutable: true,
         maxAge: '365d',
       })
@@ -69,7 +69,7 @@ export function builtDashboard(folder = builtFolder): Dashboard | null {
   }
 }
 
-/** True for a browser that asks for a page, and not a program that asks for data. */
+/** True when a browser requests a page; false when a program requests data. */
 export function asksForPage(request: FastifyRequest): boolean {
   return (
     request.method === 'GET' &&

@@ -2,20 +2,20 @@ import { type FieldError, type Problem, problem } from '#contract/errors.ts'
 import { ignoredHeaderLengthMax, ignoredPathsMax, unknownFieldErrorsMax } from '#contract/limits.ts'
 import { type BodyPath, pointerTo, spoken } from '#contract/shape.ts'
 
-/** The names in a request that the endpoint does not know, by where they were sent. */
+/** The names in a request that the endpoint does not know, by place: query or body. */
 export interface Ignored {
   readonly query: string[]
   readonly body: BodyPath[]
 }
 
 const nameLengthMax = 60
-/** An unknown name, short enough to be repeated in an answer. A pair of surrogates may have been cut in two. */
+/** An unknown name, shortened for the answer. The cut may split a surrogate pair, so the result is made well-formed. */
 const shortened = (step: string | number) =>
   typeof step === 'number' ? step : step.slice(0, nameLengthMax).toWellFormed()
 
 /**
- * The response headers that name what was ignored. A member of the body is named by its path, `lanes/0/quotedRate`. When
- * there are many, a star stands for the number of an item, so that one entry covers the whole list, and
+ * The response headers that list the ignored names. A member of the body is listed by its path, `lanes/0/quotedRate`.
+ * When there are many, a star replaces the index of an item, so that one entry covers the whole list, and
  * `Ignored-Fields-More` counts the entries that did not fit.
  *
  * @example ignoredHeaders({ query: [], body: [['lanes', 0, 'quotedRate']] }) // { 'Ignored-Fields': 'lanes/0/quotedRate' }
@@ -43,7 +43,7 @@ export function ignoredHeaders({ query, body }: Ignored): Record<string, string>
   }
 }
 
-/** The refusal of unknown names, for a caller that asked for strict handling: one error for each. */
+/** The Problem for unknown names when the caller requested strict handling, with one error per name. */
 export function unknownFields({ query, body }: Ignored): Problem {
   const errors: FieldError[] = [
     ...query.map((name) => error({ parameter: String(shortened(name)) }, [name])),
@@ -60,7 +60,7 @@ function error(at: Pick<FieldError, 'parameter' | 'pointer'>, path: BodyPath): F
   return { ...at, code: 'unknown', detail: `${name} is not a field of this request.` }
 }
 
-/** True when the header `Prefer` asks to refuse unknown names (RFC 7240). */
+/** True when the header `Prefer` requests strict handling, which rejects unknown names (RFC 7240). */
 export function asksStrictHandling(prefer: string | readonly string[] | undefined): boolean {
   return typeof prefer === 'string' && /(^|,)\s*handling\s*=\s*"?strict"?\s*(,|;|$)/i.test(prefer)
 }

@@ -179,7 +179,7 @@ describe('the key of the installation', () => {
     const wrong = join(folder, 'wrong-key')
     writeFileSync(wrong, `${randomBytes(32).toString('hex')}\n`)
     await expect(start({ LANEWISE_SECRET_KEY_FILE: wrong })).rejects.toThrow(
-      'The secret key is not the one this database was made with',
+      'The secret key is not the one this database was created with',
     )
     await expect(start({ LANEWISE_SECRET_KEY_FILE: join(folder, 'nothing') })).rejects.toThrow(
       'LANEWISE_SECRET_KEY_FILE must name a readable file',
@@ -204,7 +204,7 @@ describe('the key of the installation', () => {
     await stop()
 
     writeFileSync(keyFile, `${firstKey}\n`)
-    await expect(start()).rejects.toThrow('The secret key is not the one this database was made with')
+    await expect(start()).rejects.toThrow('The secret key is not the one this database was created with')
     writeFileSync(keyFile, `${newKey}\n`)
     const after = await start()
     expect((await pushUpdate(after, { ...holder, token }, { lane_ref: 'none' })).status).toBe(404)

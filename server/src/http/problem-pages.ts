@@ -6,7 +6,7 @@ const style =
   'code{background:#eef1f4;padding:.1em .3em;border-radius:4px}td,th{text-align:left;padding:.3rem 1rem .3rem 0;vertical-align:top}' +
   '@media(prefers-color-scheme:dark){body{color:#e6e9ec;background:#14191f}code{background:#26303a}a{color:#8cb8ff}}'
 
-/** Nothing but this very style: the pages have no script, and load nothing. */
+/** Allows this style only. The pages have no script and load nothing. */
 export const problemPagePolicy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 const escaped = (text: string) =>
@@ -16,7 +16,7 @@ function page(title: string, content: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)} - Lanewise</title><style>${style}</style></head><body>${content}</body></html>`
 }
 
-/** The page that an error's `type` leads to, for somebody with a browser: what it means and what to do. */
+/** The page at a Problem's `type` URL: what the problem means and what to do. */
 export function problemPage(code: ProblemCode): string {
   const { title, status, remedy } = problems[code]
   return page(
@@ -25,7 +25,7 @@ export function problemPage(code: ProblemCode): string {
   )
 }
 
-/** All of them, by status. */
+/** The list of all problems, by status. */
 export function problemListPage(): string {
   const rows = (Object.keys(problems) as ProblemCode[])
     .toSorted((one, other) => problems[one].status - problems[other].status)

@@ -5,8 +5,9 @@ import { readParameters, shape } from '#contract/shape.ts'
 const forbiddenNames = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * The parameters of an address in the order they were sent, read as forms are: a plus is a space. Every read passes here,
- * so it is done by hand: URLSearchParams, whose reading this is, takes several times as long, and lets broken codes pass.
+ * The query parameters of a URL in the order sent, decoded like a form: a plus is a space. Every read passes through
+ * this code, so it is written by hand: URLSearchParams gives the same result, takes several times as long, and accepts
+ * invalid percent codes.
  *
  * @throws Problem malformed-request, forbidden-key
  * @example sentParameters('/lane?origin=Dallas%2C+TX&x') // [['origin', 'Dallas, TX'], ['x', '']]
@@ -15,11 +16,11 @@ export function sentParameters(url: string): [string, string][] {
   return sentParts(url).map(readPart)
 }
 
-/** What stands between the signs of an address that part its parameters. */
+/** The undecoded `name=value` parts of a query. */
 function sentParts(url: string): string[] {
   const start = url.indexOf('?')
   if (start === -1) return []
-  // A second question mark is no part of the first name.
+  // A second question mark is not part of the first name.
   const text = url.slice(url[start + 1] === '?' ? start + 2 : start + 1)
   return text.split('&').filter((part) => part !== '')
 }
@@ -45,25 +46,24 @@ function decoded(text: string): string {
 }
 
 /**
- * The parameters of an address as an endpoint's schema types them. Names that it does not know are put into `ignored`.
+ * Reads the query parameters of a URL with the types of an endpoint's schema. Unknown names are added to `ignored`.
  *
  * @throws Problem invalid, and those of sentParameters
  */
 export type ReadQuery = (url: string, ignored: string[]) => Record<string, unknown>
 
-/** Some five megabytes of parts of addresses, each at most so long. */
+/** The number of cached `name=value` parts: about five megabytes at the maximum length of a part. */
 export const keptPartsMax = 20_000
 const keptPartLengthMax = 150
 
 /**
- * Reads the queries of an endpoint. A parameter that was right once is right again, whatever stands beside it: for the
- * schema of a query says something of each by itself. So of the parts that were seen, `keepMax` are not decoded and checked
- * anew.
+ * Makes the reader of an endpoint's queries. It caches up to `keepMax` validated `name=value` parts, so that a repeated
+ * part is not decoded and validated again. This is safe because each parameter is validated independently of the others.
  */
 export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): ReadQuery {
   const check = shape(schema, 'parameter')
   const required = schema.required?.length ?? 0
-  const right = new Map<
+  const validated = new Map<
     string,
     { readonly name: string; readonly value: unknown; readonly isRequired: boolean }
   >()
@@ -72,7 +72,7 @@ export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): Rea
     const values: Record<string, unknown> = {}
     let found = 0
     for (const part of url.slice(url.indexOf('?') + 1).split('&')) {
-      const known = right.get(part)
+      const known = validated.get(part)
       if (known === undefined || values[known.name] !== undefined) return null
       values[known.name] = known.value
       if (known.isRequired) found++
@@ -85,16 +85,16 @@ export function queryReader(schema: TObject = Type.Object({}), keepMax = 0): Rea
       if (part.length > keptPartLengthMax) continue
       const [name] = readPart(part)
       if (!check.names.has(name)) continue
-      if (right.size >= keepMax) right.clear()
-      // A part of a text keeps the whole in memory, and this is a part of an address.
+      if (validated.size >= keepMax) validated.clear()
+      // A substring keeps the whole URL in memory, so the part is copied.
       const own = Buffer.from(part, 'latin1').toString('latin1')
       if (own !== part) continue
-      right.set(own, { name, value: values[name], isRequired: schema.required?.includes(name) ?? false })
+      validated.set(own, { name, value: values[name], isRequired: schema.required?.includes(name) ?? false })
     }
   }
 
   return (url, ignored) => {
-    const again = right.size === 0 ? null : readAgain(url)
+    const again = validated.size === 0 ? null : readAgain(url)
     if (again !== null) return again
     const sent: Record<string, string> = {}
     const parts = sentParts(url)

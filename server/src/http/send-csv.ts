@@ -4,9 +4,9 @@ import { type RequestDeadline, withDeadline } from '../database/session/index.ts
 import type { CsvFile } from '../endpoints/index.ts'
 
 /**
- * Sends a CSV file piece by piece, as fast as the caller reads. The first piece is made before the answer begins, so that
- * a database that cannot answer is refused as ever, within the patience of whoever asked. A failure later on is told to `onCut` and ends the connection
- * without the end of the body: nobody can take a cut file for a whole one.
+ * Streams a CSV file as fast as the caller reads. The first piece is made before the answer begins, within the request's
+ * deadline, so that a failure of the database is answered with an error status. A later failure is reported to `onCut`
+ * and closes the connection before the end of the body, so that the caller sees an incomplete file.
  */
 export async function sendCsv(
   file: CsvFile,
@@ -34,7 +34,7 @@ async function* wholeText(
 ): AsyncGenerator<string, void> {
   try {
     if (first.done !== true) yield first.value
-    // The rest comes as fast as it is read: nobody's patience is for a whole file.
+    // The request's deadline does not apply to the rest, which is made as fast as the caller reads.
     yield* rest
   } catch (error) {
     onCut(error)

@@ -8,7 +8,7 @@ import { version } from '../runtime/index.ts'
 import { readiness } from '../watching/index.ts'
 import { problemListPage, problemPage, problemPagePolicy } from './problem-pages.ts'
 
-/** Their addresses, all read with GET. */
+/** The paths of the operational routes, all GET. */
 export const operationPaths = [
   '/healthz',
   '/readyz',
@@ -18,10 +18,13 @@ export const operationPaths = [
   '/docs',
 ] as const
 
-/** What operators and integrators read: health, readiness, the OpenAPI document, its reference page, each problem. */
+/**
+ * The routes for operators and integrators: health, readiness, the OpenAPI document, its reference page, and the
+ * problems.
+ */
 export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise<void> {
   const document = openApiDocument(version)
-  // Bytes, and once: however many read it slowly, they hold no copy of it each.
+  // Serialized once. Slow readers share these bytes instead of holding a copy each.
   const documentBytes = Buffer.from(JSON.stringify(document))
   return async (app) => {
     app.get('/healthz', async (_request, reply) => reply.send({ status: 'ok' }))
@@ -84,11 +87,11 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
   }
 }
 
-/** The reference page's own scripts and styles and nothing else; its icons are data URLs, its styles are set by script. */
+/** Allows the scripts and styles of the reference page. Its icons are data URLs, and a script sets its styles. */
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A browser gets a page, everybody else JSON. Neither is kept. */
+/** True for a browser, which gets a page; other callers get JSON. Neither is cached. */
 function wantsPage(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!(request.headers.accept ?? '').includes('text/html')) return false
   reply.type('text/html; charset=utf-8').header('Content-Security-Policy', problemPagePolicy)

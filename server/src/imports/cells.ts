@@ -2,13 +2,10 @@ import { isDay, isDisplayText, readTime } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
 
-/** One cell, read: its value, or what is wrong with it in words that follow "must be". */
+/** The result of reading one cell: its value, or what it must be, worded to follow "must be". */
 export type Cell<T> = { readonly value: T } | { readonly wrong: string }
 
-/**
- * The text of a cell without white space around it and without the spreadsheet idiom ="0012", which keeps leading
- * zeros. Null when empty.
- */
+/** The trimmed text of a cell, without the spreadsheet form ="0012" that keeps leading zeros. Null when empty. */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
   const trimmed = raw.trim()
@@ -18,14 +15,14 @@ export function cellText(raw: string | undefined): string | null {
   return trimmed || null
 }
 
-/** A formula would be run by the next spreadsheet that opens the text, and its result is not in the file. */
+/** Rejects a formula: a spreadsheet that opens an export would run it, and its result is not in the file. */
 function isFormula(text: string): boolean {
   return text.startsWith('=')
 }
 
 const formulaWrong = 'a value, not a formula; save the file with the values of its cells'
 
-/** A name or an id of at most 200 characters; line breaks inside it become spaces. */
+/** A name or an id of at most 200 characters. Line breaks become spaces. */
 export function readText(text: string): Cell<string> {
   if (isFormula(text)) return { wrong: formulaWrong }
   const value = text.replace(/\s+/g, ' ')
@@ -36,9 +33,9 @@ export function readText(text: string): Cell<string> {
 const amountWrong = 'an amount of dollars such as 1850.00 or $1,850.00'
 
 /**
- * Whole cents of an amount above zero. A dollar sign, USD and commas every three digits are read; a decimal comma is
- * not, and three decimals are not either, since 1.850 is a thousand and some in half of the world. Zeros after the
- * second decimal are a spreadsheet's.
+ * Reads an amount above zero as whole cents. Accepts a dollar sign, USD and commas every three digits. Rejects a decimal
+ * comma and three decimals, because 1.850 means 1,850 in many countries. Zeros after the second decimal are ignored,
+ * because spreadsheets add them.
  *
  * @example readMoney('$1,850.00') // { value: 185000 }
  * @example readMoney('1.850,00') // { wrong: 'an amount of dollars such as 1850.00 or $1,850.00' }
@@ -55,20 +52,20 @@ export function readMoney(text: string): Cell<number> {
     return { wrong: `${amountWrong}, with at most two decimals` }
   }
   if (whole.replace(/^0+/, '').length > 7) return { wrong: 'at most $9,999,999.99' }
-  // Built from the digits, so that no fraction of a cent can be lost on the way.
+  // Computed from the digits, because floating-point arithmetic could lose a cent.
   const cents = Number(whole || '0') * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))
   if (cents > AMOUNT_CENTS_MAX) return { wrong: 'at most $9,999,999.99' }
   return cents > 0 ? { value: cents } : { wrong: 'greater than 0' }
 }
 
-/** As readMoney, but zero is read as unknown: boards write 0 where no truck was found yet, and no truck runs for nothing. */
+/** As readMoney, but zero means unknown: load boards write 0 when no truck is found yet. */
 export function readCost(text: string): Cell<number | null> {
   if (/^(USD\s*|US\$\s*|\$\s*)?0*(0|\.0|0\.)0*$/i.test(text)) return { value: null }
   const cell = readMoney(text)
   return 'wrong' in cell && cell.wrong === 'greater than 0' ? { wrong: '0 or more' } : cell
 }
 
-/** Miles up to 10,000; zero is a placeholder for unknown. @example readMiles('1,234.5 mi') // { value: 1234.5 } */
+/** Reads miles up to 10,000. Zero means unknown. */
 export function readMiles(text: string): Cell<number | null> {
   if (isFormula(text)) return { wrong: formulaWrong }
   const number = text.replace(/\s*(mi|miles?)\.?$/i, '')
@@ -88,9 +85,8 @@ const isoForm =
 const usForm = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4}|\d{2})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([AP]M)?)?$/i
 
 /**
- * A moment, in epoch milliseconds. ISO 8601, or the American month/day/year with or without a time of day. A date
- * without a time of day is midnight, and one without a time zone is read as UTC: a file does not say where it was
- * written. Two-digit years are 1970 to 2069.
+ * Reads a time as epoch milliseconds: ISO 8601, or the American month/day/year with or without a time of day. A date
+ * without a time of day is midnight. A time without a zone is UTC. Two-digit years are 1970 to 2069.
  *
  * @example readMoment('3/1/2026 2:30 PM') // { value: 1772375400000 }
  */
@@ -128,7 +124,7 @@ function moment(
   return value === null ? { wrong: dateWrong } : { value }
 }
 
-/** A calendar day; a time of day after it is left off as written, without moving it by a zone. */
+/** Reads a calendar day. A time of day after the date is dropped, without applying its zone. */
 export function readDay(text: string): Cell<string> {
   const cell = readMoment(text.replace(/\s*(Z|UTC|[+-]\d{2}:\d{2})$/i, ''))
   if ('wrong' in cell) return cell
@@ -142,7 +138,7 @@ export interface ReadOutcome {
   readonly reason: OutcomeReason | null
 }
 
-/** The words TMSs and boards have for how a quote ended, folded: lower case, one space. */
+/** The outcome words of TMSs and load boards, folded to lower case with single spaces. */
 const outcomeWords: Readonly<Record<string, readonly string[]>> = {
   won: [
     'won',
@@ -243,8 +239,8 @@ function foldedWords(text: string): string {
 }
 
 /**
- * How a quote ended. An expired or unanswered quote is lost for want of a response. A cancelled load is refused: it was
- * neither won nor lost on its rate.
+ * Reads an outcome. An expired or unanswered quote is lost for lack of response. A cancelled load is rejected, because
+ * it was neither won nor lost on its rate.
  *
  * @example readOutcome('Lost - Price') // { value: { outcome: 'lost', reason: 'price' } }
  */
@@ -267,7 +263,7 @@ const reasonWords: readonly (readonly [OutcomeReason, RegExp])[] = [
   ['no_response', /\b(no (response|reply|answer)|expired|unanswered)\b/],
 ]
 
-/** Why a quote was lost. People write this freely; what fits none of our reasons is `other`. */
+/** Reads why a quote was lost. The text is free; what matches no known reason becomes `other`. */
 export function readReason(text: string): OutcomeReason {
   const words = foldedWords(text)
   return reasonWords.find(([, form]) => form.test(words))?.[0] ?? 'other'

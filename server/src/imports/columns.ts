@@ -9,7 +9,7 @@ import {
   importFields,
 } from '../csv/index.ts'
 
-/** What is wrong with a header or a map, and what would be right. `column` is null when it is about no one column. */
+/** A problem of a header or a map, and how to fix it. `column` is null when the problem has no single column. */
 export interface ColumnProblem {
   readonly code: 'map' | 'header'
   readonly column: string | null
@@ -17,22 +17,22 @@ export interface ColumnProblem {
 }
 
 export interface Columns {
-  /** Our field -> where its column is in a row, from 0. */
+  /** The position of each field's column in a row, from 0. */
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
-  /** Our field -> the column's name in the file. */
+  /** The name of each field's column in the file. */
   readonly names: Readonly<Partial<Record<ImportFieldName, string>>>
-  /** Columns of the file that no field is read from. */
+  /** Columns that are not read. */
   readonly ignored: readonly string[]
-  /** How many columns the header has: a row with more is not a row of this file. */
+  /** The number of columns of the header. A row with more columns is an error. */
   readonly width: number
 }
 
 export type ReadColumns = { readonly columns: Columns } | { readonly problems: readonly ColumnProblem[] }
 
 /**
- * Reads the header of a file, with `map` (`field=column` pairs separated by commas) going before the known names.
- * A pair without a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are
- * told at once.
+ * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A
+ * pair without a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column. All problems are
+ * reported at once.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -43,18 +43,18 @@ export function readColumns(header: readonly string[], map = ''): ReadColumns {
   return problems.length > 0 ? { problems } : { columns: columnsOf(matched) }
 }
 
-/** What is known of a header before anybody has said what its columns are. */
+/** The match of a header with the fields, before a person has chosen columns. */
 export interface ColumnMatch {
   readonly columns: Columns
   readonly problems: readonly ColumnProblem[]
-  /** Field -> the columns, from 0, that may be it; of the fields that no column was matched with. */
+  /** Candidate columns, from 0, for each field without a match. */
   readonly mayBe: Readonly<Partial<Record<ImportFieldName, readonly number[]>>>
   readonly needs: readonly ColumnNeed[]
 }
 
 /**
- * Reads a header as `readColumns` does, and says of a wrong one how far it got: what was matched, what each other field
- * may be read from, and what is still needed.
+ * Reads a header as `readColumns` does, and reports a partial result for an invalid one: the matched fields, the
+ * candidate columns of the others, and the fields that are still required.
  *
  * @example matchColumns(['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date']).mayBe
  *   // { quoted_rate: [3], customer_rate: [3], truck_cost: [3] }
@@ -82,7 +82,7 @@ export function matchColumns(header: readonly string[], map = ''): ColumnMatch {
 interface MatchedHeaders {
   readonly headers: readonly string[]
   readonly positions: Readonly<Partial<Record<ImportFieldName, number>>>
-  /** Fields that two columns have a name of. */
+  /** Fields that two columns match. */
   readonly doubtful: ReadonlyMap<ImportFieldName, number[]>
   readonly problems: readonly ColumnProblem[]
 }
@@ -101,7 +101,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
     const found = headers.flatMap((name, position) =>
       fieldOfHeader.get(foldedHeader(name)) === field && !taken.has(position) ? [position] : [],
     )
-    // Our own name for a field is no guess: it wins over the other names.
+    // The exact name of a field takes precedence over its aliases.
     const own = found.filter((position) => foldedHeader(headers[position] ?? '') === foldedHeader(field))
     const candidates = own.length > 0 ? own : found
     if (candidates.length > 1) {
@@ -114,7 +114,7 @@ function matchHeaders(header: readonly string[], map: string): MatchedHeaders {
   return { headers, positions, doubtful, problems }
 }
 
-/** A column that no field is read from, and the field whose name is spelled nearly so. */
+/** An unread column, and the field whose name has a similar spelling. */
 interface FreeColumn {
   readonly name: string
   readonly position: number
@@ -128,7 +128,7 @@ function freeColumns({ headers, positions }: MatchedHeaders): FreeColumn[] {
   )
 }
 
-/** What is wrong with a header: two columns for one field, a wrong map, or else what is missing. */
+/** The problems of a header: two columns for one field, an invalid map, or missing fields. */
 function problemsOf(matched: MatchedHeaders, free?: readonly FreeColumn[]): readonly ColumnProblem[] {
   const { positions, problems } = matched
   if (problems.length > 0) return problems
@@ -150,7 +150,7 @@ function columnsOf({ headers, positions }: MatchedHeaders): Columns {
   }
 }
 
-/** A city beside a state is more exact than one column for both; "Origin" beside "Origin State" is a city. */
+/** Separate city and state columns take precedence over one column for both. "Origin" next to "Origin State" is a city. */
 function settlePlace(
   positions: Partial<Record<ImportFieldName, number>>,
   both: 'origin' | 'destination',
@@ -178,7 +178,7 @@ function twoColumns(
   }
 }
 
-/** Something that a file must say, and the fields that can say it: one of the sets of `anyOf` is enough. */
+/** Required information, and the sets of fields that can provide it: one set of `anyOf` is enough. */
 export interface ColumnNeed {
   readonly what: string
   readonly anyOf: readonly (readonly ImportFieldName[])[]
@@ -196,7 +196,7 @@ const ends = [
   },
 ] as const
 
-/** What a row must say to be a quote; or, with a lane_ref and no places, to say something of a lane. */
+/** The requirements of a quote's row, or, with a lane_ref and no places, of an update to a lane. */
 function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
   const oneOf = (what: string, fields: readonly ImportFieldName[]): ColumnNeed => ({
     what,
@@ -221,15 +221,15 @@ function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNeed[] {
   ]
 }
 
-/** Where the time of a quote may come from, best first. */
+/** The fields that can date a quote, best first. */
 export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
 
 const bookingNeed = 'what was booked or how it ended'
 
-/** What a row with a lane_ref can say of its lane. */
+/** The fields that a row with a lane_ref can update. */
 const bookingFields = [...sentBookingFields.map((field) => bookingTable[field].sent), 'outcome'] as const
 
-/** A need that is not met, with the column that might be it. */
+/** A missing requirement, with the column that may contain it. */
 function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): ColumnProblem {
   const fields = anyOf.flatMap(([first]) => (first === undefined ? [] : [first]))
   const [field = 'origin'] = fields
@@ -252,13 +252,13 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
   }
 }
 
-/** The field whose name or other name differs from a header by at most two letters. */
+/** The field with a name or alias that differs from a header by at most two letters. */
 function closestField(header: string): ImportFieldName | null {
   const name = foldedHeader(header)
   if (name.length < 4) return null
   for (const [alias, field] of fieldOfHeader) {
     const lettersMax = alias.length >= 8 ? 2 : 1
-    // A name that is longer or shorter by more is not compared letter by letter.
+    // Names whose lengths differ by more are skipped.
     if (alias.length < 4 || Math.abs(alias.length - name.length) > lettersMax) continue
     if (editDistance(name, alias, lettersMax) <= lettersMax) return field
   }
@@ -266,8 +266,8 @@ function closestField(header: string): ImportFieldName | null {
 }
 
 /**
- * Reads `field=column` pairs. A column whose name holds a comma stands in double quotes, its own double quotes twice;
- * `#3` without quotes is the third column, whatever its name: names may be missing or appear twice.
+ * Reads `field=column` pairs. Double quotes enclose a column name with a comma; double quotes inside it are doubled.
+ * `#3` without quotes is the third column, for headers with missing or repeated names.
  */
 function readMap(
   map: string,
@@ -334,7 +334,7 @@ function withoutQuotes(written: string): string {
   return (quoted?.[1]?.replaceAll('""', '"') ?? written.replaceAll('"', '')).trim()
 }
 
-/** Columns of exactly this name, else of the same name folded. */
+/** The columns with exactly this name, or else with the same folded name. */
 function positionsOf(column: string, headers: readonly string[]): number[] {
   const where = (same: (name: string) => boolean) =>
     headers.flatMap((name, position) => (same(name) ? [position] : []))

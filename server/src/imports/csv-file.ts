@@ -7,7 +7,7 @@ import Papa from 'papaparse'
 import { csvForm } from '#contract/csv-form.ts'
 import { importBytesMax, importColumnsMax, importHeadBytesMax } from '#contract/limits.ts'
 
-/** What is wrong with a file as a whole. `row` is the line in the file, from 1; null when it is about no one line. */
+/** A problem of a whole file. `row` is the line in the file, from 1; null when the problem has no single line. */
 export interface FileProblem {
   readonly code: 'file' | 'encoding' | 'header' | 'map'
   readonly row: number | null
@@ -15,7 +15,7 @@ export interface FileProblem {
   readonly detail: string
 }
 
-/** A file that cannot be imported at all. Nothing of it was kept when this is thrown. */
+/** The file cannot be imported. Nothing was saved. */
 export class ImportFileError extends Error {
   readonly problems: readonly FileProblem[]
   constructor(problems: readonly FileProblem[]) {
@@ -30,36 +30,36 @@ function refused(code: FileProblem['code'], detail: string, row: number | null =
 }
 
 /**
- * The bytes of a file as they were sent, plain or gzip, in pieces. Each walk through them begins at the start: a file is
- * read more than once, and what it unpacks to is never held as a whole.
+ * The bytes of a file as sent, plain or gzip, in pieces. Each iteration starts at the beginning: a file is read more
+ * than once, and its unpacked content is never held whole.
  */
 export type FileBytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** A CSV file whose encoding was checked and whose header was read. */
+/** A CSV file with a valid encoding and a parsed header. */
 export interface CsvFile {
   readonly bytes: FileBytes
-  /** How many bytes it has, unpacked. */
+  /** The unpacked size in bytes. */
   readonly bytesTotal: number
   readonly header: readonly string[]
   readonly delimiter: string
   readonly newline: '\n' | '\r'
-  /** The byte and the line after the header. */
+  /** The first byte and line after the header. */
   readonly rowsStart: { readonly byte: number; readonly line: number }
 }
 
 export interface CsvRow {
-  /** The line of the file on which the row begins; the first line is 1. */
+  /** The line on which the row begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
-  /** True when a double quote in it is neither doubled nor at an end of its value, or never closed. */
+  /** True when a double quote in the row is misplaced or never closed. */
   readonly malformed: boolean
 }
 
-/** Bytes that are unpacked at once. */
+/** The size of an unpacked piece, in bytes. */
 const unpackedBytes = 64 * 1024
 
 /**
- * The bytes of a file piece by piece, unpacked when they are gzip (told by content, not by name).
+ * The bytes of a file in pieces, unpacked when they are gzip (detected by content).
  *
  * @throws ImportFileError when there are more of them than are taken, or when they cannot be unpacked
  */
@@ -87,7 +87,7 @@ async function isGzip(file: FileBytes): Promise<boolean> {
 
 async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: unpackedBytes })
-  // What ends it early is met where its bytes are read.
+  // An error of the source surfaces where the unpacked bytes are read.
   pipeline(Readable.from(file), gunzip).catch(() => {})
   try {
     yield* gunzip
@@ -101,8 +101,8 @@ async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Reads a file through once: checks its size and encoding, and reads its header. A byte-order mark is accepted, so are
- * commas, semicolons, tabs and bars between values, every line ending, and the line `sep=;` that Excel writes first.
+ * Reads a whole file once, checks its size and encoding, and parses its header. Accepts a byte-order mark; commas,
+ * semicolons, tabs and bars as separators; every line ending; and the first line `sep=;` that Excel writes.
  *
  * @throws ImportFileError naming the line and column of the first bytes that are not UTF-8
  */
@@ -111,7 +111,7 @@ export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
   refuseOtherKinds(first)
   const start = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf ? 3 : 0
   const badLine = isText ? null : await firstBadLine(bytes, newline)
-  // The header of a file with bad bytes is still read, to name the column: no byte is lost as Latin-1.
+  // The header is parsed as Latin-1, which accepts every byte, so that an encoding error can name its column.
   const head = first
     .subarray(start, start + importHeadBytesMax)
     .toString(badLine === null ? 'utf8' : 'latin1')
@@ -126,7 +126,7 @@ export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
   }
   const lines = (skipped === 0 ? 0 : 1) + linesOf(data.slice(0, at + 1), newline)
   if (badLine !== null) throw notUtf8(badLine, header, { delimiter, newline })
-  // Names of columns are kept, and no database keeps a NUL. In a value it costs that row alone.
+  // Column names are stored, and PostgreSQL cannot store a NUL. A NUL in a value only rejects its row.
   if (header.some((name) => name.includes('\0'))) {
     throw refused(
       'header',
@@ -156,15 +156,15 @@ interface Parsed {
 }
 
 interface Survey {
-  /** The first part of the file, in which its header must end. */
+  /** The maximum position at which the header must end. */
   readonly first: Buffer
   readonly bytesTotal: number
   readonly newline: '\n' | '\r'
-  /** Whether all of it is UTF-8. */
+  /** True when the whole file is UTF-8. */
   readonly isText: boolean
 }
 
-/** What must be known of a whole file before its first row is read. */
+/** The result of the first pass through a file. */
 async function survey(file: FileBytes): Promise<Survey> {
   const markBytes = 3
   const first: Buffer[] = []
@@ -175,7 +175,7 @@ async function survey(file: FileBytes): Promise<Survey> {
   let unfinished = Buffer.alloc(0)
   for await (const chunk of unpacked(file)) {
     const wanted = markBytes + importHeadBytesMax - bytesTotal
-    // A copy: what is read from must not be kept for its first part.
+    // Copied, so that the large buffer can be freed.
     if (wanted > 0) first.push(Buffer.from(chunk.subarray(0, wanted)))
     bytesTotal += chunk.length
     hasLineFeed ||= chunk.includes(0x0a)
@@ -196,7 +196,7 @@ async function survey(file: FileBytes): Promise<Survey> {
   }
 }
 
-/** How many bytes at the end of a text are the beginning of a character that goes on behind it. */
+/** The number of bytes at the end of a buffer that begin an incomplete UTF-8 character. */
 function unfinishedBytes(text: Buffer): number {
   for (let back = 1; back <= 3 && back <= text.length; back++) {
     const byte = text[text.length - back] as number
@@ -222,11 +222,11 @@ function refuseOtherKinds(first: Buffer): void {
 
 interface BadLine {
   readonly line: number
-  /** Empty where the line is too long to be a row: then no column is named. */
+  /** Empty when the line is too long to be a row; then no column is named. */
   readonly bytes: Buffer
 }
 
-/** Checked line by line, so that the line can be named. No byte of a line ending is part of a letter. */
+/** Checked line by line, so that the error can name the line. No byte of a UTF-8 character is a line-break byte. */
 async function firstBadLine(file: FileBytes, newline: '\n' | '\r'): Promise<BadLine | null> {
   const end = newline.charCodeAt(0)
   let line = 1
@@ -289,21 +289,21 @@ function linesOf(rows: readonly (readonly string[])[], newline: string): number 
   return lines
 }
 
-/** Small enough that reading one piece keeps nobody waiting. */
+/** Small enough that parsing one piece does not delay requests. */
 const pieceBytes = 8 * 1024
-/** No row is longer: a longer one is a double quote that is never closed. */
+/** The maximum length of a row. A longer one has a double quote that is never closed. */
 const rowLengthMax = 64 * 1024
 
 export interface CsvPiece {
   readonly rows: readonly CsvRow[]
-  /** How much of the file is read with these rows. */
+  /** The bytes of the file read so far. */
   readonly bytesRead: number
 }
 
 /**
- * The rows of a file in pieces of a few hundred, so that the caller can do other work between them. Blank rows are left
- * out. A line with a wrong double quote is a row of its own, marked malformed; reading goes on with the next line, so
- * that one stray quote does not swallow the rest of the file.
+ * The rows of a file, a few hundred at a time, so that the caller can do other work in between. Blank rows are skipped.
+ * A line with a misplaced double quote becomes a row marked malformed, and parsing resumes at the next line, so that one
+ * stray quote does not swallow the rest of the file.
  */
 export async function* csvPieces(file: CsvFile): AsyncGenerator<CsvPiece> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -333,8 +333,9 @@ function changed(): ImportFileError {
 }
 
 /**
- * The whole rows of a text; unless it is the last of the file, what follows the last line ending is left for later. Every
- * row is looked at once: a parser that is asked again after each wrong quote takes hours over a file that is full of them.
+ * The complete rows of a text. Unless the text ends the file, what follows its last line break is left for the next
+ * call. Every row is checked in one pass: restarting the parser after each misplaced quote takes hours over a file full
+ * of them.
  */
 function rowsOf(
   text: string,
@@ -348,7 +349,7 @@ function rowsOf(
     const { end, wrong } = wellFormed(text, used, { delimiter, newline, isLast })
     const part = text.slice(used, end)
     const hasQuotes = part.includes('"')
-    // What ends with a line ending is followed by an empty row, which is none.
+    // The parser reports an empty row after a final line break.
     const { data } = new Papa.Parser({ delimiter, newline }).parse(part, 0, part.endsWith(newline)) as Parsed
     for (const cells of part === '' ? [] : data) {
       if (!isBlank(cells)) rows.push({ line, cells, malformed: false })
@@ -357,7 +358,7 @@ function rowsOf(
     used = end
     if (end === text.length) break
     const lineEnd = text.indexOf(newline, end)
-    // What is not whole yet is judged when it is, unless it is too long to be a row.
+    // An incomplete row is checked once it is complete, unless it is already too long.
     const isWhole = isLast || text.length - end > rowLengthMax || (wrong && lineEnd >= 0)
     if (!isWhole) break
     rows.push({ line, cells: [], malformed: true })
@@ -373,7 +374,7 @@ interface Form {
   readonly isLast: boolean
 }
 
-/** Where the whole and well-formed rows from `start` on end, and whether what follows has a wrong quote. */
+/** The end of the complete, well-formed rows from `start` on, and whether a misplaced quote follows them. */
 function wellFormed(text: string, start: number, form: Form): { end: number; wrong: boolean } {
   const { delimiter, newline, isLast } = form
   let end = start
@@ -389,14 +390,14 @@ function wellFormed(text: string, start: number, form: Form): { end: number; wro
   return { end: isLast ? text.length : end, wrong: false }
 }
 
-/** The place after a value between double quotes: its separator or line ending. */
+/** The position after a quoted value: its separator or line break. */
 function afterQuotes(text: string, open: number, { delimiter, newline, isLast }: Form) {
   let close = text.indexOf('"', open + 1)
   while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
   if (close < 0) return 'unfinished'
   if (isLast && close === text.length - 1) return text.length
   let after = close + 1
-  // White space before the separator is no harm: a carriage return stands there in most files.
+  // Whitespace before the separator is allowed: most files have a carriage return there.
   while (text[after] !== delimiter && text[after] !== newline && text[after]?.trim() === '') after++
   if (after === text.length) return 'unfinished'
   return text[after] === delimiter || text[after] === newline ? after : 'wrong'

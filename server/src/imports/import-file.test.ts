@@ -604,7 +604,7 @@ describe('the command', () => {
       stopped.child.kill('SIGINT')
       const { code, output } = await stopped.ended
       expect(code).toBe(130)
-      expect(output).toContain('Import the file again to go on where it stopped')
+      expect(output).toContain('Import the file again to continue where it stopped')
       expect((await importRow(tenant, 1))?.status).toBe('stopped')
     }))
 
@@ -654,7 +654,7 @@ describe('the command', () => {
         stopped.child.kill('SIGINT')
         const first = await stopped.ended
         expect(first.code).toBe(130)
-        expect(first.output).toContain('not undone to the end yet')
+        expect(first.output).toContain('not fully undone yet')
         expect(await countOf(tenant, 'lanes')).toBeGreaterThan(0)
         const second = await command(undoing).ended
         expect(second).toMatchObject({ code: 0, output: expect.stringContaining('5,000 lanes removed') })

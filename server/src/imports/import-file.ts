@@ -6,7 +6,7 @@ import {
   rowsReadOf,
   saveProgress,
 } from '../database/queries/index.ts'
-import type { KeptValue, RowChange, RowError } from '../database/schema/index.ts'
+import type { KeptValue, RowChange, RowError, TenantTransaction } from '../database/schema/index.ts'
 import { type Database, DatabaseUnavailable, LockTimeout, type TenantId } from '../database/session/index.ts'
 import { type Columns, readColumns } from './columns.ts'
 import { type CsvFile, type CsvRow, csvPieces, type FileBytes, ImportFileError, openCsv } from './csv-file.ts'
@@ -14,19 +14,20 @@ import { type KeptRows, keepRows, type SettledBooking, type SettledLane } from '
 import { knownCells } from './known-cells.ts'
 import { persist } from './persist.ts'
 import { bookingSaid, rowIdentities } from './row-fingerprint.ts'
-import { type ImportedLane, type ReadRow, type RowContext, readRow } from './rows.ts'
+import type { RowContext } from './row-reader.ts'
+import { type ImportedLane, type ReadRow, readRow } from './rows.ts'
 
-/** A file whose encoding, header and map are right: it can be imported. */
+/** A file with a valid encoding, header and map, ready to be imported. */
 export interface OpenImport {
   readonly csv: CsvFile
   readonly columns: Columns
 }
 
 /**
- * Reads a file through, unpacked piece by piece, and its header.
+ * Checks a whole file, unpacked piece by piece, and reads its header.
  *
- * @param map `field=column` pairs separated by commas; they go before the names that are known.
- * @throws ImportFileError with everything that is wrong
+ * @param map `field=column` pairs separated by commas; they take precedence over known column names.
+ * @throws ImportFileError with every problem of the file
  */
 export async function openImport(bytes: FileBytes, map: string | undefined): Promise<OpenImport> {
   const csv = await openCsv(bytes)
@@ -46,10 +47,10 @@ export interface ImportJob {
   readonly createdBy: number | null
   readonly file: OpenImport
   readonly dryRun: boolean
-  /** Asked after each batch. */
+  /** Checked after each batch. */
   readonly isStopping: () => boolean
   readonly onProgress?: (progress: ImportProgress) => void
-  /** Every row that was refused, also beyond the errors that are kept. */
+  /** Called for every rejected row, also beyond the errors that are saved. */
   readonly onRefused?: (error: RowError) => void
 }
 
@@ -60,15 +61,15 @@ export interface ImportEnd extends ImportProgress {
   readonly kept: readonly KeptValue[]
 }
 
-/** Rows listed with an import: enough to see what is in a file, and no more than a page can show. */
+/** The maximum numbers of rows saved in the lists of an import: as many as a page can show. */
 export const listedMax = { errors: 1_000, changes: 200, kept: 1_000 } as const
 
-/** Rows of one transaction. A thousand is a fifth of a second on a small machine; a time-out of statements is two. */
+/** Rows per transaction. A thousand rows take 0.2 s on a small machine; the statement time-out is 2 s. */
 const rowsPerBatch = 1_000
-/** A booking locks its lane and changes it. */
+/** A booking counts as this many rows, because it locks and changes its lane. */
 const rowsPerBooking = 4
 
-/** Somebody else has ended this import: its batch is not kept. */
+/** Another process ended this import, so its batch is not saved. */
 class ImportEnded extends Error {}
 
 interface Batch {
@@ -92,125 +93,165 @@ const emptyBatch = (): Batch => ({
 })
 
 /**
- * Imports a file in batches, each one transaction: good rows go in, nothing of a bad row does, a row of a known lane
- * updates it, and the same row again changes nothing. The progress is written with the rows, so that whatever ends the
- * import, the same file goes on where it stopped. A dry run reads and compares, and keeps only its result.
+ * Imports a file in batches, each in one transaction. Valid rows are saved, an invalid row is rejected whole, a row of a known
+ * lane updates it, and the same row again changes nothing. The progress is saved with the rows, so that after any
+ * interruption the same file continues where it stopped. A dry run reads and compares, and saves only its result.
  */
-export async function importFile(
-  { database, clock }: { database: Database; clock: () => number },
+export function importFile(
+  surroundings: { database: Database; clock: () => number },
   job: ImportJob,
 ): Promise<ImportEnd> {
-  const { tenant, importId } = job
-  const { csv, columns } = job.file
-  let progress: ImportProgress = {
-    rowsRead: 0,
-    rowsAdded: 0,
-    rowsUpdated: 0,
-    rowsRepeated: 0,
-    rowsRefused: 0,
-    rowsKept: 0,
-    bytesRead: csv.rowsStart.byte,
-  }
-  const lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
-  const identify = rowIdentities()
-  const context = { columns, now: clock(), known: knownCells() }
+  return new ImportRun(surroundings, job).run()
+}
 
-  const ending = () => ({ ...progress, changes: lists.changes, kept: lists.kept })
-  async function finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
-    const end = { ...ending(), status, failure }
+type Order = 'go on' | 'stop'
+
+/** The result of one attempt to save a batch. */
+interface Saved {
+  readonly progress: ImportProgress
+  readonly refused: readonly RowError[]
+  /** The lists that grew, whole. */
+  readonly lists: ImportLists
+  readonly order: Order
+}
+
+const stoppedOnRequest = 'Stopped on request. Import the file again to continue where it stopped.'
+
+/** One run of an import: its progress and its lists so far. */
+class ImportRun {
+  readonly #database: Database
+  readonly #clock: () => number
+  readonly #job: ImportJob
+  #progress: ImportProgress
+  readonly #lists = { errors: [] as RowError[], changes: [] as RowChange[], kept: [] as KeptValue[] }
+
+  constructor({ database, clock }: { database: Database; clock: () => number }, job: ImportJob) {
+    this.#database = database
+    this.#clock = clock
+    this.#job = job
+    this.#progress = {
+      rowsRead: 0,
+      rowsAdded: 0,
+      rowsUpdated: 0,
+      rowsRepeated: 0,
+      rowsRefused: 0,
+      rowsKept: 0,
+      bytesRead: job.file.csv.rowsStart.byte,
+    }
+  }
+
+  async run(): Promise<ImportEnd> {
+    const { csv, columns } = this.#job.file
+    const context = { columns, now: this.#clock(), known: knownCells() }
+    /** The batch that is being saved. The next batch is read while the database works. */
+    let saving: Promise<Order> = Promise.resolve('go on')
+    try {
+      for await (const { batch, bytesRead } of batchesOf(csv, { context, identify: rowIdentities() })) {
+        if ((await saving) === 'stop') return await this.#finish('stopped', stoppedOnRequest)
+        saving = this.#save(batch, bytesRead)
+        // An error is handled at the next await, not while the next batch is being read.
+        saving.catch(() => {})
+      }
+      await saving
+      return await this.#finish('done', null)
+    } catch (error) {
+      // When reading fails, the batch before it is still saved or rolled back first.
+      await saving.catch(() => {})
+      return this.#fail(error)
+    }
+  }
+
+  #result() {
+    return { ...this.#progress, changes: this.#lists.changes, kept: this.#lists.kept }
+  }
+
+  async #finish(status: ImportEnd['status'], failure: string | null): Promise<ImportEnd> {
+    const end = { ...this.#result(), status, failure }
+    const { tenant, importId } = this.#job
     await persist(() =>
-      database.inTenant(tenant, (transaction) =>
-        finishImport(transaction, tenant, importId, { ...end, now: new Date(clock()) }),
+      this.#database.inTenant(tenant, (transaction) =>
+        finishImport(transaction, tenant, importId, { ...end, now: new Date(this.#clock()) }),
       ),
     )
     return end
   }
 
-  /** The lists with the new rows of a batch at their ends; only those that grow. */
-  function grown(rows: Pick<KeptRows, 'refused' | 'changes' | 'kept'>): ImportLists {
-    const more = <Row>(name: keyof typeof lists, known: readonly Row[], added: readonly Row[]) => {
+  async #fail(error: unknown): Promise<ImportEnd> {
+    if (error instanceof ImportEnded) {
+      return { ...this.#result(), status: 'stopped', failure: stoppedOnRequest }
+    }
+    const failure = failureOf(error, this.#progress)
+    if (failure === null) {
+      await this.#finish('failed', 'Something went wrong on our side. Rows imported so far stay.').catch(
+        () => {},
+      )
+      throw error
+    }
+    const failed = { ...this.#result(), status: 'failed' as const, failure }
+    return this.#finish('failed', failure).catch(() => failed)
+  }
+
+  /** Saves a batch, and returns whether to continue. */
+  async #save(batch: Batch, bytesRead: number): Promise<Order> {
+    const { tenant, importId, onRefused, onProgress, isStopping } = this.#job
+    // Declared outside of the transaction, so that the next attempt sees it.
+    const attempt: { last: Saved | null } = { last: null }
+    const saved = await persist(() =>
+      this.#database.inTenant(tenant, async (transaction) => {
+        // The connection was lost during the last commit: the progress shows whether that commit took effect.
+        if (attempt.last !== null && batch.rowsRead > 0) {
+          const rowsRead = await rowsReadOf(transaction, tenant, importId)
+          if (rowsRead === attempt.last.progress.rowsRead) return attempt.last
+        }
+        attempt.last = await this.#saveOnce(transaction, batch, bytesRead)
+        return attempt.last
+      }),
+    )
+    this.#progress = saved.progress
+    Object.assign(this.#lists, saved.lists)
+    for (const error of saved.refused) onRefused?.(error)
+    onProgress?.(saved.progress)
+    return saved.order === 'stop' || isStopping() ? 'stop' : 'go on'
+  }
+
+  /** @throws ImportEnded */
+  async #saveOnce(transaction: TenantTransaction, batch: Batch, bytesRead: number): Promise<Saved> {
+    const { tenant, importId } = this.#job
+    const before = this.#progress
+    const rows = await keepRows(transaction, this.#database, this.#job, batch, new Date(this.#clock()))
+    const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
+    const progress: ImportProgress = {
+      rowsRead: before.rowsRead + batch.rowsRead,
+      rowsAdded: before.rowsAdded + rows.rowsAdded,
+      rowsUpdated: before.rowsUpdated + rows.rowsUpdated,
+      rowsRepeated: before.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
+      rowsRefused: before.rowsRefused + batch.rowsRefused + rows.rowsRefused,
+      rowsKept: before.rowsKept + rows.rowsKept,
+      bytesRead,
+    }
+    const lists = this.#grownLists({ ...rows, refused })
+    const now = new Date(this.#clock())
+    const order = await saveProgress(transaction, tenant, importId, { ...progress, ...lists, now })
+    if (order === 'ended') throw new ImportEnded()
+    return { progress, refused, lists, order }
+  }
+
+  /** The lists with the rows of a batch added; only the lists that grow. */
+  #grownLists(rows: Pick<KeptRows, 'refused' | 'changes' | 'kept'>): ImportLists {
+    const { errors, changes, kept } = this.#lists
+    const grown = <Row>(name: keyof typeof listedMax, known: readonly Row[], added: readonly Row[]) => {
       const taken = added.slice(0, listedMax[name] - known.length)
       return taken.length === 0 ? {} : { [name]: [...known, ...taken] }
     }
     return {
-      ...more('errors', lists.errors, rows.refused),
-      ...more('changes', lists.changes, rows.changes),
-      ...more('kept', lists.kept, rows.kept),
+      ...grown('errors', errors, rows.refused),
+      ...grown('changes', changes, rows.changes),
+      ...grown('kept', kept, rows.kept),
     }
-  }
-
-  /** Keeps a batch, and answers whether to go on. */
-  async function keep(batch: Batch, bytesRead: number): Promise<'go on' | 'stop'> {
-    type Tried = {
-      readonly next: ImportProgress
-      readonly refused: readonly RowError[]
-      readonly news: ImportLists
-      readonly order: 'go on' | 'stop'
-    }
-    // Kept outside of the transaction, so that the next try finds it.
-    const attempt: { last: Tried | null } = { last: null }
-    const { next, refused, news, order } = await persist(() =>
-      database.inTenant(tenant, async (transaction) => {
-        // The commit of the last try was answered by a lost connection, and it was made.
-        if (attempt.last !== null && batch.rowsRead > 0) {
-          const rowsRead = await rowsReadOf(transaction, tenant, importId)
-          if (rowsRead === attempt.last.next.rowsRead) return attempt.last
-        }
-        const rows = await keepRows(transaction, database, job, batch, new Date(clock()))
-        const refused = [...batch.refused, ...rows.refused].sort((a, b) => a.row - b.row)
-        const next: ImportProgress = {
-          rowsRead: progress.rowsRead + batch.rowsRead,
-          rowsAdded: progress.rowsAdded + rows.rowsAdded,
-          rowsUpdated: progress.rowsUpdated + rows.rowsUpdated,
-          rowsRepeated: progress.rowsRepeated + batch.rowsRepeated + rows.rowsRepeated,
-          rowsRefused: progress.rowsRefused + batch.rowsRefused + rows.rowsRefused,
-          rowsKept: progress.rowsKept + rows.rowsKept,
-          bytesRead,
-        }
-        const news = grown({ ...rows, refused })
-        const order = await saveProgress(transaction, tenant, importId, {
-          ...next,
-          ...news,
-          now: new Date(clock()),
-        })
-        if (order === 'ended') throw new ImportEnded()
-        attempt.last = { next, refused, news, order }
-        return attempt.last
-      }),
-    )
-    progress = next
-    Object.assign(lists, news)
-    for (const error of refused) job.onRefused?.(error)
-    job.onProgress?.(progress)
-    return order === 'stop' || job.isStopping() ? 'stop' : 'go on'
-  }
-
-  const stopped = 'Stopped on request. Import the file again to go on where it stopped.'
-  /** The batch that is being kept. While the database works on it the next one is read. */
-  let keeping: Promise<'go on' | 'stop'> = Promise.resolve('go on')
-  try {
-    for await (const { batch, bytesRead } of batchesOf(csv, { context, identify })) {
-      if ((await keeping) === 'stop') return await finish('stopped', stopped)
-      keeping = keep(batch, bytesRead)
-      // Its error is met where it is waited for, not while the next batch is still being read.
-      keeping.catch(() => {})
-    }
-    await keeping
-    return await finish('done', null)
-  } catch (error) {
-    // Whatever went wrong in reading on: the batch before it is kept first, or is not.
-    await keeping.catch(() => {})
-    if (error instanceof ImportEnded) return { ...ending(), status: 'stopped', failure: stopped }
-    const failure = failureOf(error, progress)
-    if (failure === null) {
-      await finish('failed', 'Something went wrong on our side. Rows taken in so far stay.').catch(() => {})
-      throw error
-    }
-    return finish('failed', failure).catch(() => ({ ...ending(), status: 'failed' as const, failure }))
   }
 }
 
-/** The rows of a file in batches, each with how much of the file is read with it. The last may have no row. */
+/** The rows of a file in batches, each with the bytes of the file read so far. The last batch may be empty. */
 async function* batchesOf(
   csv: CsvFile,
   settling: Settling,
@@ -225,7 +266,7 @@ async function* batchesOf(
       batch = emptyBatch()
     }
     bytesRead = piece.bytesRead
-    // Requests of others come first.
+    // Requests run before the next piece.
     await setImmediate()
   }
   yield { batch, bytesRead: csv.bytesTotal }
@@ -236,12 +277,12 @@ interface Settling {
   readonly identify: ReturnType<typeof rowIdentities>
 }
 
-/** Reads one row into a batch: a lane, a booking, a row seen before in this file, or errors. */
+/** Reads one row into a batch, as a lane, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, row: CsvRow, { context, identify }: Settling): void {
   batch.rowsRead++
   batch.weight++
   const read: ReadRow = row.malformed
-    ? refused('', 'A double quote stands inside a value or is never closed; write it twice, or take it out.')
+    ? refused('', 'A double quote is inside a value or is never closed; write it twice, or remove it.')
     : readRow(row.cells, context)
   const settled = read.kind === 'lane' ? settleLane(batch, row.line, read.lane, { context, identify }) : read
   if (settled === null) return
@@ -263,7 +304,7 @@ function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }
 }
 
-/** Null when the row is settled: a new lane, or one that an earlier row of the file was already. */
+/** Null when the row is a new lane or repeats an earlier row of the file. */
 function settleLane(
   batch: Batch,
   line: number,
@@ -277,16 +318,16 @@ function settleLane(
     const column = context.columns.names.reference ?? 'reference'
     return refused(
       column,
-      `${column} must be a row's own; line ${identity.sameIdAt} has the same one and says something else.`,
+      `${column} must be unique; line ${identity.sameIdAt} has the same one with other values.`,
     )
   }
   return null
 }
 
-/** Why an import ended early, in words for the person whose file it is; null for an error nobody foresaw. */
+/** Why an import ended early, for the person who uploaded the file; null for an unexpected error. */
 function failureOf(error: unknown, progress: ImportProgress): string | null {
   if (error instanceof DatabaseUnavailable || error instanceof LockTimeout) {
-    return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to go on where it stopped.`
+    return `The database could not answer after ${progress.rowsRead.toLocaleString('en-US')} rows. Import the file again to continue where it stopped.`
   }
   return null
 }

@@ -11,15 +11,17 @@ import type { Log } from '../runtime/index.ts'
 import { importFile, openImport } from './import-file.ts'
 import { undoImport } from './undo-import.ts'
 
-/** Runs imports and undos after their request was answered, and lets them finish or stop when the service drains. */
+/** Runs imports and undos after their request was answered. On shutdown they stop after their current batch. */
 export interface ImportRunner {
   /**
-   * Sets memory apart for a file of a brokerage before it is read, and answers the number of the place to give back;
-   * `busy` while another file of the same brokerage is being read, `full` while the files held leave too little memory.
+   * Reserves memory for a brokerage's file before the file is read.
+   *
+   * @returns a reservation to release; `busy` while another file of the same brokerage is being read; `full` when the
+   *   files in memory leave too little room
    */
   reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full'
-  /** Gives a place back; once more does no harm. */
-  release(place: number): void
+  /** Releases a reservation. Releasing it again has no effect. */
+  release(reservation: number): void
   /** Imports a file, held as it was sent, in pieces. */
   start(
     tenant: TenantId,
@@ -27,16 +29,16 @@ export interface ImportRunner {
     file: readonly Uint8Array[],
     options: { map: string | undefined; dryRun: boolean },
   ): void
-  /** Goes on with the undo of an import that is `undoing`. */
+  /** Continues the undo of an import whose status is `undoing`. */
   startUndo(tenant: TenantId, importId: number): void
   drain(): Promise<void>
 }
 
-/** Imports that work at the same time, over all tenants: the rest of the database and of the processor is for requests. */
+/** Imports that run at the same time, over all tenants. The rest of the database and of the processor is for requests. */
 const runningMax = 2
-/** Well under the silence after which an import counts as abandoned. */
+/** The interval of heartbeats, well below the silence after which an import counts as abandoned. */
 const touchEveryMs = 10_000
-/** How often the service looks for undos whose process was lost. */
+/** How often the service looks for undos whose process died. */
 const resumeEveryMs = 5_000
 
 interface Waiting {
@@ -47,191 +49,263 @@ interface Waiting {
 }
 
 /**
- * Imports now, and since the start by how they ended: `failed` because the database was away for too long, `broken` by a
- * fault of ours. Rows of dry runs are not counted.
+ * Current imports, and ended ones since the start by outcome. `failed`: the database was unavailable for too long.
+ * `broken`: an error of the service. Rows of dry runs are not counted.
  */
 export interface ImportCounts {
   readonly running: number
   readonly waiting: number
   readonly bytesHeld: number
   readonly ended: Readonly<Record<'done' | 'stopped' | 'failed' | 'broken', number>>
-  readonly rows: Readonly<Record<'added' | 'updated' | 'repeated' | 'refused' | 'kept', number>>
+  readonly rows: Readonly<Record<RowOutcome, number>>
+}
+
+const rowOutcomes = ['added', 'updated', 'repeated', 'refused', 'kept'] as const
+type RowOutcome = (typeof rowOutcomes)[number]
+
+interface RunnerParts {
+  readonly database: Database
+  readonly clock: () => number
+  readonly log: Log
 }
 
 /**
- * Runs imports and undos behind their requests: one of a tenant at a time, two in all, the others in the order they came.
- * An undo whose process was lost is resumed, whichever process it was; with `resumeEveryMs` null it is not looked for.
+ * Runs imports and undos in the background: one per tenant at a time, two in all, the others in order of arrival. An undo
+ * whose process died is resumed by any instance; with `resumeEveryMs` null, this instance does not look for them.
  */
 export function importRunner(
-  parts: { database: Database; clock: () => number; log: Log },
+  parts: RunnerParts,
   options: { readonly bytesHeldMax?: number; readonly resumeEveryMs?: number | null } = {},
 ): ImportRunner & { counts(): ImportCounts } {
-  const { database, clock, log } = parts
-  const limits = { bytesHeldMax: importBytesHeldMax, resumeEveryMs, ...options }
-  const waiting: Waiting[] = []
-  const running = new Map<Waiting, Promise<void>>()
-  /** Files that are being read, by the number of their place. */
-  const places = new Map<number, { readonly tenant: TenantId; readonly bytes: number }>()
-  let lastPlace = 0
-  let draining = false
-  const ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
-  const rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
-  const rowsOf = ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused, rowsKept }: ImportProgress) => ({
-    added: rowsAdded,
-    updated: rowsUpdated,
-    repeated: rowsRepeated,
-    refused: rowsRefused,
-    kept: rowsKept,
+  return new BackgroundImports(parts, { bytesHeldMax: importBytesHeldMax, resumeEveryMs, ...options })
+}
+
+class BackgroundImports implements ImportRunner {
+  readonly #parts: RunnerParts
+  readonly #bytesHeldMax: number
+  readonly #waiting: Waiting[] = []
+  readonly #running = new Map<Waiting, Promise<void>>()
+  /** Files that are being read, by reservation. */
+  readonly #reserved = new Map<number, { readonly tenant: TenantId; readonly bytes: number }>()
+  #lastReservation = 0
+  #isDraining = false
+  readonly #ended = { done: 0, stopped: 0, failed: 0, broken: 0 }
+  readonly #rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
+  readonly #undoResumer: UndoResumer
+  readonly #heartbeat: NodeJS.Timeout
+
+  constructor(
+    parts: RunnerParts,
+    { bytesHeldMax, resumeEveryMs }: { bytesHeldMax: number; resumeEveryMs: number | null },
+  ) {
+    this.#parts = parts
+    this.#bytesHeldMax = bytesHeldMax
+    this.#undoResumer = new UndoResumer(parts, resumeEveryMs, {
+      start: (tenant, importId) => this.startUndo(tenant, importId),
+      isStopping: () => this.#isDraining,
+    })
+    this.#heartbeat = setInterval(() => this.#touchAll(), touchEveryMs)
+    this.#heartbeat.unref()
+  }
+
+  reserve(tenant: TenantId, bytes: number): number | 'busy' | 'full' {
+    if ([...this.#reserved.values()].some((one) => one.tenant === tenant)) return 'busy'
+    if (this.#bytesHeld() + bytes > this.#bytesHeldMax) return 'full'
+    this.#reserved.set(++this.#lastReservation, { tenant, bytes })
+    return this.#lastReservation
+  }
+
+  release(reservation: number): void {
+    this.#reserved.delete(reservation)
+  }
+
+  start(
+    tenant: TenantId,
+    importId: number,
+    file: readonly Uint8Array[],
+    options: { map: string | undefined; dryRun: boolean },
+  ): void {
+    const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
+    const work = () => this.#import(tenant, importId, file, options)
+    this.#enqueue({ tenant, importId, bytes, work })
+  }
+
+  startUndo(tenant: TenantId, importId: number): void {
+    if (this.#held().some((one) => one.tenant === tenant && one.importId === importId)) return
+    this.#enqueue({ tenant, importId, bytes: 0, work: () => this.#undo(tenant, importId) })
+  }
+
+  readonly counts = (): ImportCounts => ({
+    running: this.#running.size,
+    waiting: this.#waiting.length,
+    bytesHeld: this.#bytesHeld(),
+    ended: { ...this.#ended },
+    rows: { ...this.#rows },
   })
-  /** Counts the rows of one import as it goes on. */
-  function rowCounter(): (progress: ImportProgress) => void {
-    let before: typeof rows = { added: 0, updated: 0, repeated: 0, refused: 0, kept: 0 }
-    return (progress) => {
-      const now = rowsOf(progress)
-      for (const outcome of ['added', 'updated', 'repeated', 'refused', 'kept'] as const) {
-        rows[outcome] += now[outcome] - before[outcome]
+
+  async drain(): Promise<void> {
+    this.#isDraining = true
+    await this.#undoResumer.stop()
+    while (this.#held().length > 0) {
+      this.#startNext()
+      await Promise.all(this.#running.values())
+    }
+    clearInterval(this.#heartbeat)
+  }
+
+  #held(): Waiting[] {
+    return [...this.#running.keys(), ...this.#waiting]
+  }
+
+  #bytesHeld(): number {
+    return [...this.#held(), ...this.#reserved.values()].reduce((sum, one) => sum + one.bytes, 0)
+  }
+
+  #enqueue(job: Waiting): void {
+    this.#waiting.push(job)
+    this.#startNext()
+  }
+
+  #startNext(): void {
+    while (this.#running.size < runningMax) {
+      const busy = new Set([...this.#running.keys()].map((one) => one.tenant))
+      const index = this.#waiting.findIndex((one) => !busy.has(one.tenant))
+      const [next] = index < 0 ? [] : this.#waiting.splice(index, 1)
+      if (next === undefined) return
+      const end = runInBackground(next.work).finally(() => {
+        this.#running.delete(next)
+        this.#startNext()
+      })
+      this.#running.set(next, end)
+    }
+  }
+
+  async #import(
+    tenant: TenantId,
+    importId: number,
+    file: readonly Uint8Array[],
+    { map, dryRun }: { map: string | undefined; dryRun: boolean },
+  ): Promise<void> {
+    const { database, clock, log } = this.#parts
+    try {
+      const row = await database.inTenant(tenant, (transaction) =>
+        findImport(transaction, tenant, importId, new Date(clock())),
+      )
+      if (row === null || row.status !== 'running') return
+      const end = await importFile(
+        { database, clock },
+        {
+          tenant,
+          importId,
+          createdBy: row.created_by,
+          file: await openImport(file, map),
+          dryRun,
+          isStopping: () => this.#isDraining,
+          ...(dryRun ? {} : { onProgress: this.#rowCounter() }),
+        },
+      )
+      this.#ended[end.status]++
+      const { status, rowsAdded } = end
+      log.info({ tenant_id: tenant, import_id: importId, status, rows_added: rowsAdded }, 'an import ended')
+    } catch (error) {
+      this.#ended.broken++
+      log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an import failed')
+    }
+  }
+
+  async #undo(tenant: TenantId, importId: number): Promise<void> {
+    const { database, clock, log } = this.#parts
+    const about = { tenant_id: tenant, import_id: importId }
+    try {
+      const isStopping = () => this.#isDraining
+      const row = await undoImport({ database, clock }, { tenant, importId, isStopping })
+      log.info(
+        { ...about, status: row?.status, lanes_removed: row?.lanes_removed },
+        'an undo of an import ended',
+      )
+    } catch (error) {
+      log.error({ err: error, ...about }, 'an undo of an import was interrupted')
+    }
+  }
+
+  /** Adds the rows of one import to the counts while it runs. */
+  #rowCounter(): (progress: ImportProgress) => void {
+    let before: Readonly<Record<RowOutcome, number>> = {
+      added: 0,
+      updated: 0,
+      repeated: 0,
+      refused: 0,
+      kept: 0,
+    }
+    return ({ rowsAdded, rowsUpdated, rowsRepeated, rowsRefused, rowsKept }) => {
+      const now = {
+        added: rowsAdded,
+        updated: rowsUpdated,
+        repeated: rowsRepeated,
+        refused: rowsRefused,
+        kept: rowsKept,
       }
+      for (const outcome of rowOutcomes) this.#rows[outcome] += now[outcome] - before[outcome]
       before = now
     }
   }
-  const bytesHeldNow = () =>
-    [...running.keys(), ...waiting, ...places.values()].reduce((sum, one) => sum + one.bytes, 0)
 
-  function startNext(): void {
-    while (running.size < runningMax) {
-      const busy = new Set([...running.keys()].map((one) => one.tenant))
-      const index = waiting.findIndex((one) => !busy.has(one.tenant))
-      const [next] = index < 0 ? [] : waiting.splice(index, 1)
-      if (next === undefined) return
-      const end = runInBackground(next.work).finally(() => {
-        running.delete(next)
-        startNext()
-      })
-      running.set(next, end)
-    }
-  }
-
-  function startUndo(tenant: TenantId, importId: number): void {
-    const held = [...running.keys(), ...waiting]
-    if (held.some((one) => one.tenant === tenant && one.importId === importId)) return
-    const work = async () => {
-      try {
-        const row = await undoImport({ database, clock }, { tenant, importId, isStopping: () => draining })
-        log.info(
-          { tenant_id: tenant, import_id: importId, status: row?.status, lanes_removed: row?.lanes_removed },
-          'an undo of an import ended',
-        )
-      } catch (error) {
-        log.error(
-          { err: error, tenant_id: tenant, import_id: importId },
-          'an undo of an import was interrupted',
-        )
-      }
-    }
-    waiting.push({ tenant, importId, bytes: 0, work })
-    startNext()
-  }
-
-  let isDown = false
-  /** Takes over undos whose process was lost. */
-  async function resumeUndos(): Promise<void> {
-    try {
-      const now = new Date(clock())
-      const lost = await database.outsideTenants((transaction) => silentUndos(transaction, now))
-      for (const { tenant, importId } of lost) {
-        if (draining) return
-        const isMine = await database.inTenant(tenant, (transaction) =>
-          takeOverUndo(transaction, tenant, importId, now),
-        )
-        if (isMine) startUndo(tenant, importId)
-      }
-      isDown = false
-    } catch (error) {
-      // Logged once: until the database is back, every look fails.
-      if (!isDown) log.warn({ err: error }, 'undos of imports could not be looked for')
-      isDown = true
-    }
-  }
-  let resuming = Promise.resolve()
-  const resumer =
-    limits.resumeEveryMs === null
-      ? undefined
-      : setInterval(() => {
-          resuming = resuming.then(resumeUndos)
-        }, limits.resumeEveryMs)
-  resumer?.unref()
-
-  /** The heartbeat of every import and undo held here: one that waits makes no progress. */
-  const touching = setInterval(() => {
-    for (const { tenant, importId } of [...running.keys(), ...waiting]) {
+  /** The heartbeat of every import and undo held here, also of those that wait and make no progress. */
+  #touchAll(): void {
+    const { database, clock } = this.#parts
+    for (const { tenant, importId } of this.#held()) {
       database
         .inTenant(tenant, (transaction) => touchImport(transaction, tenant, importId, new Date(clock())))
         .catch(() => {})
     }
-  }, touchEveryMs)
-  touching.unref()
+  }
+}
 
-  return {
-    startUndo,
-    reserve(tenant, bytes) {
-      if ([...places.values()].some((one) => one.tenant === tenant)) return 'busy'
-      if (bytesHeldNow() + bytes > limits.bytesHeldMax) return 'full'
-      places.set(++lastPlace, { tenant, bytes })
-      return lastPlace
-    },
-    release(place) {
-      places.delete(place)
-    },
-    start(tenant, importId, file, options) {
-      const work = async () => {
-        try {
-          const row = await database.inTenant(tenant, (transaction) =>
-            findImport(transaction, tenant, importId, new Date(clock())),
-          )
-          if (row === null || row.status !== 'running') return
-          const end = await importFile(
-            { database, clock },
-            {
-              tenant,
-              importId,
-              createdBy: row.created_by,
-              file: await openImport(file, options.map),
-              dryRun: options.dryRun,
-              isStopping: () => draining,
-              ...(options.dryRun ? {} : { onProgress: rowCounter() }),
-            },
-          )
-          ended[end.status]++
-          const { status, rowsAdded } = end
-          log.info(
-            { tenant_id: tenant, import_id: importId, status, rows_added: rowsAdded },
-            'an import ended',
-          )
-        } catch (error) {
-          ended.broken++
-          log.error({ err: error, tenant_id: tenant, import_id: importId }, 'an import failed')
-        }
+interface Undos {
+  readonly start: (tenant: TenantId, importId: number) => void
+  readonly isStopping: () => boolean
+}
+
+/** Looks for undos whose process died, and takes them over. */
+class UndoResumer {
+  readonly #parts: RunnerParts
+  readonly #undos: Undos
+  readonly #timer: NodeJS.Timeout | undefined
+  #looking = Promise.resolve()
+  #isDatabaseDown = false
+
+  constructor(parts: RunnerParts, everyMs: number | null, undos: Undos) {
+    this.#parts = parts
+    this.#undos = undos
+    if (everyMs === null) return
+    this.#timer = setInterval(() => {
+      this.#looking = this.#looking.then(() => this.#look())
+    }, everyMs)
+    this.#timer.unref()
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, log } = this.#parts
+    try {
+      const now = new Date(clock())
+      const lost = await database.outsideTenants((transaction) => silentUndos(transaction, now))
+      for (const { tenant, importId } of lost) {
+        if (this.#undos.isStopping()) return
+        const isMine = await database.inTenant(tenant, (transaction) =>
+          takeOverUndo(transaction, tenant, importId, now),
+        )
+        if (isMine) this.#undos.start(tenant, importId)
       }
-      const bytes = file.reduce((sum, piece) => sum + piece.length, 0)
-      waiting.push({ tenant, importId, bytes, work })
-      startNext()
-    },
-    counts: () => ({
-      running: running.size,
-      waiting: waiting.length,
-      bytesHeld: bytesHeldNow(),
-      ended: { ...ended },
-      rows: { ...rows },
-    }),
-    async drain() {
-      draining = true
-      clearInterval(resumer)
-      await resuming
-      while (running.size + waiting.length > 0) {
-        startNext()
-        await Promise.all(running.values())
-      }
-      clearInterval(touching)
-    },
+      this.#isDatabaseDown = false
+    } catch (error) {
+      // Logged once per outage, because every look fails during one.
+      if (!this.#isDatabaseDown) log.warn({ err: error }, 'could not look for interrupted undos of imports')
+      this.#isDatabaseDown = true
+    }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * CSV imports: reading a file, checking each row, keeping the rows, and undoing an import.
+ * CSV imports: parsing a file, validating its rows, saving them, and undoing an import.
  */
 export { type ColumnMatch, matchColumns, readColumns } from './columns.ts'
 export { type FileBytes, ImportFileError } from './csv-file.ts'

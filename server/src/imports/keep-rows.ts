@@ -29,7 +29,7 @@ export interface SettledBooking {
   readonly said: string
 }
 
-/** What became of the good rows of a batch. */
+/** The result of saving the valid rows of a batch. */
 export interface KeptRows {
   rowsAdded: number
   rowsUpdated: number
@@ -49,22 +49,22 @@ interface Job {
   readonly dryRun: boolean
 }
 
-/** A row of a lane that is here already. */
+/** A row of an existing lane. */
 interface KnownRow {
   readonly line: number
   readonly laneId: number
   readonly said: string
   readonly reported: ReportedLane
-  /** The quote that the row is, where it does not name its lane. */
+  /** The row as a quote, when it has no lane_ref. */
   readonly quote: ImportedLane | null
 }
 
-/** What the details of an import show of a lane; absent fields follow from others. */
+/** The columns of a lane in the list of changes. The other columns follow from these. */
 const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
 
 /**
- * Keeps the good rows of a batch: new lanes are inserted, and lanes that are here already are updated. In a dry run
- * nothing is written, and the answer is the same.
+ * Saves the valid rows of a batch: inserts new lanes and updates existing ones. A dry run returns the same result and
+ * writes nothing.
  */
 export async function keepRows(
   transaction: TenantTransaction,
@@ -98,7 +98,7 @@ export async function keepRows(
   for (const row of lanes) {
     const before = here.get(row.fingerprint.toString('hex'))
     if (before === undefined) fresh.push(row)
-    // A row without an id is known by all that it says.
+    // A row without an id is identified by all its values.
     else if (row.said === null || row.said === before.said) rows.rowsRepeated++
     else {
       const { line, said, lane } = row
@@ -165,7 +165,7 @@ async function updateLanes(
     }
   }
   for (const { line, laneId, said, reported, quote } of known.toSorted((a, b) => a.line - b.line)) {
-    // Two rows of one lane: the second one sees what the first one wrote.
+    // A second row of the same lane must see the changes of the first.
     if (changing.some((one) => one.lane.lane_id === laneId)) await write()
     const lane = lanes.get(laneId)
     if (lane === undefined) throw new Error('A lane that was found is not there.')
@@ -222,7 +222,7 @@ async function updateLanes(
   rows.kept.push(...(await keptValues(transaction, tenant, kept, nameOf)))
 }
 
-/** The values of a file that were left out, with who set those that stand. */
+/** The values that were not imported, with the source of the values that stand. */
 async function keptValues(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -240,7 +240,7 @@ async function keptValues(
     const isOutcome = column === 'outcome' || column === 'outcome_reason'
     const source = isOutcome ? (lane.outcome_source ?? 'tms') : 'tms'
     const setter = setters[index] ?? null
-    // A signed update that only confirmed a value left no change of it.
+    // A signed update that only confirmed a value recorded no change.
     const isPersons = setter?.source === 'dashboard' && (!isOutcome || source === 'dashboard')
     const set_by = isPersons ? setter : { source, name: null }
     const who = set_by.source === 'tms' ? 'the TMS' : (set_by.name ?? 'a person')

@@ -2,17 +2,20 @@ import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import type { Cell } from './cells.ts'
 
-/** What cells of a file were read as, so that what thousands of rows say alike is read once. It ends with its import. */
+/** A cache of parsed cells for one import, because thousands of rows share values. */
 export interface KnownCells {
-  /** What `reader` makes of a text. It must make the same of the same text always. */
+  /** Reads a text with `reader`, which must be a pure function. */
   read<T>(reader: (text: string) => Cell<T>, text: string): Cell<T>
-  /** As `locate` of the geography. */
+  /** As `locate` in the geography package. */
   locate(place: Place): LocatedPlace | null
 }
 
-/** Of each reader, and of places: more than a brokerage has of customers, cities or carriers, in some megabytes. */
+/**
+ * The maximum number of entries per reader, and of places. Brokerages have fewer customers, cities and carriers; it
+ * bounds the memory to some megabytes.
+ */
 const knownMax = 20_000
-/** Names and places are shorter; what is longer is read each time. */
+/** Longer texts are not cached: names and places are shorter. */
 const lengthMax = 100
 
 export function knownCells(max = knownMax): KnownCells {
@@ -28,7 +31,7 @@ export function knownCells(max = knownMax): KnownCells {
       }
       const known = cells.get(text)
       if (known !== undefined) return known
-      // A part of a text keeps the whole in memory: here a piece of the file.
+      // A substring keeps the whole piece of the file in memory, so the text is copied.
       const own = Buffer.from(text).toString()
       const cell = reader(own)
       if (cells.size >= max) cells.clear()
@@ -36,7 +39,7 @@ export function knownCells(max = knownMax): KnownCells {
       return cell
     },
     locate(place) {
-      // The key is the folded city and the state, which is all that a place is looked up by.
+      // The key has the folded city and the state, which are all that `locate` uses.
       const known = places.get(place.key)
       if (known !== undefined) return known
       const located = locate(place)

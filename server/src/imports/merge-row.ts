@@ -23,16 +23,16 @@ const quoteColumns = {
   quotedAt: 'created_at',
 } as const satisfies Record<keyof ReportedQuote, keyof NextValues>
 
-/** A value of a file that is left out because a newer one stands. Amounts in dollars, times in ISO 8601. */
+/** A value of a file that is not imported because a newer value stands. Amounts in dollars, times in ISO 8601. */
 export interface KeptField {
   readonly field: ImportFieldName
-  /** The column of the lane whose value stands. */
+  /** The column of the lane with the value that stands. */
   readonly column: 'outcome' | 'outcome_reason' | (typeof bookingColumns)[keyof ReportedBooking]
   readonly fileValue: string | number
   readonly keptValue: string | number | null
 }
 
-/** What a row changes on a lane that is here already. */
+/** The changes of a row to an existing lane. */
 export interface MergedRow {
   readonly values: NextValues
   readonly kept: readonly KeptField[]
@@ -40,14 +40,14 @@ export interface MergedRow {
 }
 
 /**
- * What a row of a file changes on a lane that is here already.
+ * The changes of a row to an existing lane.
  *
- * A value that the row gives replaces the lane's, and an absent one leaves it. A file has no signature and does not know
- * how old it is, so these stand against it and are listed in `kept`: a value that the TMS signed or a person restored, an
- * outcome that a person or the TMS set where the row has no booking, and an outcome that a person set after the booking.
- * A booking is a win: `outcomeOfBooking` decides, as for a signed update.
+ * A value in the row replaces the lane's value; an absent value changes nothing. A file has no signature and no date, so
+ * three kinds of values stand and are listed in `kept`: a value that the TMS signed or a person restored by a rollback;
+ * an outcome that a person or the TMS set, when the row has no booking; and an outcome that a person set after the
+ * booking. A booking is a win: `outcomeOfBooking` decides, as for a signed update.
  *
- * `decidedAt` (epoch milliseconds) is when the customer answered, where the row does not say.
+ * `decidedAt` (epoch milliseconds) is when the customer decided, if the row does not say.
  *
  * @example mergeRow(pendingLane, { booking: { customerRateCents: 215000 }, outcome: 'won', ... }, now)
  *   // { values: { customer_rate_cents: 215000, outcome: 'won', ... }, kept: [], rule: 'booking_is_a_win' }
@@ -76,7 +76,7 @@ export function mergeRow(lane: LaneRow, row: ReportedLane, decidedAt: number): M
     if (field === 'truckCostCents') values.truck_cost_source = 'import'
   }
   const held = { ...lane, ...values } as LaneRow
-  // A booking that the TMS has cancelled stays cancelled: then none of its amounts was taken.
+  // A booking that the TMS cancelled stays cancelled, so none of its amounts was applied.
   const books = isBooked(row.booking) && isBooked(bookingOf(held))
   const ended = mergeOutcome(lane, row, books, row.decidedAt ?? decidedAt)
   return {
@@ -115,7 +115,7 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
       },
     }
   }
-  // The lane has this outcome already: a file completes what it says of it, and corrects what a file said.
+  // The lane already has this outcome. The row may complete or correct its reason and time when they came from a file.
   const isOfFile = lane.outcome_source === 'import'
   if (!isOfFile && reason !== null && lane.outcome_reason !== null && lane.outcome_reason !== reason) {
     return {
@@ -141,12 +141,12 @@ function mergeOutcome(lane: LaneRow, row: ReportedLane, books: boolean, decidedA
   }
 }
 
-/** The columns in which a row is of another lane than the one its id names: it needs an id of its own. */
+/** The columns in which a row differs from the lane that its id names. Such a row needs its own id. */
 export function otherLane(
   lane: LaneRow,
   row: ImportedLane['lane'],
 ): { readonly field: 'origin' | 'destination' | 'equipment'; readonly is: string; readonly was: string }[] {
-  // What was imported before is read again: how places and equipment are read may have changed since.
+  // Stored texts are parsed again, because the rules for places and equipment may have changed since.
   const same = {
     origin: lane.origin_key === row.origin_key || readPlace(lane.origin)?.key === row.origin_key,
     destination:
@@ -161,8 +161,8 @@ export function otherLane(
 }
 
 /**
- * Whether the value of a field stands against a file: the TMS signed it (a cancellation signs that there is none), or a
- * person restored it by a rollback, which has a stamp without a sender.
+ * True when a field's value stands against a file: the TMS signed it (a cancellation signs that it is empty), or a
+ * person restored it by a rollback, which leaves a stamp without a sender.
  */
 function isSigned(lane: LaneRow, field: keyof ReportedBooking): boolean {
   const [stamp] = lane.signed_at[field] ?? []

@@ -15,7 +15,7 @@ import type { TenantId } from '../database/session/index.ts'
 export class ImportConflict extends Error {}
 
 /**
- * Begins an import, unless another import or undo of the brokerage is under way.
+ * Begins an import.
  *
  * @throws ImportConflict
  */
@@ -33,8 +33,8 @@ export async function beginImport(
 }
 
 /**
- * Begins the undo of an import: from here on it is `undoing` until all of it is undone, and the audit log has its line.
- * One that is being undone, or was undone before, is answered as it is.
+ * Begins the undo of an import and records it in the audit log. The status is `undoing` until the undo is complete. An
+ * import that is already `undoing` or undone is returned unchanged.
  *
  * @returns null where the brokerage has no such import
  * @throws ImportConflict
@@ -65,7 +65,7 @@ export async function beginUndo(
 }
 
 /**
- * Refuses while another import or undo of the brokerage is under way.
+ * Checks that no other import or undo of the brokerage is in progress.
  *
  * @throws ImportConflict
  */
@@ -74,7 +74,7 @@ export async function refuseWhileBusy(
   tenant: TenantId,
   now: Date,
 ): Promise<void> {
-  // Of two that begin at the same time, the second looks after the first is on record.
+  // The check runs after the insert, so that of two concurrent imports the second sees the first.
   await lockImports(transaction, tenant)
   const busy = await findBusyImport(transaction, tenant, now)
   if (busy !== null) throw new ImportConflict(busyWords(busy))
@@ -90,7 +90,7 @@ function busyWords(row: NewImportRow): string {
   return `${name} ${what}: ${rows(row.rows_read)} rows read so far. Wait until it has ended, or stop it; if its program was killed, it counts as ended half a minute later.`
 }
 
-/** The rows that an undo has to deal with. */
+/** The number of rows that an undo processes. */
 export function undoRowsTotal(row: Pick<NewImportRow, 'rows_added' | 'rows_updated'>): number {
   return row.rows_added + row.rows_updated
 }

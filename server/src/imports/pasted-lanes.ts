@@ -14,7 +14,7 @@ type Field = (typeof pastedFields)[number]
 type Pasted = AnswerOf<typeof readPastedLanes>
 type Row = Pasted['rows'][number]
 
-/** The fields of a desk row, by the fields of an import. Columns of other fields are not read. */
+/** The fields of a row of the quote desk, by the fields of an import. Columns of other fields are ignored. */
 const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   origin: 'origin',
   origin_city: 'origin',
@@ -34,7 +34,7 @@ const fieldOf: Readonly<Partial<Record<ImportFieldName, Field>>> = {
   customer_name: 'customer',
 }
 
-/** Names that mean something else, or something more exact, above rows to be quoted than in a file of the past. */
+/** Column names with a different or more specific meaning in pasted rows than in a file of past quotes. */
 const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
   Object.entries<readonly Field[]>({
     Rate: ['rate'],
@@ -59,7 +59,7 @@ const meansHere: ReadonlyMap<string, readonly Field[]> = new Map(
   }).map(([name, fields]) => [foldedHeader(name), fields]),
 )
 
-/** What a column of this name may be, most likely first. */
+/** The possible fields of a column name, most likely first. */
 function fieldsNamed(name: string): readonly Field[] {
   const folded = foldedHeader(name)
   const here = meansHere.get(folded)
@@ -72,7 +72,7 @@ function fieldsNamed(name: string): readonly Field[] {
 const stateNames: ReadonlySet<string> = new Set(['state', 'st', 'province', 'prov'])
 const zipNames: ReadonlySet<string> = new Set(['zip', 'zipcode', 'postalcode', 'postal'])
 
-/** A name of a column that is read, or of one that an import knows. */
+/** True for a column name that pasted rows or imports know. */
 function isName(cell: string): boolean {
   const folded = foldedHeader(cell)
   return (
@@ -92,11 +92,11 @@ function isState(cell: string): boolean {
 }
 
 const isPlace = (cell: string) => 'value' in readAnyPlace(cell)
-/** A place that says its state: no state is read from the column behind it. */
+/** A place with its state, so that the next column is not read as its state. */
 const isWholePlace = (cell: string) =>
   isPlace(cell) && (/[,\d]/.test(cell) || isState(cell.split(' ').slice(1).at(-1) ?? ''))
 const isZip = (cell: string) => zipForm.test(cell)
-/** A number of five digits may be an amount; a Canadian code is nothing else. */
+/** A postal code. Five digits may also be an amount; a Canadian code is unambiguous. */
 const isKnownZip = (cell: string) => isZip(cell) && (isPlace(cell) || !/^\d/.test(cell))
 const isDate = (cell: string) => 'value' in readDay(cell)
 const isMoney = (cell: string) => 'value' in readMoney(amountText(cell) || '1')
@@ -118,12 +118,12 @@ const fits: Readonly<Record<Field, (cell: string) => boolean>> = {
   customer: isWord,
 }
 
-/** An amount as a spreadsheet writes it; a dash, or a word for it, is no amount. */
+/** An amount as spreadsheets write it. A dash or a word is not an amount. */
 function amountText(cell: string): string {
   return /^(\$?\s*[-–—]+|n\/?a|tbd)$/i.test(cell) ? '' : cell.replace(/\s*(usd|dollars)$/i, '')
 }
 
-/** The columns of a text, and whether at least half of the cells of one fit: the others may have mistakes. */
+/** The columns of a text, and a test whether at least half of a column's cells fit. The others may contain mistakes. */
 class Cells {
   readonly width: number
   readonly #rows: readonly (readonly string[])[]
@@ -136,7 +136,7 @@ class Cells {
     )
   }
 
-  /** A ZIP code behind a place may also be the next place, or an amount: it is of this place where both agree. */
+  /** A ZIP code after a place may also be the next place or an amount. It belongs to the place when both agree. */
   isZipOf(at: number, { city, state }: { readonly city: number; readonly state?: number }): boolean {
     const agreeing = this.#rows.filter(
       (row) =>
@@ -156,7 +156,7 @@ class Cells {
   }
 }
 
-/** By their names; where a name may mean two things, what stands in the column decides. */
+/** Assigns columns by their names. When a name has two meanings, the cells decide. */
 function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] {
   const fields: (Field | null)[] = []
   for (const [at, name] of names.entries()) {
@@ -177,7 +177,10 @@ function fieldsByName(names: readonly string[], cells: Cells): (Field | null)[] 
   return fields
 }
 
-/** By what stands in them. A code such as LA may be a city or a state: the reading that finds both ends is right. */
+/**
+ * Assigns columns by their cells. A code such as LA may be a city or a state; the reading that finds both ends of the
+ * lane is used.
+ */
 function fieldsByContent(cells: Cells): (Field | null)[] {
   const fields = walkColumns(cells, true)
   return hasEnds(fields) ? fields : walkColumns(cells, false)
@@ -227,8 +230,8 @@ function walkColumns(cells: Cells, hasStateColumns: boolean): (Field | null)[] {
 }
 
 /**
- * A comma between cells may also stand in an amount: "$2" and "150". No truck is quoted below a hundred dollars with a
- * cost in whole hundreds beside it, so the amount is what was meant.
+ * A comma between cells may also be part of an amount: "$2" and "150" are read as $2,150. This is safe because no load
+ * is quoted below $100 with a cost in whole hundreds next to it.
  */
 function withWholeAmounts(cells: readonly string[]): string[] {
   const joined: string[] = []
@@ -248,7 +251,7 @@ interface Line {
 
 function linesOf(text: string): { lines: Line[]; isComma: boolean } {
   const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
-  // A space before a double quote would make the quote a part of the cell.
+  // Removes spaces before a double quote, which would otherwise make the quote part of the cell.
   const { data } = Papa.parse<string[]>(text.replaceAll(/(^|[,;\t]) +"/gm, '$1"'), { delimiter })
   const lines = data
     .map((row, at) => ({
@@ -265,7 +268,7 @@ function isHeader(cells: readonly string[]): boolean {
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
 
-/** An end of the lane in cells of its own: its part of the error, and what may have been meant. */
+/** One end of the lane, with its part of the error and the suggested places. */
 function endOf(end: 'origin' | 'destination', cell: (field: Field) => string | null, errors: Row['errors']) {
   const [city, state, zip] = [cell(end), cell(`${end}_state`), cell(`${end}_zip`)]
   const parts = stateAndZip.exec(state ?? '')
@@ -328,8 +331,8 @@ const noPlaces =
   'We cannot tell which columns are the pickup and the delivery. Put a line of column names above the rows, such as Origin, Destination, Equipment, Rate.'
 
 /**
- * Reads rows as a spreadsheet or a mail gives them. With a line of column names the names say what each column is;
- * without one, what stands in most of its cells does. A value in a column that it does not fit is an error of its row.
+ * Reads rows copied from a spreadsheet or an e-mail. A header line names the columns; without one, the columns are
+ * detected from their cells. A value that does not fit its column is an error of its row.
  *
  * @example readPasted('Dallas TX 75201\tATL\t2150').rows[0]?.rate // 2150
  */
@@ -338,7 +341,7 @@ export function readPasted(text: string): Pasted {
   const names = lines[0]?.cells ?? []
   const hasHeader = isHeader(names)
   const body = hasHeader ? lines.slice(1) : lines
-  // Under as many names as there are cells, every cell is already in its place.
+  // When a row has as many cells as there are names, every cell is in its place.
   const rows = body.map(({ line, cells }) => ({
     line,
     cells: isComma && (!hasHeader || cells.length > names.length) ? withWholeAmounts(cells) : cells,

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseUnavailable, LockTimeout } from '../database/session/index.ts'
 
-/** Waits before a transaction is tried again. A batch that was committed unseen is known by what it left. */
+/** The delays between attempts of a transaction. A batch whose commit was not confirmed is recognized by its progress. */
 const retryMs = [100, 400, 1_000, 2_000, 4_000]
 
-/** Tries again while the database is away for a moment or somebody holds a lock; or after any error. */
+/**
+ * Retries `work` after a short outage of the database or a lock time-out; with 'any error', after every error. Rethrows
+ * the last error.
+ */
 export async function persist<T>(
   work: () => Promise<T>,
   after: 'passing errors' | 'any error' = 'passing errors',

@@ -1,29 +1,32 @@
 import { hash } from 'node:crypto'
 import type { ImportedBooking, ImportedLane } from './rows.ts'
 
-/** Different first words keep an id apart from a row that happens to read the same. */
+/** Different prefixes keep an id from matching a row with the same text. */
 const idDomain = 'lanewise import id\n'
 const bookingDomain = 'lanewise import booking\n'
 const rowDomain = 'lanewise import row\n'
 
 export type Identity =
-  /** `said` is a digest of all that the row says, where it is known by an id; any other is its fingerprint. */
+  /**
+   * The identity of a row. `said` is a digest of its values, for a row with an id. Without an id the fingerprint is that
+   * digest.
+   */
   | { readonly fingerprint: Buffer; readonly said: string | null }
-  /** An earlier row of this file has the same id: the same row again, or another one under its id. */
+  /** An earlier row of this file has the same id, with the same values or with other values. */
   | { readonly sameIdAt: number; readonly saysTheSame: boolean }
 
 /**
- * Tells the rows of one file apart, and knows them again in the next one.
+ * Identifies the rows of a file, within the file and in later files.
  *
- * A row with an id of its own is known by it, whatever else it says. A row without one is known by all it says and by
- * how many rows before it in the file say the same: two equal loads in one file are two, and the same file again is
- * none. Give it the rows in the order of the file.
+ * A row with an id is identified by the id, whatever its other values. A row without one is identified by its values and
+ * by the number of equal rows before it: two equal loads in one file are two lanes, and importing the file again adds
+ * none. Rows must be passed in the order of the file.
  */
 export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
   const ids = new Map<string, { line: number; said: string }>()
   const seen = new Map<string, number>()
   return (row, line) => {
-    // What the row says, and the fingerprint of the first row in a file that says it.
+    // The values of each row, with the fingerprint of the first row in the file that has them.
     const said = rowDigest(row, 1)
     const saidKey = said.toString('latin1', 0, 12)
     if (row.reference !== null) {
@@ -40,12 +43,12 @@ export function rowIdentities(): (row: ImportedLane, line: number) => Identity {
   }
 }
 
-/** As `said` of an identity, for a row that names its lane. */
+/** The digest of a row with a lane_ref. */
 export function bookingSaid({ said }: ImportedBooking): string {
   return shortDigest(digest(bookingDomain + said))
 }
 
-/** 128 bits: two rows of one lane that differ have different ones. */
+/** 128 bits: rows with different values have different digests. */
 function shortDigest(digest: Buffer): string {
   return digest.toString('base64url', 0, 16)
 }

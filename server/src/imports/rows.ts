@@ -10,36 +10,28 @@ import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
 import { greatCircleMiles } from '#engine/miles.ts'
 import { foldCity, type Place, readState } from '#engine/place.ts'
 import { type PartsRead, readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
-import type { ImportFieldName } from '../csv/index.ts'
 import { bookedColumns, columnValue, type NewImportedLane } from '../database/queries/index.ts'
 import { lanePlaces } from '../lanes/index.ts'
 import {
   type Cell,
-  cellText,
   type OutcomeReason,
   type ReadOutcome,
   readCost,
   readDay,
   readMiles,
-  readMoment,
   readMoney,
   readOutcome,
   readReason,
   readText,
 } from './cells.ts'
-import { type Columns, dateFields } from './columns.ts'
+import { dateFields } from './columns.ts'
 import type { KnownCells } from './known-cells.ts'
+import { type CellError, quoted, type RowContext, RowReader } from './row-reader.ts'
 
-/** What was wrong with one cell: the column as the file names it, and what would be right. */
-export interface CellError {
-  readonly column: string
-  readonly detail: string
-}
-
-/** What a row says of the booking of a lane. An absent member says nothing. Amounts in whole cents. */
+/** The booking of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export type ReportedBooking = { readonly [F in SentBookingField]?: BookingValue<F> }
 
-/** What a row says of the quote of a lane. An absent member says nothing. Amounts in whole cents. */
+/** The quote of a lane as a row reports it. An absent member is not reported. Amounts in whole cents. */
 export interface ReportedQuote {
   readonly quotedRateCents?: number
   readonly estimatedCostCents?: number
@@ -49,17 +41,17 @@ export interface ReportedQuote {
   readonly quotedAt?: number
 }
 
-/** What a row says of a lane that is here already. */
+/** What a row reports about a lane that exists already. */
 export interface ReportedLane {
   readonly quote: ReportedQuote
   readonly booking: ReportedBooking
-  /** Null when the row says nothing of how it ended. */
+  /** Null when the row reports no outcome. */
   readonly outcome: 'won' | 'lost' | null
   readonly reason: OutcomeReason | null
   readonly decidedAt: number | null
 }
 
-/** One row of a file, read. */
+/** The result of reading one row. */
 export type ReadRow =
   | { readonly kind: 'lane'; readonly lane: ImportedLane }
   | { readonly kind: 'booking'; readonly booking: ImportedBooking }
@@ -68,123 +60,31 @@ export type ReadRow =
 /** A past quote. `quotedAt` is in epoch milliseconds. */
 export interface ImportedLane {
   readonly customerName: string
-  /** The file's own id of the row, when it has one: its identity. */
+  /** The file's own id of the row, if any. It identifies the row in later files. */
   readonly reference: string | null
   readonly quotedAt: number
   readonly lane: NewImportedLane['lane']
-  /** What the row says of a lane that an earlier file brought under the same id. */
+  /** The row as an update of a lane that an earlier file added under the same reference. */
   readonly reported: ReportedLane
-  /** Everything the row says, in one text: rows that say the same have the same. */
+  /** All values of the row as one text: equal for rows with equal values. */
   readonly said: string
 }
 
 export interface ImportedBooking {
   readonly laneRef: string
   readonly reported: ReportedLane
-  /** As of an `ImportedLane`. */
+  /** As in `ImportedLane`. */
   readonly said: string
-}
-
-export interface RowContext {
-  readonly columns: Columns
-  /** Epoch milliseconds: nothing was quoted later than now. */
-  readonly now: number
-  /** What cells of this file were read as before. */
-  readonly known: KnownCells
 }
 
 /** The customer of a quote whose file names none. */
 export const customerNotGiven = 'Customer not given'
-const dayMs = 24 * 60 * 60 * 1000
-
-/** No value of a field is longer; the forms of amounts and dates take seconds over a cell of 60,000 spaces. */
-const cellLengthMax = 1_000
-
-/** The cells of one row by field, and the errors found while reading them. */
-class RowReader {
-  readonly #errors: (CellError & { readonly position: number })[] = []
-  readonly #cells: readonly string[]
-  readonly #columns: Columns
-  readonly #known: KnownCells
-
-  constructor(cells: readonly string[], { columns, known }: RowContext) {
-    this.#cells = cells
-    this.#columns = columns
-    this.#known = known
-  }
-
-  has(field: ImportFieldName): boolean {
-    return this.#columns.positions[field] !== undefined
-  }
-
-  text(field: ImportFieldName): string | null {
-    const position = this.#columns.positions[field]
-    return position === undefined ? null : cellText(this.#cells[position])
-  }
-
-  /** Reads a cell; null when it is empty, has no column, or is wrong (which is then among the errors). */
-  read<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
-    const text = this.text(field)
-    if (text === null) return null
-    const cell: Cell<T> =
-      text.length > cellLengthMax ? { wrong: `at most ${cellLengthMax} characters long` } : reader(text)
-    if ('value' in cell) return cell.value
-    this.wrong(field, `must be ${cell.wrong}; it is ${quoted(text)}`)
-    return null
-  }
-
-  /** As `read`, for what many rows say alike: each text is read once. */
-  readAlike<T>(field: ImportFieldName, reader: (text: string) => Cell<T>): T | null {
-    return this.read(field, (text) => this.#known.read(reader, text))
-  }
-
-  /** What `reader` makes of a text that is put together from cells. */
-  known<C extends Cell<unknown>>(reader: (text: string) => C, text: string): C {
-    return this.#known.read(reader, text) as C
-  }
-
-  /** A moment that has passed: a day of grace for clocks and time zones. */
-  past(field: ImportFieldName, now: number): number | null {
-    return this.read(field, (text) => {
-      const cell = readMoment(text)
-      return 'value' in cell && cell.value > now + dayMs ? { wrong: 'a time that has passed' } : cell
-    })
-  }
-
-  wrong(field: ImportFieldName, what: string): void {
-    const column = this.#columns.names[field] ?? field
-    const position = this.#columns.positions[field] ?? this.#columns.width
-    this.#errors.push({ column, detail: `${column} ${what}.`, position })
-  }
-
-  get isWrong(): boolean {
-    return this.#errors.length > 0
-  }
-
-  /** What was wrong, in the order of the columns. */
-  get errors(): CellError[] {
-    return this.#errors
-      .toSorted((a, b) => a.position - b.position)
-      .map(({ column, detail }) => ({ column, detail }))
-  }
-
-  missing(field: ImportFieldName): void {
-    this.wrong(field, 'is empty')
-  }
-}
-
-/** A value as an error repeats it: short, and without anything a terminal or a page would act on. */
-function quoted(text: string): string {
-  const shown = [...text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')].slice(0, 60).join('')
-  return `"${shown}${shown.length < text.length ? '…' : ''}"`
-}
-
 /**
- * Reads one row of a file: a past quote, the booking of a lane that is here already, or all that is wrong with it.
+ * Reads one row of a file: a past quote, the booking of an existing lane, or a list of errors.
  *
- * A row without an outcome is won when it has a booked customer rate or truck cost, else it is pending. Only a won row
- * has a booking: on any other row the customer rate is what was quoted and the truck cost what was expected. A missing
- * quoted rate is the booked one. A truck cost of zero is unknown; a rate of zero is an error.
+ * A row without an outcome is won when it has a booked customer rate or truck cost, and pending otherwise. Only a won row
+ * has a booking. On any other row the customer rate is the quoted rate and the truck cost is the estimated cost. A missing
+ * quoted rate defaults to the booked rate. A truck cost of zero means unknown; a rate of zero is an error.
  *
  * @example readRow(['Dallas, TX', 'Atlanta, GA', 'Van', '2150', '2026-03-01'], context).kind // 'lane'
  */
@@ -192,7 +92,7 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   const { columns } = context
   const extra = cells.slice(columns.width).find((cell) => cell.trim() !== '')
   if (extra !== undefined) {
-    const detail = `The row has ${cells.length} values for ${columns.width} columns, from ${quoted(extra.trim())} on; put values that hold the separator in double quotes.`
+    const detail = `The row has ${cells.length} values for ${columns.width} columns, starting at ${quoted(extra.trim())}; put values that contain the separator in double quotes.`
     return { kind: 'refused', errors: [{ column: '', detail }] }
   }
   const row = new RowReader(cells, context)
@@ -200,16 +100,16 @@ export function readRow(cells: readonly string[], context: RowContext): ReadRow 
   return ref === null ? readLane(row, context) : readBooking(row, ref, context)
 }
 
-/** The fields of a booking in a row, each by its unit. */
+/** Reads the booking fields of a row, each by its unit. */
 function readBookingCells(row: RowReader, now: number) {
   const cells = ofEachBookingField(sentBookingFields, (field) => {
     const { sent, unit } = bookingTable[field]
     switch (unit) {
       case 'cents':
-        // A truck cost of zero is unknown; a rate of zero is an error.
+        // A truck cost of zero means unknown; a rate of zero is an error.
         return row.read<number | null>(sent, field === 'truckCostCents' ? readCost : readMoney)
       case 'text':
-        return row.readAlike(sent, readText)
+        return row.readCached(sent, readText)
       case 'time':
         return row.past(sent, now)
     }
@@ -217,9 +117,9 @@ function readBookingCells(row: RowReader, now: number) {
   return cells as { readonly [F in SentBookingField]: BookingValue<F> | null }
 }
 
-/** What both kinds of row can say. */
+/** Reads the cells that both kinds of row can have: booking and outcome. */
 function readEnd(row: RowReader, now: number) {
-  const given = row.readAlike('outcome', readOutcome)
+  const given = row.readCached('outcome', readOutcome)
   const reasonText = row.text('outcome_reason')
   return {
     ...readBookingCells(row, now),
@@ -236,8 +136,8 @@ function outcomeOf(end: End): ReadOutcome['outcome'] {
   return end.customerRateCents !== null || end.truckCostCents !== null ? 'won' : 'pending'
 }
 
-/** These have their places in what a row says: digests of earlier files stay right. */
-const saidBefore: ReadonlySet<SentBookingField> = new Set([
+/** Booking fields with a fixed position in `contentOf`. The others follow at the end. */
+const fixedFields: ReadonlySet<SentBookingField> = new Set([
   'customerRateCents',
   'truckCostCents',
   'customerName',
@@ -251,7 +151,7 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const origin = readEndpoint(row, 'origin')
   const destination = readEndpoint(row, 'destination')
   const equipment = row.text('equipment')
-  const code = row.readAlike('equipment', readEquipment)
+  const code = row.readCached('equipment', readEquipment)
   if (equipment === null) row.missing('equipment')
   const end = readEnd(row, now)
   const quotedRate = row.read('quoted_rate', readMoney)
@@ -259,10 +159,10 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
   const marketRate = row.read('market_rate', readCost)
   const miles = row.read('miles', readMiles)
   const reference = row.read('reference', readText)
-  const pickupDate = row.readAlike('pickup_date', readDay)
+  const pickupDate = row.readCached('pickup_date', readDay)
   const quotedAt = row.past('quoted_at', now)
   const pickupAt = pickupDate === null ? null : Date.parse(pickupDate)
-  // A load to be picked up tomorrow was quoted by now.
+  // A load with a future pickup date was quoted by now.
   const createdAt =
     quotedAt ?? end.bookedAt ?? end.decidedAt ?? (pickupAt === null ? null : Math.min(pickupAt, now))
   const rate = quotedRate ?? end.customerRateCents
@@ -274,62 +174,26 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
     }
   }
   if (row.isWrong) return { kind: 'refused', errors: row.errors }
-  // Each of these is null only with an error; this tells the compiler.
+  // Each of these is null only with an error. The check narrows the types.
   if (origin === null || destination === null || code === null || rate === null || createdAt === null) {
     throw new Error('A row without errors lacks a value.')
   }
 
-  const outcome = outcomeOf(end)
-  const won = outcome === 'won'
-  const knownMiles = plausibleMiles(miles, [origin, destination], known)
-  const lane: ImportedLane['lane'] = {
-    ...lanePlaces(origin, destination, knownMiles, known.locate),
+  const cells: LaneCells = {
+    origin,
+    destination,
     equipment: equipment ?? code,
-    equipment_code: code,
-    quoted_rate_cents: rate,
-    estimated_cost_cents: estimatedCost ?? (won ? null : end.truckCostCents),
-    market_rate_cents: marketRate,
-    pickup_date: pickupDate,
-    outcome,
-    outcome_reason: outcome === 'lost' ? end.reason : null,
-    outcome_source: outcome === 'pending' ? null : 'import',
-    decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, createdAt)),
-    ...bookedColumns((field) => (won && isSent(field) ? columnValue(field, end[field]) : null)),
-    truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
-  }
-  const said = JSON.stringify([
-    origin.key,
-    destination.key,
-    code,
+    equipmentCode: code,
+    end,
     quotedRate,
-    end.customerRateCents,
-    end.truckCostCents,
+    rate,
     estimatedCost,
     marketRate,
     miles,
-    end.customerName,
-    end.carrierName,
-    end.carrierNotes,
-    outcome,
-    end.reason,
-    quotedAt,
-    end.decidedAt,
-    end.bookedAt,
+    knownMiles: plausibleMiles(miles, [origin, destination], known),
     pickupDate,
-    ...sentBookingFields.filter((field) => !saidBefore.has(field)).map((field) => end[field]),
-  ])
-  const ended = reportedEnd(end)
-  const reported: ReportedLane = {
-    quote: {
-      ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
-      ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
-      ...given('marketRateCents', marketRate),
-      ...given('miles', knownMiles),
-      ...given('pickupDate', pickupDate),
-      ...given('quotedAt', quotedAt),
-    },
-    ...ended,
-    booking: { ...given('customerName', end.customerName), ...ended.booking },
+    quotedAt,
+    createdAt,
   }
   return {
     kind: 'lane',
@@ -337,19 +201,106 @@ function readLane(row: RowReader, context: RowContext): ReadRow {
       customerName: end.customerName ?? customerNotGiven,
       reference,
       quotedAt: createdAt,
-      lane,
-      reported,
-      said,
+      lane: newLane(cells, known),
+      reported: reportedLane(cells),
+      said: contentOf(cells),
     },
   }
 }
 
-/** A member with a value, or none where the row says nothing of it. */
+/** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */
+interface LaneCells {
+  readonly origin: Place
+  readonly destination: Place
+  /** The equipment as the file names it. */
+  readonly equipment: string
+  readonly equipmentCode: string
+  readonly end: End
+  readonly quotedRate: number | null
+  /** The quoted rate, or else the booked one. */
+  readonly rate: number
+  readonly estimatedCost: number | null
+  readonly marketRate: number | null
+  /** As given. */
+  readonly miles: number | null
+  /** As given, unless implausible. */
+  readonly knownMiles: number | null
+  readonly pickupDate: string | null
+  readonly quotedAt: number | null
+  readonly createdAt: number
+}
+
+/** The lane to insert for a row. */
+function newLane(cells: LaneCells, known: KnownCells): ImportedLane['lane'] {
+  const { end } = cells
+  const outcome = outcomeOf(end)
+  const won = outcome === 'won'
+  return {
+    ...lanePlaces(cells.origin, cells.destination, cells.knownMiles, known.locate),
+    equipment: cells.equipment,
+    equipment_code: cells.equipmentCode,
+    quoted_rate_cents: cells.rate,
+    estimated_cost_cents: cells.estimatedCost ?? (won ? null : end.truckCostCents),
+    market_rate_cents: cells.marketRate,
+    pickup_date: cells.pickupDate,
+    outcome,
+    outcome_reason: outcome === 'lost' ? end.reason : null,
+    outcome_source: outcome === 'pending' ? null : 'import',
+    decided_at: outcome === 'pending' ? null : new Date(decidedAt(end, won, cells.createdAt)),
+    ...bookedColumns((field) => (won && isSent(field) ? columnValue(field, end[field]) : null)),
+    truck_cost_source: won && end.truckCostCents !== null ? 'import' : null,
+  }
+}
+
+/** What a row reports about a lane that exists already. */
+function reportedLane({ end, quotedRate, estimatedCost, ...cells }: LaneCells): ReportedLane {
+  const won = outcomeOf(end) === 'won'
+  const ended = reportedEnd(end)
+  return {
+    quote: {
+      ...given('quotedRateCents', quotedRate ?? (won ? null : end.customerRateCents)),
+      ...given('estimatedCostCents', estimatedCost ?? (won ? null : end.truckCostCents)),
+      ...given('marketRateCents', cells.marketRate),
+      ...given('miles', cells.knownMiles),
+      ...given('pickupDate', cells.pickupDate),
+      ...given('quotedAt', cells.quotedAt),
+    },
+    ...ended,
+    booking: { ...given('customerName', end.customerName), ...ended.booking },
+  }
+}
+
+/** All values of a row as one text. Their order is fixed, because digests of earlier files are stored. */
+function contentOf({ end, ...cells }: LaneCells): string {
+  return JSON.stringify([
+    cells.origin.key,
+    cells.destination.key,
+    cells.equipmentCode,
+    cells.quotedRate,
+    end.customerRateCents,
+    end.truckCostCents,
+    cells.estimatedCost,
+    cells.marketRate,
+    cells.miles,
+    end.customerName,
+    end.carrierName,
+    end.carrierNotes,
+    outcomeOf(end),
+    end.reason,
+    cells.quotedAt,
+    end.decidedAt,
+    end.bookedAt,
+    cells.pickupDate,
+    ...sentBookingFields.filter((field) => !fixedFields.has(field)).map((field) => end[field]),
+  ])
+}
+
+/** An object with one member, or with none when the value is null. */
 function given<Name extends string, Value>(name: Name, value: Value | null): { [name in Name]?: Value } {
   return value === null ? {} : ({ [name]: value } as { [name in Name]?: Value })
 }
 
-/** What a row says of how its lane ended. Only a won lane has a booking. */
+/** The outcome and booking that a row reports. Only a won lane has a booking. */
 function reportedEnd(end: End): Omit<ReportedLane, 'quote'> {
   const outcome = outcomeOf(end)
   const won = outcome === 'won'
@@ -365,15 +316,14 @@ function reportedEnd(end: End): Omit<ReportedLane, 'quote'> {
   }
 }
 
-/** When the customer answered: as given, else when it was booked, else when it was quoted. */
+/** When the customer decided: as given, else when the lane was booked, else when it was quoted. */
 function decidedAt(end: End, won: boolean, createdAt: number): number {
   return end.decidedAt ?? (won ? end.bookedAt : null) ?? createdAt
 }
 
 /**
- * A given mileage, unless it is a placeholder: no road is shorter than the direct line (less five miles, for cities have
- * a size), and none that a truck is paid for is over three times as long. Where a place is unknown, nothing is held
- * against it.
+ * The given mileage, or null when it is implausible. Plausible is at least 0.9 times the great-circle distance less 5 miles
+ * (cities have a size), and at most 3 times that distance plus 50 miles. Unknown places accept any mileage.
  */
 function plausibleMiles(
   miles: number | null,
@@ -407,10 +357,10 @@ function readEquipment(text: string): Cell<string> {
   return value === null ? { wrong: equipmentFault(text).replace(/^must be /, '') } : { value }
 }
 
-/** The place of pickup or delivery, from one column or from a city, a state and a ZIP code. */
+/** Reads the place of pickup or delivery, from one column or from city, state and ZIP code. */
 function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | null {
   const [city, state, zip] = [`${end}_city`, `${end}_state`, `${end}_zip`] as const
-  if (row.text(end) !== null) return row.readAlike(end, readAnyPlace)
+  if (row.text(end) !== null) return row.readCached(end, readAnyPlace)
   const parts = { city: row.text(city), state: row.text(state), zip: row.text(zip) }
   if (parts.city === null && parts.zip === null) {
     row.missing([city, zip].find((field) => row.has(field)) ?? end)
@@ -433,15 +383,15 @@ function readEndpoint(row: RowReader, end: 'origin' | 'destination'): Place | nu
   return null
 }
 
-/** The parts as one text, so that what many rows say alike is read once. */
+/** Reads the parts of a place from one text, which is the key of the cache. */
 function readParts(text: string): PartsRead {
   const [city = '', state = '', zip = ''] = text.split('\n')
   return readPlaceParts({ city: city || null, state: state || null, zip: zip || null })
 }
 
 /**
- * Some exports hold the number of a site where the city should be. No city is guessed for it: the load counts for its
- * state, and no question about a city finds it.
+ * Reads a site number in place of a city, as some exports have it. The load counts for its state, and no search for a city
+ * finds it.
  */
 function readSite(city: string | null, state: string | null): Place | null {
   const code = state === null ? null : readState(state)

@@ -5,14 +5,14 @@ import { persist } from './persist.ts'
 export interface UndoJob {
   readonly tenant: TenantId
   readonly importId: number
-  /** Asked after each batch. */
+  /** Checked after each batch. */
   readonly isStopping: () => boolean
   readonly onProgress?: (row: NewImportRow) => void
 }
 
 /**
- * Undoes an import that is `undoing`, in batches of one transaction each, until all of it is undone. What ends it before
- * that leaves the import `undoing`, for this or another process to go on with.
+ * Undoes an import whose status is `undoing`, in batches of one transaction each. When it is interrupted the status
+ * stays `undoing`, and this or another process continues.
  *
  * @returns the import as it was after the last batch of this call, or null where nothing was left to do
  */

@@ -2,7 +2,7 @@ import { readConfig } from '../configuration/index.ts'
 import { backUp } from './back-up.ts'
 import { CommandRefused, exitCodeOf } from './command-database.ts'
 
-/** `npm run backup -- FOLDER`: a copy of the embedded database, beside a running service. */
+/** `npm run backup -- FOLDER`: copies the embedded database while the service runs. */
 async function main(): Promise<number> {
   const [folder, ...more] = process.argv.slice(2)
   if (folder === undefined || folder === '' || more.length > 0) {

@@ -10,8 +10,8 @@ import {
 import { CommandRefused } from './command-database.ts'
 
 /**
- * Copies the embedded database of a data folder into a folder that is a data folder itself, beside a running service and
- * without holding it up: as the database was at the end of the copying. The secret key is not in it.
+ * Copies the embedded database of a data folder into a new data folder, in its state at the end of the copy. A running
+ * service is not delayed. The secret key is not copied.
  *
  * @throws CommandRefused when there is no embedded database, or the folder is there already
  * @example await backUp({ dataDirectory: './data', folder: '/backups/2026-11-21', remark: console.error })

@@ -5,7 +5,7 @@ import { backtestInThread, backtestReport, readBacktestFacts } from '../backtest
 import { atTenant, type CommandDatabase } from './command-database.ts'
 import { UsageError } from './import-command-line.ts'
 
-/** What the person at the command line wants. */
+/** A parsed command line. */
 export type BacktestCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'backtest'; readonly tenant: string | undefined; readonly windowDays: number }
@@ -28,7 +28,7 @@ Exit code: 0 tested, 1 failed, 2 wrong usage, 3 too few quotes to test on, 130 s
 `
 
 /**
- * Reads the words after `npm run backtest --`.
+ * Parses the arguments after `npm run backtest --`.
  *
  * @throws UsageError
  * @example readBacktestCommand(['--tenant', 'Acme']) // { kind: 'backtest', tenant: 'Acme', windowDays: 180 }
@@ -64,14 +64,14 @@ function parsed(words: readonly string[]) {
 export interface BacktestSurroundings extends CommandDatabase {
   readonly clock: () => number
   readonly print: (text: string) => void
-  /** A terminal that can show a bar, or null. */
+  /** A terminal that can show a progress bar, or null. */
   readonly terminal: NodeJS.WriteStream | null
-  /** Aborted when the person presses Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
 }
 
 /**
- * Walks a brokerage's quotes and prints what was found. The database is let go before the walk begins.
+ * Backtests a brokerage's quotes and prints the report. The database connection is closed before the computation begins.
  *
  * @returns the exit code
  * @throws CommandRefused
@@ -101,7 +101,7 @@ export async function runBacktestCommand(
   }
 }
 
-/** A bar on a terminal; elsewhere a line at every tenth, so that a log stays readable. */
+/** Shows progress: a bar on a terminal, otherwise a line at every tenth to keep logs readable. */
 function progressShown({ terminal, remark }: BacktestSurroundings) {
   if (terminal === null) {
     let told = 0

@@ -13,7 +13,7 @@ async function main(): Promise<number> {
     return 0
   }
   const stopping = new AbortController()
-  // A database that was started for this is stopped in order before the end.
+  // A database that this command started is stopped in order before the exit.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   return runBacktestCommand(command, {
     config: readConfig(process.env),
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   })
 }
 
-/** The exit code of an error, having said what it was. */
+/** Prints an error, and returns its exit code. */
 function refuse(error: unknown): number {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   if (error instanceof UsageError) {

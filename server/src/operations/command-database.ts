@@ -10,19 +10,19 @@ import {
   startEmbeddedPostgres,
 } from '../embedded-postgres/index.ts'
 
-/** A reason why a command cannot do its work, fit to be shown as it is. */
+/** A reason why a command cannot run. Its message is shown to the operator. */
 export class CommandRefused extends Error {}
 
-/** What a command needs to find the database. */
+/** The settings that a command needs to find the database. */
 export interface CommandDatabase {
   readonly config: Pick<Config, 'databaseUrl' | 'migrationDatabaseUrl' | 'dataDirectory'>
-  /** Progress and remarks. */
+  /** Prints progress and remarks. */
   readonly remark: (line: string) => void
 }
 
 /**
- * Does a command's work on the brokerage that was named (by name or number; not needed while there is one), in the
- * database of the configuration, beside a running service or without one.
+ * Runs a command's work on the named brokerage (by name or id; optional while there is only one), in the configured
+ * database, with or without a running service.
  *
  * @throws CommandRefused
  */
@@ -36,7 +36,7 @@ export async function atTenant<Result>(
   )
 }
 
-/** Does a command's work in the database of the configuration. `owner` is null when only the service's way in is known. */
+/** Runs a command's work in the configured database. `owner` is null when only the service's connection is known. */
 export async function atDatabase<Result>(
   around: CommandDatabase,
   work: (database: Database, owner: pg.ClientConfig | null) => Promise<Result>,
@@ -61,7 +61,7 @@ interface Connected {
   readonly close: () => Promise<void>
 }
 
-/** The database of DATABASE_URL, else the embedded one: that of the running service, or started for the while. */
+/** The database of DATABASE_URL, or else the embedded one: that of the running service, or one started for this command. */
 async function connect({ config, remark }: CommandDatabase): Promise<Connected> {
   if (config.databaseUrl !== null) {
     const service = { connectionString: config.databaseUrl }
@@ -91,12 +91,12 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
 }
 
 function reason(error: unknown): string {
-  // A name with several addresses fails with one error for each, and no words of its own.
+  // A host name with several addresses fails with one error per address and an empty message.
   const [first] = error instanceof AggregateError ? error.errors : [error]
   return first instanceof Error ? first.message : String(first)
 }
 
-/** The brokerage that was named, or the only one there is. */
+/** The named brokerage, or the only one. */
 async function chooseTenant(
   named: string | undefined,
   owner: pg.ClientConfig | null,
@@ -142,7 +142,8 @@ async function tenantByNumber(database: Database, number: number): Promise<Named
 }
 
 /**
- * Runs a command and answers its exit code. A refusal is told in its own words; what nobody foresaw with its stack.
+ * Runs a command and returns its exit code. A CommandRefused is printed as its message; an unexpected error with its
+ * stack.
  *
  * @example process.exitCode = await exitCodeOf(main)
  */

@@ -10,7 +10,7 @@ import { atDatabase, type CommandDatabase, CommandRefused } from './command-data
 const signUpBody = shape(signUp.body, 'body')
 
 /**
- * Makes a brokerage and its owner, as a sign-up does, with a random password: the operator's way where sign-up is off.
+ * Creates a brokerage and its owner with a random password, like a sign-up. Operators use it where sign-up is off.
  *
  * @throws CommandRefused where a name or the address is not valid, or the address is in use
  * @example (await makeTenant({ company: 'Blue Mesa Logistics', email: 'ana@example.com', name: 'Ana' }, around, Date.now())).password

@@ -13,7 +13,7 @@ const usage = `npm run distribute                  spreads the database of MIGRA
 npm run distribute -- --shards N    into N parts (${shardsUsual} unless told; several for each worker there will ever be)
 `
 
-/** `npm run distribute`: turns a PostgreSQL with the extension Citus into a distributed one, with all it holds. */
+/** `npm run distribute`: distributes a PostgreSQL database over the workers of the Citus extension. */
 async function main(): Promise<number> {
   const [option, value, ...rest] = process.argv.slice(2)
   const shards = option === undefined ? shardsUsual : Number(value)

@@ -14,7 +14,7 @@ const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const
 const lineOf = ({ about, state, says, mend }: Finding) =>
   `${marks[state]}  ${about.padEnd(17)} ${says}${mend === undefined ? '' : `\n                         ${mend}`}\n`
 
-/** `npm run doctor`: is everything as a service needs it? */
+/** `npm run doctor`: checks everything that a service needs. */
 async function main(): Promise<number> {
   const options = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const
   const { values } = parseArgs({ options, strict: true })

@@ -17,10 +17,10 @@ import {
 import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { unsealWithAny } from '../security/index.ts'
 
-/** What was looked at, how it stands, and for what is not well how to mend it. */
+/** The result of one check, with a remedy when it is not ok. */
 export interface Finding {
   readonly about: string
-  /** `note` is worth knowing and keeps nothing from working; `wrong` keeps the service from starting or from its promises. */
+  /** `note`: information that prevents nothing. `wrong`: the service cannot start or cannot keep its guarantees. */
   readonly state: 'ok' | 'note' | 'wrong'
   readonly says: string
   readonly mend?: string
@@ -37,16 +37,22 @@ const wrong = (says: string, mend: string): Told => ({ state: 'wrong', says, men
 
 const nodeMin = 20
 const postgresMin = 14
-/** Signatures five minutes away are refused: a clock that is off by some seconds will be by more. */
+/**
+ * The largest accepted clock difference. Signatures more than 300 s off are rejected, and a clock that is seconds off
+ * drifts further.
+ */
 const clockOffMaxMs = 2_000
-/** A new connection in the same place takes some milliseconds; above this every first answer is slow. */
+/**
+ * A new connection within one data center takes some milliseconds. Above this, the first answer of each connection is
+ * slow.
+ */
 const slowConnectionMs = 250
 const diskFreeMin = 1_000_000_000
 const connectTimeoutMs = 3_000
 
 /**
- * Looks at everything that a service needs, changes nothing, and says what is wrong and how to mend it. It works beside
- * a running service and without one.
+ * Checks everything that a service needs, changes nothing, and reports problems with remedies. It works with or without
+ * a running service.
  */
 export async function examine(
   read: () => Config,
@@ -148,7 +154,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     await client.end()
   }
   if (!(await examineSchema(config, connection, say))) return
-  // A name that never joins: to it all who are there are others.
+  // An instance name that never registers, so that every running instance counts as another one.
   const database = await openDatabase({ connection, instance: randomUUID() })
   try {
     const walls = await databaseSafetyFaults(database)
@@ -165,7 +171,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   }
 }
 
-/** True when the tables are there to be looked at. */
+/** True when the tables exist. */
 async function examineSchema(config: Config, connection: pg.ClientConfig, say: Say): Promise<boolean> {
   const [missing, unknown] = [await missingMigrations(connection), await unknownMigrations(connection)]
   const byWhom =
@@ -199,7 +205,7 @@ function unreachable(variable: string, error: unknown): Told {
   )
 }
 
-/** In the locale C a customer written in two cases is two, wherever his name has more than the letters of English. */
+/** In the locale C, two spellings of a customer that differ in the case of a non-English letter are two customers. */
 async function letters(client: pg.Client): Promise<Told> {
   const { rows } = await client.query<{ known: boolean }>(`select lower('É') = 'é' as known`)
   return rows[0]?.known === true
@@ -260,7 +266,7 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
   )
   const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
-  // Twenty for requests, one for the watch, and one for commands.
+  // Twenty for requests, one for polling changes, one for commands.
   const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
   const says = `an instance takes up to ${needed}; the database allows ${bound}, of which ${used} are in use`

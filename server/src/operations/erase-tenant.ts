@@ -3,12 +3,12 @@ import { eraseTenantRows, type TenantRows } from '../database/queries/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
-/** By then every instance has learned that a brokerage is suspended, and answers nothing of it from memory. */
+/** After this time every instance knows that the brokerage is suspended, and answers nothing for it from memory. */
 const noticedMs = 1_500
 
 /**
- * Erases a brokerage: suspends it, waits until every instance knows, and deletes every row of it in one transaction. There
- * is no way back but a backup. Without `confirmed`, the brokerage's own name, it only counts what would go.
+ * Erases a brokerage: suspends it, waits until every instance knows, and deletes all its rows in one transaction. Only a
+ * backup can bring it back. Without `confirmed`, which must be the brokerage's name, it only counts the rows.
  *
  * @throws CommandRefused when there is no brokerage of the name, the owner's connection is not known, or another name confirms
  */

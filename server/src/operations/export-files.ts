@@ -10,8 +10,8 @@ import { derivedKey, keyName, type SecretKey } from '../security/index.ts'
 import { CommandRefused } from './command-database.ts'
 
 /**
- * The files of an exported brokerage (docs/moving.md): a folder with manifest.json, and for each table a file of lines of
- * JSON, a row a line, gzipped.
+ * The files of an exported brokerage (docs/moving.md): a folder with manifest.json, and for each table a gzipped file
+ * with one JSON object per line and row.
  */
 export const formatName = 'lanewise tenant export'
 export const formatVersion = 1
@@ -22,9 +22,9 @@ export interface ExportedTable {
   readonly file: string
   readonly columns: readonly string[]
   readonly rows: number
-  /** Of the lines as they are before they are packed: `zcat FILE | sha256sum`. */
+  /** SHA-256 of the uncompressed lines: `zcat FILE | sha256sum`. */
   readonly sha256: string
-  /** The same of each thousand lines, its first 16 digits: what is wrong is found to the thousand. */
+  /** The first 16 digits of the SHA-256 of each thousand lines, to locate damage. */
   readonly thousands: readonly string[]
 }
 
@@ -33,11 +33,14 @@ export interface Manifest {
   readonly format_version: number
   readonly made_at: string
   readonly tenant: { readonly tenant_id: number; readonly name: string }
-  /** The newest migration of the database that it is from. */
+  /** The newest migration of the source database. */
   readonly schema: string
-  /** Whether people's passwords, as hashes, and invitations are in it. */
+  /** True when the export contains password hashes and invitations. */
   readonly passwords: boolean
-  /** The key that seals the signing secrets and this manifest: that of the installation, or one made for the move. */
+  /**
+   * The key that encrypts the signing secrets and authenticates this manifest: the installation's key, or a key made for
+   * the move.
+   */
   readonly key: { readonly name: string; readonly for: 'installation' | 'move' }
   readonly tables: readonly ExportedTable[]
   readonly left_behind: Readonly<Record<string, string>>
@@ -45,7 +48,7 @@ export interface Manifest {
 
 export type SealedManifest = Manifest & { readonly seal: string }
 
-/** Writes a table's rows as they come, and answers what the manifest says of them. */
+/** Writes the rows of a table as a stream, and returns the table's entry for the manifest. */
 export async function writeTable(
   folder: string,
   { name, columns }: { readonly name: string; readonly columns: readonly string[] },
@@ -56,7 +59,7 @@ export async function writeTable(
   const packed = createGzip({ level: 3 })
   const output = createWriteStream(join(folder, file), { flags: 'wx', mode: 0o600, flush: true })
   const written = finished(packed.pipe(output))
-  // Awaited below; until then a full disk must not count as an error that nobody handles.
+  // Awaited below. Until then, an error such as a full disk must not count as unhandled.
   written.catch(() => {})
   const whole = createHash('sha256')
   const thousands: string[] = []
@@ -77,14 +80,14 @@ export async function writeTable(
 const textOf = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
 const thousandOf = (hash: Hash) => hash.digest('hex').slice(0, 16)
 
-/** Some rows of an exported table, and the number of the first of their lines, from 1. */
+/** Some rows of an exported table, and the number of their first line, from 1. */
 export interface ExportedRows {
   readonly from: number
   readonly lines: readonly string[]
 }
 
 /**
- * Reads the rows of a table, a thousand at a time, each held against the manifest before anybody sees it.
+ * Reads the rows of a table, a thousand at a time, and verifies each thousand against the manifest before returning it.
  *
  * @throws CommandRefused which names the file and the lines that are not as they were exported
  */
@@ -118,7 +121,7 @@ export async function* readTable(folder: string, table: ExportedTable): AsyncGen
   if (from !== table.rows + 1) throw wrong(`it ends after line ${from - 1} of ${table.rows}`)
 }
 
-/** The lines of a packed file. (The lines of node:readline end at other characters, too, which JSON may hold.) */
+/** The lines of a gzipped file. (node:readline also splits at other characters, which JSON may contain.) */
 async function* linesOf(path: string): AsyncGenerator<string> {
   const source = createReadStream(path)
   const unpacked = createGunzip()
@@ -137,7 +140,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** The seal of a manifest: whoever does not have the key cannot make it, nor change the manifest under it. */
+/** The authentication code of a manifest. Without the key, nobody can create a manifest or change one. */
 function sealOf(key: SecretKey, manifest: Manifest): string {
   return createHmac('sha256', derivedKey(key, 'exports of a tenant'))
     .update(JSON.stringify(manifest))
@@ -183,7 +186,7 @@ function parsed(text: string): SealedManifest | null {
 }
 
 /**
- * Which of the keys sealed the manifest; null when none of them is the one it names.
+ * The key that sealed the manifest; null when it is not among `keys`.
  *
  * @throws CommandRefused when the manifest is not as it was sealed
  */

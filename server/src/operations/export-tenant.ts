@@ -18,18 +18,18 @@ import {
 } from './export-files.ts'
 
 export interface ExportOptions {
-  /** A folder that is not there yet. */
+  /** A folder that does not exist yet. */
   readonly folder: string
   readonly keys: SecretKeys
-  /** Seals signing secrets for the move, so that an installation with another key can take them over. */
+  /** Encrypts signing secrets for the move, so that an installation with another key can import them. */
   readonly moveKey: SecretKey | null
   readonly passwords: boolean
   readonly now: number
 }
 
 /**
- * Writes all that is kept of a brokerage into a folder, as it was at one moment, beside a running service and without
- * holding anybody up. The folder has its name when it is whole; one that was cut off is begun anew.
+ * Exports all data of a brokerage into a folder, as of one moment, without delaying a running service. The folder gets
+ * its final name when it is complete; an interrupted export starts again.
  *
  * @throws CommandRefused when there is no brokerage of the name, the folder is there already, or a live secret does not open
  * @example await exportTenant(around, 'Blue Mesa Logistics', { folder: 'blue-mesa', ... })
@@ -49,7 +49,7 @@ export async function exportTenant(
     }
     const { tenant, name } = await atTenant(around, named, async (_database, found) => found)
     const key = moveKey ?? keys[0]
-    // In the export too: who has it can tell where it is from.
+    // Also part of the export, so that its origin can be identified.
     await database.inTenant(tenant, (transaction) =>
       recordEvent(transaction, byOperator(tenant, now), 'tenant-exported', {
         about: { key: keyName(key), passwords },
@@ -92,10 +92,10 @@ const withoutPasswords: Readonly<Record<string, Readonly<Record<string, string>>
 
 export const isOfSecrets = ({ name }: Pick<CopiedTable, 'name'>) => name === 'signing_secrets'
 
-/** A row of signing_secrets, as far as moving it needs to know. */
+/** The columns of signing_secrets that a move needs. */
 export interface SecretLine {
   readonly secret_id: number
-  /** As PostgreSQL writes bytes: `\x` and hex digits. */
+  /** Bytes in PostgreSQL's text format: `\x` and hex digits. */
   readonly sealed: string
   readonly revoked_at: string | null
   readonly expires_at: string | null
@@ -104,7 +104,7 @@ export interface SecretLine {
 export const bytesOf = (text: string) => Buffer.from(text.slice(2), 'hex')
 export const textOfBytes = (bytes: Buffer) => `\\x${bytes.toString('hex')}`
 
-/** Every secret as the key of the export seals it. One that is over and opens no more stays as it is. */
+/** Encrypts every secret with the key of the export. An ended secret that cannot be decrypted stays as it is. */
 async function* resealed(
   rows: AsyncIterable<readonly string[]>,
   tenant: TenantId,
@@ -131,7 +131,7 @@ export function isOver({ revoked_at, expires_at }: SecretLine, now: number): boo
   return revoked_at !== null || (expires_at !== null && Date.parse(expires_at) <= now)
 }
 
-/** Says how far a table is, now and then. */
+/** Reports the progress of a table from time to time. */
 export function everySoOften(remark: (line: string) => void, table: string): (rows: number) => void {
   return (rows) => {
     if (rows % 100_000 === 0) remark(`${table}: ${rows.toLocaleString('en-US')} rows`)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { importFieldNames, importFields } from '../csv/index.ts'
 
-/** What the person at the command line wants. */
+/** A parsed command line. */
 export type ImportCommand =
   | { readonly kind: 'help' }
   | { readonly kind: 'list'; readonly tenant: string | undefined }
@@ -15,11 +15,11 @@ export type ImportCommand =
       readonly errorsFile: string | undefined
     }
 
-/** The command line is not one of ours; the message says what would be. */
+/** The command line is invalid. The message says what is expected. */
 export class UsageError extends Error {}
 
 /**
- * Reads the words after `npm run import --`.
+ * Parses the arguments after `npm run import --`.
  *
  * @throws UsageError
  * @example readCommandLine(['loads.csv', '--dry-run']) // { kind: 'import', file: 'loads.csv', dryRun: true, ... }

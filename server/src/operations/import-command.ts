@@ -23,27 +23,27 @@ import { atTenant, type CommandDatabase, CommandRefused } from './command-databa
 import type { ImportCommand } from './import-command-line.ts'
 
 export interface CommandSurroundings extends CommandDatabase {
-  /** The folder that a relative FILE starts from. */
+  /** The folder that a relative FILE is resolved against. */
   readonly folder: string
   readonly clock: () => number
-  /** Results. */
+  /** Prints a line of the result. */
   readonly print: (line: string) => void
-  /** A terminal that can show a bar, or null. */
+  /** A terminal that can show a progress bar, or null. */
   readonly terminal: NodeJS.WriteStream | null
-  /** True once the person has pressed Ctrl-C. */
+  /** True after Ctrl-C. */
   readonly isStopping: () => boolean
 }
 
 type Work = Exclude<ImportCommand, { kind: 'help' }>
 
 /**
- * Runs a command against the database of the configuration, beside a running service or without one.
+ * Runs a command against the configured database, with or without a running service.
  *
  * @returns the exit code
  * @throws CommandRefused, ImportFileError
  */
 export async function runImportCommand(command: Work, around: CommandSurroundings): Promise<number> {
-  // Before a database is started for it: most mistakes are in the file.
+  // The file is checked before a database is started, because most mistakes are in the file.
   const file = command.kind === 'import' ? await readImportFile(command, around.folder) : null
   return atTenant(around, command.tenant, (database, tenant) => {
     if (command.kind === 'list') return list(database, tenant, around)
@@ -67,7 +67,7 @@ async function readImportFile(command: Extract<Work, { kind: 'import' }>, folder
   })
 }
 
-/** A file is read each time from the disk. What is none, such as a pipe, can be read once only, and is held. */
+/** A regular file is read from disk each time. Anything else, such as a pipe, can be read only once and is held in memory. */
 async function bytesAt(path: string): Promise<FileBytes> {
   const found = await stat(path).catch(() => null)
   if (found !== null && !found.isFile() && !found.isDirectory()) return [await readFile(path)]
@@ -107,9 +107,9 @@ async function undo(
     .inTenant(tenant, (transaction) => beginUndo(transaction, byOperator(tenant, clock()), importId))
     .catch(refuse)
   if (begun === null) throw new CommandRefused(`${name} has no import ${importId}. See --list.`)
-  if (begun.row.status === 'undone') remark(`Import ${importId} of ${name} was undone before.`)
+  if (begun.row.status === 'undone') remark(`Import ${importId} of ${name} is already undone.`)
   else {
-    remark(`Undoing import ${importId} of ${name}${begun.isNew ? '' : ', which was begun before'}.`)
+    remark(`Undoing import ${importId} of ${name}${begun.isNew ? '' : ', continuing an earlier undo'}.`)
     const shown = progressShown(undoRowsTotal(begun.row), around, {
       format: '{bar} {percentage} % | {rows} rows undone | {eta_formatted} left',
       line: ({ rows }) => `${rows} rows undone`,
@@ -128,11 +128,11 @@ async function undo(
   const row = await database.inTenant(tenant, (transaction) =>
     findImport(transaction, tenant, importId, new Date(clock())),
   )
-  if (row === null) throw new Error('An import that was undone is not there.')
+  if (row === null) throw new Error('The import that was undone does not exist.')
   const counts = `${count(row.lanes_removed, 'lane')} removed, ${count(row.lanes_restored, 'lane')} restored, ${count(row.lanes_kept, 'lane')} kept because of a change, booking or new quote since`
   if (row.status !== 'undone') {
     print(
-      `Import ${importId} of ${name} is not undone to the end yet: ${counts}. A running service goes on with it; or run the same command again.`,
+      `Import ${importId} of ${name} is not fully undone yet: ${counts}. A running service continues the undo, or run the same command again.`,
     )
     return 130
   }
@@ -140,7 +140,7 @@ async function undo(
   return 0
 }
 
-/** An import or undo that cannot begin now, in the words of the command. */
+/** Turns a conflict with another import or undo into an error of the command. */
 function refuse(error: unknown): never {
   throw error instanceof ImportConflict ? new CommandRefused(error.message) : error
 }
@@ -148,18 +148,62 @@ function refuse(error: unknown): never {
 const errorsPrintedMax = 20
 const changesPrintedMax = 20
 
+interface FileToImport {
+  readonly command: Extract<Work, { kind: 'import' }>
+  readonly file: Awaited<ReturnType<typeof openImport>>
+}
+
 async function importOne(
   database: Database,
   { tenant, name }: NamedTenant,
-  {
-    command,
-    file,
-  }: { command: Extract<Work, { kind: 'import' }>; file: Awaited<ReturnType<typeof openImport>> },
+  { command, file }: FileToImport,
   around: CommandSurroundings,
 ): Promise<number> {
   const { clock, print, remark } = around
-  const { columns, csv } = file
-  const at = new Date(clock())
+  const importId = await begin(database, tenant, { command, file }, clock())
+  remark(`Importing ${command.file} into ${name} as import ${importId}${command.dryRun ? ' (dry run)' : ''}.`)
+  describeColumns(file, remark)
+  const shown = progressShown(file.csv.bytesTotal, around, {
+    format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
+    line: ({ rows, added }) => `${rows} rows read, ${added} added`,
+  })
+  const errors = errorList(command.errorsFile, around.folder)
+  const end = await importFile(
+    { database, clock },
+    {
+      tenant,
+      importId,
+      createdBy: null,
+      file,
+      dryRun: command.dryRun,
+      isStopping: around.isStopping,
+      onProgress: ({ bytesRead, rowsRead, rowsAdded, rowsRefused }) =>
+        shown.update(bytesRead, {
+          rows: rowsRead.toLocaleString('en-US'),
+          added: rowsAdded.toLocaleString('en-US'),
+          refused: rowsRefused.toLocaleString('en-US'),
+        }),
+      onRefused: errors.add,
+    },
+  ).finally(shown.end)
+  await errors.end()
+
+  errors.print(print)
+  printChanges(end, command.dryRun, print)
+  print(summary(end, importId, command.dryRun))
+  if (end.status === 'stopped') return 130
+  const refusedAll = end.rowsRefused > 0 && end.rowsRefused === end.rowsRead
+  return end.status === 'failed' || refusedAll ? 1 : 0
+}
+
+/** Records the import in the database, and returns its id. */
+async function begin(
+  database: Database,
+  tenant: NamedTenant['tenant'],
+  { command, file: { columns, csv } }: FileToImport,
+  now: number,
+): Promise<number> {
+  const at = new Date(now)
   const row = await database
     .inTenant(tenant, (transaction) =>
       beginImport(
@@ -178,67 +222,42 @@ async function importOne(
       ),
     )
     .catch(refuse)
-  remark(
-    `Importing ${command.file} into ${name} as import ${row.import_id}${command.dryRun ? ' (dry run)' : ''}.`,
-  )
-  remark(
-    `Reading ${Object.entries(columns.names)
-      .map(([field, column]) => (field === column ? field : `${field} from "${column}"`))
-      .join(', ')}.`,
-  )
-  if (columns.ignored.length > 0)
-    remark(`Leaving out ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
-
-  const shown = progressShown(csv.bytesTotal, around, {
-    format: '{bar} {percentage} % | {rows} rows | {added} added | {refused} refused | {eta_formatted} left',
-    line: ({ rows, added }) => `${rows} rows read, ${added} added`,
-  })
-  const errorsFile =
-    command.errorsFile === undefined ? null : errorsWriter(resolve(around.folder, command.errorsFile))
-  const first: RowError[] = []
-  let errorCount = 0
-  const end = await importFile(
-    { database, clock },
-    {
-      tenant,
-      importId: row.import_id,
-      createdBy: null,
-      file,
-      dryRun: command.dryRun,
-      isStopping: around.isStopping,
-      onProgress: ({ bytesRead, rowsRead, rowsAdded, rowsRefused }) =>
-        shown.update(bytesRead, {
-          rows: rowsRead.toLocaleString('en-US'),
-          added: rowsAdded.toLocaleString('en-US'),
-          refused: rowsRefused.toLocaleString('en-US'),
-        }),
-      onRefused: (error) => {
-        errorCount++
-        if (first.length < errorsPrintedMax) first.push(error)
-        errorsFile?.write(error)
-      },
-    },
-  ).finally(shown.end)
-  await errorsFile?.end()
-
-  for (const { row: line, column, detail } of first) {
-    print(`  line ${line}${column === null ? '' : `, ${column}`}: ${detail}`)
-  }
-  if (errorCount > first.length) {
-    const where =
-      command.errorsFile === undefined
-        ? 'write them all with --errors FILE'
-        : `all are in ${command.errorsFile}`
-    print(`  and ${count(errorCount - first.length, 'more error')}; ${where}`)
-  }
-  printChanges(end, command.dryRun, print)
-  print(summary(end, row.import_id, command.dryRun))
-  if (end.status === 'stopped') return 130
-  const refusedAll = end.rowsRefused > 0 && end.rowsRefused === end.rowsRead
-  return end.status === 'failed' || refusedAll ? 1 : 0
+  return row.import_id
 }
 
-/** The first lanes that were changed, field by field, and the first values that were left out. */
+function describeColumns({ columns }: FileToImport['file'], remark: (line: string) => void): void {
+  const read = Object.entries(columns.names).map(([field, column]) =>
+    field === column ? field : `${field} from "${column}"`,
+  )
+  remark(`Reading ${read.join(', ')}.`)
+  if (columns.ignored.length > 0) remark(`Ignoring ${columns.ignored.map((one) => `"${one}"`).join(', ')}.`)
+}
+
+/** Collects the first errors for the terminal, and writes all of them to the file of `--errors`. */
+function errorList(errorsFile: string | undefined, folder: string) {
+  const file = errorsFile === undefined ? null : errorsWriter(resolve(folder, errorsFile))
+  const first: RowError[] = []
+  let total = 0
+  return {
+    add: (error: RowError) => {
+      total++
+      if (first.length < errorsPrintedMax) first.push(error)
+      file?.write(error)
+    },
+    end: async () => file?.end(),
+    print: (print: (line: string) => void) => {
+      for (const { row, column, detail } of first) {
+        print(`  line ${row}${column === null ? '' : `, ${column}`}: ${detail}`)
+      }
+      if (total === first.length) return
+      const where =
+        errorsFile === undefined ? 'write them all with --errors FILE' : `all are in ${errorsFile}`
+      print(`  and ${count(total - first.length, 'more error')}; ${where}`)
+    },
+  }
+}
+
+/** Prints the first changed lanes, field by field, and the first values that were not imported. */
 function printChanges({ changes, kept }: ImportEnd, dryRun: boolean, print: (line: string) => void): void {
   const value = (one: string | number | null) => (one === null ? 'empty' : String(one))
   for (const { row, lane_ref, fields } of changes.slice(0, changesPrintedMax)) {
@@ -259,7 +278,7 @@ function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
       ? [`${count(end.rowsUpdated, 'lane')} ${dryRun ? 'would be updated' : 'updated'}`]
       : []),
     `${count(end.rowsRepeated, 'row')} repeated`,
-    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} left out because a newer value stands`] : []),
+    ...(end.rowsKept > 0 ? [`${count(end.rowsKept, 'row')} skipped because of a newer value`] : []),
     `${count(end.rowsRefused, 'row')} refused`,
   ].join(', ')
   const start = { done: 'Done', stopped: 'Stopped', failed: 'Failed' }[end.status]
@@ -267,14 +286,14 @@ function summary(end: ImportEnd, importId: number, dryRun: boolean): string {
   const undoLine =
     dryRun || end.rowsAdded + end.rowsUpdated === 0
       ? ''
-      : `\nTo take it out again: npm run import -- --undo ${importId}`
+      : `\nTo undo it: npm run import -- --undo ${importId}`
   return `${start}: ${count(end.rowsRead, 'row')} read, ${counts}.${why}${undoLine}`
 }
 
-/** The counts that are shown with a progress, by name. */
+/** The counts shown with the progress, by name. */
 type Shown = Readonly<Record<string, string>>
 
-/** A bar on a terminal; elsewhere a line every few seconds, so that a log stays readable. */
+/** Shows progress: a bar on a terminal, otherwise a line every two seconds to keep logs readable. */
 function progressShown(
   total: number,
   { terminal, remark, clock }: CommandSurroundings,
@@ -299,10 +318,10 @@ function progressShown(
   }
 }
 
-/** Writes refused rows as CSV. */
+/** Writes rejected rows as CSV. */
 function errorsWriter(path: string) {
   const stream = createWriteStream(path)
-  // Kept for the end, so that a full disk does not end the import.
+  // Reported at the end, so that a full disk does not stop the import.
   let failure: Error | undefined
   stream.on('error', (error) => {
     failure = error
@@ -320,13 +339,13 @@ function errorsWriter(path: string) {
   }
 }
 
-/** A value between double quotes; one that a spreadsheet would run as a formula begins with an apostrophe. */
+/** A quoted CSV value. An apostrophe keeps a spreadsheet from running it as a formula. */
 function cell(text: string): string {
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return `"${inert.replaceAll('"', '""')}"`
 }
 
-/** The problems of a file, a line each. */
+/** The problems of a file, one per line. */
 export function fileProblems(error: ImportFileError): string {
   return error.problems
     .map(({ row, detail }) =>

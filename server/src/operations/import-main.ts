@@ -20,13 +20,13 @@ async function main(): Promise<number> {
     stopping = true
     remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is left half done.')
   }
-  // A reader that has seen enough (| head) closes the pipe: that is no error of ours.
+  // A reader such as `| head` may close the pipe early. That is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   return runImportCommand(command, {
     config: readConfig(process.env),
-    // npm runs scripts in the project's folder and says here where the person was.
+    // npm runs scripts in the project's folder. INIT_CWD is the folder where the person ran the command.
     folder: process.env.INIT_CWD ?? process.cwd(),
     clock: Date.now,
     print: (line) => process.stdout.write(`${line}\n`),
@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   })
 }
 
-/** The exit code of an error, having said what it was. */
+/** Prints an error, and returns its exit code. */
 function refuse(error: unknown): number {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   if (error instanceof UsageError) {

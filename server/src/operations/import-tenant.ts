@@ -27,7 +27,7 @@ export interface ImportOptions {
   readonly folder: string
   readonly keys: SecretKeys
   readonly moveKey: SecretKey | null
-  /** Take the brokerage over also where its signing secrets cannot be opened: they are revoked. */
+  /** Import the brokerage even when its signing secrets cannot be decrypted. They are then revoked. */
   readonly withoutSecrets: boolean
   readonly now: number
   readonly onTable?: (table: ExportedTable) => void
@@ -38,21 +38,21 @@ export interface ImportedTenant {
   readonly name: string
   readonly suspended: boolean
   readonly tables: readonly ExportedTable[]
-  /** Live service tokens that are as good here as they were; and those that no key of this installation has signed. */
+  /** Live service tokens that remain valid here, and those signed with a key that this installation lacks. */
   readonly liveTokens: number
   readonly endedTokens: number
   readonly revokedSecrets: number
-  /** Whether people brought their passwords. */
+  /** True when the export has password hashes. */
   readonly passwords: boolean
-  /** Numbers of lanes and requests that another brokerage was given here, or was once. */
+  /** Numbers of lanes and requests that are or were in use here by another brokerage. */
   readonly numbersGivenBefore: number
   readonly audit: { readonly rows: number; readonly wrong: string | null }
 }
 
 /**
- * Takes over an exported brokerage, with its number, its people, tokens, secrets and the numbers of its lanes: in one
- * transaction, beside a running service. What was written is read back and held against the files, row by row, before it
- * counts; an import that is refused or cut off leaves nothing.
+ * Imports an exported brokerage with its id, people, tokens, secrets and lane numbers, in one transaction, with or
+ * without a running service. Before the commit, every row is read back and compared with its file. A failed or
+ * interrupted import leaves nothing.
  *
  * @throws CommandRefused when anything is not as it was exported, the brokerage is there already, or nobody could open its secrets
  * @example await importTenant(around, { folder: 'blue-mesa', ... })
@@ -90,7 +90,8 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       owner,
       grown.map(({ name }) => name),
     )
-    // Now there is something that only this key opens. (No effect where a first start has said so.)
+    // From here on the database contains data that only this key decrypts. (No effect after a first start, which stores
+    // the key's check value.)
     await database.outsideTenants((transaction) =>
       writeKeyCheck(transaction, seal(options.keys[0], keyCheckPlace, keyCheckText)),
     )
@@ -111,10 +112,10 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
   })
 }
 
-/** All that an import goes by. */
+/** The context of an import. */
 interface Arriving extends ImportOptions {
   readonly manifest: SealedManifest
-  /** What opens its secrets; null when nothing does. */
+  /** The keys that decrypt its secrets; null when there are none. */
   readonly key: SecretKey | null
   readonly tenant: TenantId
   readonly remark: (line: string) => void
@@ -128,7 +129,7 @@ function unknownKey({ key }: SealedManifest): string {
     : `The export is sealed with the key of another installation (${key?.name}). Either put that key behind the one here (LANEWISE_SECRET_KEY=here,there, or a line below in the file secret-key), and tokens and signing secrets go on; or export again with --key-file, and signing secrets go on; or import --without-secrets, and all of them are made anew.`
 }
 
-/** Secrets are sealed for this installation: with its key, where a first start has settled which that is. */
+/** Secrets are encrypted with this installation's key, which must match the check value of a first start. */
 async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<void> {
   const known = await database.outsideTenants(readKeyCheck)
   if (known !== null && unsealWithAny(keys, keyCheckPlace, known) === null) {
@@ -138,7 +139,7 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   }
 }
 
-/** The tables here, each with what was exported of it: both must be of one schema. */
+/** The tables of this database, each with its exported table. Both must have the same schema. */
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
   if (schema !== copy.schema) {
     throw new CommandRefused(
@@ -220,7 +221,10 @@ function rowOf(line: string): Record<string, unknown> | null {
   }
 }
 
-/** A signing secret as this installation seals it. What was over and opened no more where it came from stays as it is. */
+/**
+ * A signing secret encrypted with this installation's key. An ended secret that could not be decrypted at its source
+ * stays as it is.
+ */
 function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Arriving): string {
   if (key === null || keys.includes(key)) return line
   const secret: SecretLine = JSON.parse(line)
@@ -234,7 +238,7 @@ function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Ar
   )
 }
 
-/** Reads every row back and holds it against its line of the file. */
+/** Reads every row back and compares it with its line of the file. */
 async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arriving: Arriving): Promise<void> {
   for (const [here, exported] of pairs) {
     const files = readTable(arriving.folder, exported)
@@ -260,7 +264,7 @@ async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arrivin
   }
 }
 
-/** Row and line are the same text; a secret that was sealed anew is the same when both open to the same. */
+/** Compares a row with its line as text. Re-encrypted secrets are equal when both decrypt to the same text. */
 function isSameRow(table: CopiedTable, row: string, line: string | undefined, arriving: Arriving): boolean {
   if (row === line) return true
   const { key, keys, tenant } = arriving
@@ -275,7 +279,7 @@ function isSameRow(table: CopiedTable, row: string, line: string | undefined, ar
   )
 }
 
-/** What the import says at its end, a line each. */
+/** The lines that the import prints at its end. */
 export function importedLines(imported: ImportedTenant): string[] {
   const { name, tenant, tables, liveTokens, endedTokens, revokedSecrets, audit, numbersGivenBefore } =
     imported

@@ -17,7 +17,7 @@ const timeoutMs = 10_000
 const running = serveStdio(() =>
   agentServer(async ({ path }, query) => {
     const answer = await fetch(new URL(`${path}?${query}`, url), {
-      // A misspelled argument that is ignored would be an answer to another question.
+      // Ignoring a misspelled argument would answer a different question.
       headers: { Authorization: `Bearer ${token}`, Prefer: 'handling=strict' },
       signal: AbortSignal.timeout(timeoutMs),
     })

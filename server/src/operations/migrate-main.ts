@@ -1,7 +1,7 @@
 import { ConfigError, readConfig } from '../configuration/index.ts'
 import { migrate } from '../database/schema/index.ts'
 
-/** `npm run migrate`: brings the PostgreSQL of MIGRATION_DATABASE_URL to this version. */
+/** `npm run migrate`: migrates the PostgreSQL database of MIGRATION_DATABASE_URL to this version. */
 async function main(): Promise<void> {
   const { migrationDatabaseUrl } = readConfig(process.env)
   if (migrationDatabaseUrl === null) {

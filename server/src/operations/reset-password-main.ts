@@ -4,7 +4,7 @@ import { resetPassword } from './reset-password.ts'
 
 const flag = '--sign-out-everywhere'
 
-/** `npm run reset-password -- EMAIL`: a new random password for a person who lost theirs. */
+/** `npm run reset-password -- EMAIL`: sets a new random password for a person. */
 async function main(): Promise<number> {
   const words = process.argv.slice(2)
   const signOutEverywhere = words.includes(flag)

@@ -11,18 +11,18 @@ import {
 import { hashPassword } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
 
-/** A reset password, and what became of the person's live service tokens. */
+/** A new password, and the person's live service tokens. */
 export interface ResetPassword {
   readonly password: string
   readonly tokensRevoked: number
-  /** Still working: a machine uses them. */
+  /** Tokens that stay valid, because machines use them. */
   readonly tokensLeft: readonly string[]
 }
 
 /**
- * Gives a person a new random password and ends all their sessions: the operator's way back in when a password is lost.
- * `signOutEverywhere` also revokes their service tokens, for when somebody else may hold what was theirs. Whoever can run
- * it can read the database anyway.
+ * Sets a new random password for a person and ends all their sessions. Operators use it when a password is lost.
+ * `signOutEverywhere` also revokes the person's service tokens, for a compromised account. It grants no new access:
+ * anyone who can run it can read the database.
  *
  * @throws CommandRefused when nobody signs in with the address
  * @example (await resetPassword('owner@sample.example', surroundings, Date.now())).password // 'wX3…'

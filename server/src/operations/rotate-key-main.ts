@@ -3,7 +3,7 @@ import { listTenants } from '../database/queries/index.ts'
 import { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 import { rotateKey } from './rotate-key.ts'
 
-/** `npm run rotate-key`: seals every signing secret with the first of the secret keys. */
+/** `npm run rotate-key`: encrypts every signing secret with the first of the secret keys. */
 async function main(): Promise<number> {
   if (process.argv.length > 2) {
     process.stderr.write('Nothing goes with it: npm run rotate-key\n')

@@ -19,14 +19,14 @@ const secretsPerLook = 100
 
 export interface RotatedKey {
   readonly sealedAnew: number
-  /** Live service tokens that the first key has not signed: they end when the others are dropped. */
+  /** Live service tokens that were signed with another key. They become invalid when the other keys are removed. */
   readonly tokensOfOtherKeys: number
 }
 
 /**
- * Seals every secret of every brokerage with the first key, so that the others can be dropped. Works in small
- * transactions beside a running service, which opens both; cut off, the same command again goes on. What says which key
- * the database belongs to is sealed anew last, when a whole walk has found nothing more to do.
+ * Encrypts every secret of every brokerage with the first key, so that the other keys can be removed. It works in small
+ * transactions next to a running service, which can decrypt with both keys. After an interruption, the same command
+ * continues. The check value of the key is re-encrypted last, after a pass that found nothing left to do.
  *
  * @throws CommandRefused when the service has not been started with the first key yet, or a live secret opens with none
  */
@@ -63,7 +63,7 @@ export async function rotateKey(
       }
     }
     sealedAnew += changed
-    // A secret that was made meanwhile, by a process that still knew the old key alone, is found by the next walk.
+    // A process that still uses the old key may have created a secret meanwhile. The next pass finds it.
     if (changed === 0) break
   }
   await database.outsideTenants((transaction) =>
@@ -78,7 +78,7 @@ export async function rotateKey(
   return { sealedAnew, tokensOfOtherKeys }
 }
 
-/** A secret as it is kept, whichever kind it is of. */
+/** A stored secret of any kind. */
 interface SealedRow {
   readonly secret_id: number
   readonly sealed: Buffer
@@ -86,7 +86,7 @@ interface SealedRow {
   readonly revoked_at?: Date | null
 }
 
-/** Everything that is sealed for a brokerage: where its rows are, and what one of them is called. */
+/** The kinds of encrypted values of a brokerage: how to read their rows, and their name in messages. */
 const kindsOfSecret: readonly {
   readonly called: string
   readonly place: (tenant: number, secretId: number) => string
@@ -102,7 +102,7 @@ const kindsOfSecret: readonly {
   { called: 'Event secret', place: eventSecretPlace, read: sealedEventSecrets, write: sealEventSecretAnew },
 ]
 
-/** Seals the secrets of one brokerage anew that another key has sealed, and answers how many those were. */
+/** Re-encrypts the secrets of one brokerage that another key encrypted, and returns their number. */
 async function sealAll(
   database: Database,
   tenant: NamedTenant['tenant'],

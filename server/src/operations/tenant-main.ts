@@ -23,7 +23,7 @@ npm run tenant -- import FOLDER   takes such a brokerage over, and holds every r
 npm run tenant -- erase NAME      counts what is kept of the brokerage; with --confirm NAME it is all deleted, for ever
 `
 
-/** Of each action: how many words go with it, and which options. */
+/** The number of arguments of each action, and its options. */
 const actions: Readonly<Record<string, readonly [words: number, options: readonly string[]]>> = {
   create: [1, ['owner-email', 'owner-name']],
   list: [0, []],
@@ -34,7 +34,7 @@ const actions: Readonly<Record<string, readonly [words: number, options: readonl
   erase: [1, ['confirm']],
 }
 
-/** `npm run tenant`: the brokerages of the installation, for its operator. */
+/** `npm run tenant`: manages the brokerages of the installation. */
 async function main(): Promise<number> {
   const asked = readArguments(process.argv.slice(2))
   if (asked === null) {
@@ -97,7 +97,7 @@ interface Asked {
   }
 }
 
-/** What was asked for; null when it is nothing of this command's. */
+/** The parsed command line; null when it is invalid. */
 function readArguments(args: string[]): Asked | null {
   try {
     const { values, positionals } = parseArgs({

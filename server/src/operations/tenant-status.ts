@@ -3,9 +3,9 @@ import { setTenantStatus } from '../database/queries/index.ts'
 import { atTenant, type CommandDatabase } from './command-database.ts'
 
 /**
- * Suspends a brokerage or lets it go on: while it is suspended nobody signs in, and every token and session of it is
- * refused from the next request on. Nothing is deleted; what has not run out meanwhile works again afterwards. Answers
- * the name of the brokerage, and false where it was so already.
+ * Suspends or resumes a brokerage. While it is suspended nobody can sign in, and every token and session of it is
+ * rejected from the next request on. Nothing is deleted: after a resume, what has not expired works again. Returns the
+ * name of the brokerage, and `changed: false` when the status was already set.
  *
  * @throws CommandRefused when there is no brokerage of the name
  * @example await changeTenantStatus(around, 'Blue Mesa Logistics', 'suspended', Date.now()) // { name: 'Blue ...', changed: true }

@@ -11,7 +11,7 @@ no rows were cut off the end: the service logs the newest row of each log ("audi
 Ends with 1 and names the first wrong row where there is one.
 `
 
-/** `npm run verify-audit`: are the audit logs as they were written? */
+/** `npm run verify-audit`: checks that the audit logs are unchanged. */
 async function main(): Promise<number> {
   const options = { head: { type: 'string' }, tenant: { type: 'string' }, help: { type: 'boolean' } } as const
   const { values } = parseArgs({ options, strict: true })

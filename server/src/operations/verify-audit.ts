@@ -4,10 +4,10 @@ import { type LoggedHead, listTenants, type NamedTenant, verifyAudit } from '../
 import type { Database } from '../database/session/index.ts'
 import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
 
-/** Heads of audit logs by brokerage, as the service logged them. */
+/** The heads of audit logs by brokerage, from the service's log. */
 export type LoggedHeads = ReadonlyMap<number, readonly LoggedHead[]>
 
-/** Reads the lines "audit head" out of a file of the service's log; whatever else stands there is passed over. */
+/** Reads the "audit head" lines of a service log, and ignores the others. */
 export async function readLoggedHeads(file: string): Promise<LoggedHeads> {
   const heads = new Map<number, LoggedHead[]>()
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
@@ -20,7 +20,7 @@ export async function readLoggedHeads(file: string): Promise<LoggedHeads> {
   return heads
 }
 
-/** A line of JSON, also behind what a collector of logs has written before it. */
+/** Parses a line of JSON, also after a prefix that a log collector added. */
 function readLine(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line.slice(line.indexOf('{')))
@@ -30,16 +30,16 @@ function readLine(line: string): Record<string, unknown> {
   }
 }
 
-/** What is known of one audit log: a line to be shown, and whether all is well. */
+/** The result for one audit log: a line to print, and whether it is intact. */
 export interface VerifiedLog {
   readonly line: string
   readonly unbroken: boolean
 }
 
 /**
- * Walks the audit logs of all brokerages (or of the one that is named), holds each against the heads that were logged,
- * and says which row is the first that is wrong. A log is unbroken when no row was changed, removed or put in; that none
- * was cut off its end is known up to the last logged head.
+ * Verifies the audit logs of all brokerages (or of the named one), compares each with its logged heads, and reports the
+ * first wrong row. A log is intact when no row was changed, removed or inserted. Truncation is detected up to the last
+ * logged head.
  *
  * @throws CommandRefused when the brokerages cannot be listed, or there is none of the name
  */

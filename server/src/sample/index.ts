@@ -1,5 +1,5 @@
 /**
- * The sample brokerage that a new installation shows: generated quotes over real cities.
+ * The sample brokerage of a new installation: generated quotes over real cities.
  */
 export { type SampleAccess, sampleMaker } from './insert-sample.ts'
 export { seasonLift, vanCostByMiles } from './sample-market.ts'

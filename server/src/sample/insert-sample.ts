@@ -15,7 +15,7 @@ import { lanePlaces } from '../lanes/index.ts'
 import { hashPassword, type SecretKeys, type Tokens } from '../security/index.ts'
 import { type SampleLane, sampleBrokerage } from './sample-brokerage.ts'
 
-/** What a newcomer needs to try the service; shown once and kept nowhere. */
+/** The credentials and lanes to try the service with. They are shown once and not stored. */
 export interface SampleAccess {
   readonly company: string
   readonly email: string
@@ -23,7 +23,7 @@ export interface SampleAccess {
   readonly token: string
   readonly secret: string
   readonly laneCount: number
-  /** An open quote, to push a booking for. */
+  /** An open quote, for the example of a booking. */
   readonly openLane: Pick<LaneRow, 'lane_ref' | 'quoted_rate_cents'>
   /** The lane with the most quotes. */
   readonly busyLane: Pick<LaneRow, 'origin' | 'destination' | 'equipment' | 'quoted_rate_cents'>
@@ -33,8 +33,8 @@ const seed = 20_260_301
 const ownerEmail = 'owner@sample.example'
 
 /**
- * Writes the sample brokerage: its people, two years of quotes and bookings, a service token and a signing secret. All
- * in the caller's transaction, so that a start that is cut off leaves nothing half made.
+ * Inserts the sample brokerage: its people, two years of quotes and bookings, a service token and a signing secret. All
+ * in the caller's transaction, so that an interrupted start leaves nothing behind.
  */
 export function sampleMaker(database: Database, tokens: Tokens, secretKeys: SecretKeys) {
   const tenant = newTenantId()

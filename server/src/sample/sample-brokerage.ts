@@ -4,14 +4,14 @@ import { type SampleHaul, sampleMarket } from '#server/sample/sample-market.ts'
 import { nameGiver, type SampleTrade, samplePeople } from '#server/sample/sample-names.ts'
 import { type SeededRandom, seededRandom } from '#server/sample/seeded-random.ts'
 
-/** Why a sample quote was lost: the same words a person picks from. */
+/** Why a sample quote was lost, from the same list that people pick from. */
 export type SampleReason = 'price' | 'service' | 'capacity' | 'no_response' | 'other'
 
 /**
- * One quoted lane of the sample brokerage, with what became of it.
+ * One quoted lane of the sample brokerage, with its outcome.
  *
- * It belongs to request `requestNumber` as its lane `laneNumber` (from 1); `quoteNumber` is 1 for the first quote of that
- * lane and 2 for a requote. Amounts are whole cents, times epoch milliseconds, `pickupDate` is YYYY-MM-DD.
+ * `requestNumber` and `laneNumber` (from 1) identify the lane; `quoteNumber` is 1 for its first quote and 2 for a
+ * requote. Amounts are whole cents, times epoch milliseconds, `pickupDate` is YYYY-MM-DD.
  */
 export interface SampleLane {
   readonly requestNumber: number
@@ -34,7 +34,7 @@ export interface SampleLane {
   readonly booking: SampleBooking | null
 }
 
-/** What the TMS pushed for a won lane: AR, AP and the carrier. */
+/** The booking that the TMS pushed for a won lane: AR, AP and the carrier. */
 export interface SampleBooking {
   readonly customerRateCents: number
   readonly truckCostCents: number
@@ -43,36 +43,39 @@ export interface SampleBooking {
   readonly bookedAt: number
 }
 
-/** A brokerage that never was, with two years of quotes. */
+/** A fictional brokerage with two years of quotes. */
 export interface SampleBrokerage {
   readonly company: { readonly name: string }
   readonly people: readonly { readonly name: string; readonly role: 'owner' | 'admin' | 'member' }[]
   readonly customers: readonly { readonly name: string; readonly trade: SampleTrade }[]
-  /** In the order they were quoted. */
+  /** In the order of their quotes. */
   readonly lanes: readonly SampleLane[]
 }
 
-/** A customer: what it ships, how closely it watches the price, and who looks after it. */
+/** A customer: its freight, its price sensitivity and its sales rep. */
 interface Customer {
   readonly name: string
   readonly trade: SampleTrade
   readonly volume: number
-  /** How fast its yes fades as the rate passes the going rate: 10 looks at more than price, 24 buys on it alone. */
+  /**
+   * Its price sensitivity: how fast acceptance falls above the going rate. At 10 the customer weighs more than price; at
+   * 24 it buys on price alone.
+   */
   readonly priceSensitivity: number
-  /** Its leaning towards this brokerage, in log-odds at the going rate. */
+  /** Its preference for this brokerage, in log-odds at the going rate. */
   readonly leaning: number
   readonly repName: string
 }
 
-/** A haul somebody keeps asking for. */
+/** A recurring haul. */
 interface Demand {
   readonly haul: SampleHaul
   readonly volume: number
   readonly customers: readonly Customer[]
-  /** How well this brokerage does on it, in log-odds, and how that changes over the two years. */
+  /** This brokerage's strength on the haul, in log-odds, and its change over the two years. */
   readonly edge: number
   readonly edgeDrift: number
-  /** Its going rate beside the market's, as a logarithm: some lanes are simply contested. */
+  /** Its going rate relative to the market's, as a logarithm: some lanes are more contested. */
   readonly contested: number
   readonly fromDay: number
   readonly toDay: number
@@ -84,19 +87,20 @@ const sampleDays = 730
 const demandCount = 350
 const customerCount = 46
 const carrierCount = 140
-/** Lane lines looked for over the whole span; chance and holidays move it by a few per cent. */
+/** The target number of lanes over two years. Chance and holidays shift it by a few percent. */
 const quoteTarget = 12_000
-/** The going sell rate over truck cost: about 14 % of it is margin. */
+/** The going rate divided by the truck cost: about 14% of the rate is margin. */
 const goingMarkup = 1.2
 const rateCentsMax = 999_999_999
 
 /**
- * About two years of a freight brokerage's quotes ending at `now`: some 350 lanes, 12,000 quotes, wins, losses and their
- * reasons, open quotes, requotes, bookings with AR and AP. It is made up, and the same for the same seed and `now`.
+ * About two years of a freight brokerage's quotes, ending at `now`: some 350 lanes, 12,000 quotes, wins, losses and
+ * their reasons, open quotes, requotes, and bookings with AR and AP. All of it is fictional, and the same for the same
+ * seed and `now`.
  *
- * Believable in what pricing looks at: few lanes carry most quotes; short hauls cost a day's minimum; reefers and
- * flatbeds are dearer; a lane and its way back differ; markets drift with season and weekday; each customer buys less
- * often the further the rate is above the going rate, some much more so than others.
+ * It is realistic where pricing depends on it: few lanes carry most quotes; short hauls cost a day's minimum; reefers
+ * and flatbeds cost more; a lane and its backhaul differ; markets move with season and weekday; customers buy less often
+ * the further the rate is above the going rate, to different degrees.
  *
  * @param input.seed any whole number
  * @param input.now epoch milliseconds; nothing happens after it
@@ -162,7 +166,7 @@ function randomRep(random: SeededRandom): string {
   return random.pick(samplePeople.filter((person) => person.role === 'member')).name
 }
 
-/** Which trailers each trade asks for: V, R, F, step deck, hotshot. */
+/** The equipment of each trade, as weights of V, R, F, step deck and hotshot. */
 const trailersByTrade: Readonly<Record<SampleTrade, readonly number[]>> = {
   food: [30, 70, 0, 0, 0],
   retail: [97, 3, 0, 0, 0],
@@ -173,7 +177,7 @@ const trailersByTrade: Readonly<Record<SampleTrade, readonly number[]>> = {
 }
 const trailers = ['V', 'R', 'F', 'SD', 'HS']
 
-/** The hauls people ask for: more between large markets, fewer the longer they are, often the way back as well. */
+/** The recurring hauls: more between large markets, fewer over long distances, often with the backhaul. */
 function makeDemands(random: SeededRandom, customers: readonly Customer[]): Demand[] {
   const pairs = cityPairs()
   const weights = pairs.map((pair) => pair.weight)
@@ -230,7 +234,7 @@ function makeDemand(
   const isGone = !isNew && random.chance(0.1)
   return {
     haul: about.haul,
-    // Zipf-like: the busiest lanes carry several hundred quotes, half of all lanes fewer than a dozen.
+    // A Zipf-like distribution: the busiest lanes have several hundred quotes, half of all lanes fewer than a dozen.
     volume: (about.rank + 7) ** -1.25,
     customers: shippers,
     edge: random.normal(0, 0.45),
@@ -241,7 +245,7 @@ function makeDemand(
   }
 }
 
-/** How many lanes one request asks for beyond the first, as weights of 0 to 5. */
+/** The number of additional lanes in a request, as weights of 0 to 5. */
 const extraLanes = [74, 14, 6, 3, 2, 1]
 
 function moreOfTheSame(
@@ -260,7 +264,7 @@ function moreOfTheSame(
   return chosen
 }
 
-/** Requests expected on each day: a growing business, closed at week-ends and on the great holidays. */
+/** The expected number of requests per day: growing, and zero on weekends and major holidays. */
 function requestsByDay(from: number): number[] {
   const busy = Array.from({ length: sampleDays + 1 }, (_, day) => {
     const at = new Date(from + day * dayMilliseconds)
@@ -272,7 +276,7 @@ function requestsByDay(from: number): number[] {
   return busy.map((each) => ((quoteTarget / lanesPerRequest) * each) / total)
 }
 
-/** The last week of a quarter ships more. */
+/** Freight volume is higher in the last week of a quarter. */
 function quarterEnd(at: Date): number {
   return at.getUTCMonth() % 3 === 2 && at.getUTCDate() > 23 ? 1.15 : 1
 }
@@ -289,7 +293,7 @@ function isHoliday(at: Date): boolean {
   return fixed || memorialDay || laborDay || thanksgiving
 }
 
-/** A moment of the North American working day, in UTC, on whole seconds. */
+/** A time within the North American working day, in UTC, on a whole second. */
 function officeHour(random: SeededRandom, midnight: number): number {
   const hour = Math.min(23.5, Math.max(12, random.normal(17, 2.2)))
   return midnight + Math.floor(hour * 3600) * 1000
@@ -308,7 +312,7 @@ interface QuoteCase {
 
 type LaneFacts = Omit<SampleLane, 'requestNumber' | 'laneNumber' | 'repName' | 'customerName'>
 
-/** One lane of a request: the quote, and now and then a second, cheaper one after the first was turned down. */
+/** Quotes one lane of a request, sometimes with a second, cheaper quote after a loss. */
 function quoteLane(quote: QuoteCase): LaneFacts[] {
   const { random, demand } = quote
   const costCents = quote.market.costCents(demand.haul, quote.quotedAt)
@@ -327,7 +331,7 @@ function quoteLane(quote: QuoteCase): LaneFacts[] {
     estimatedCostCents,
     marketRateCents: random.chance(0.3) ? null : roundTo(costCents * Math.exp(random.normal(0, 0.03)), 100),
   }
-  // The going rate is this customer's, today: what others would have asked it for the same truck.
+  // The going rate for this customer on this day: what competitors would quote for the same truck.
   const goingCents = costCents * goingMarkup * Math.exp(demand.contested + random.normal(0, 0.03))
   const answered = { ...first, ...answer(quote, { ...first, goingCents, costCents }) }
   if (answered.outcomeReason !== 'price' || answered.decidedAt === null || !random.chance(0.12))
@@ -356,14 +360,14 @@ type Answer = Pick<SampleLane, 'outcome' | 'outcomeReason' | 'decidedAt' | 'book
 
 const unanswered: Answer = { outcome: 'pending', outcomeReason: null, decidedAt: null, booking: null }
 
-/** What the customer says: yes less often the dearer the rate, and not before it has said it. */
+/** The customer's answer: acceptance falls with the rate, and no answer comes before its time. */
 function answer(quote: QuoteCase, asked: Asked): Answer {
   const { random, customer, demand } = quote
   const dearer = Math.log(asked.quotedRateCents / asked.goingCents)
   const drift = demand.edgeDrift * (quote.day / sampleDays - 0.5)
   const logOdds = customer.leaning + demand.edge + drift - customer.priceSensitivity * dearer
   const won = random.chance(1 / (1 + Math.exp(-logOdds)))
-  // A few quotes are never answered and nobody closes them.
+  // A few quotes stay open because they were never answered or closed.
   if (!won && random.chance(0.007)) return unanswered
 
   const reason = won ? null : lossReason(random, dearer)
@@ -373,27 +377,27 @@ function answer(quote: QuoteCase, asked: Asked): Answer {
   return { outcome: 'won', outcomeReason: null, decidedAt, booking: book(quote, { ...asked, decidedAt }) }
 }
 
-/** The dearer the quote, the likelier that price was the reason. */
+/** A higher rate makes price the more likely reason. */
 function lossReason(random: SeededRandom, dearer: number): SampleReason {
   const price = Math.min(80, Math.max(20, 50 + 400 * dearer))
   const reasons: readonly SampleReason[] = ['price', 'no_response', 'capacity', 'service', 'other']
   return reasons[random.weighted([price, 26, 8, 8, 6])] ?? 'other'
 }
 
-/** Wins come within hours, refusals within days, and silence is closed after one to two weeks. */
+/** Wins arrive within hours, losses within days; unanswered quotes are closed after one to two weeks. */
 function answerSeconds(random: SeededRandom, reason: SampleReason | null): number {
   if (reason === 'no_response') return Math.round((7 + 7 * random.uniform()) * 86_400)
   const hours = reason === null ? 0.3 + random.exponential(22) : 1 + random.exponential(44)
   return Math.round(hours * 3600)
 }
 
-/** Nine wins in ten reach the TMS: AR near the quote, AP what a carrier took that day. */
+/** Books nine wins in ten: AR near the quote, AP at what a carrier accepted that day. */
 function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooking | null {
   const { random } = quote
   const bookedAt = won.decidedAt + Math.round(random.exponential(9 * 3600)) * 1000
   if (!random.chance(0.91) || bookedAt > quote.now) return null
   const carrierAsksCents = won.costCents * Math.exp(random.normal(0, 0.06))
-  // The same few carriers cover most of a lane.
+  // A few carriers cover most loads of a lane.
   const carrier = quote.carriers[Math.floor(random.uniform() ** 1.7 * quote.carriers.length)]
   return {
     customerRateCents: billedRate(random, won.quotedRateCents),
@@ -403,7 +407,7 @@ function book(quote: QuoteCase, won: Asked & { decidedAt: number }): SampleBooki
   }
 }
 
-/** Most loads bill at the quote; some were talked down, some carry detention or a lumper. */
+/** The billed rate: mostly the quoted rate, sometimes negotiated down, sometimes plus detention or a lumper. */
 function billedRate(random: SeededRandom, quotedRateCents: number): number {
   const kind = random.weighted([82, 10, 8])
   if (kind === 1) return roundTo(quotedRateCents * (1 - 0.01 - 0.04 * random.uniform()), 500)
@@ -411,17 +415,17 @@ function billedRate(random: SeededRandom, quotedRateCents: number): number {
   return quotedRateCents
 }
 
-/** People quote round numbers: mostly fives, often twenty-fives, sometimes the exact dollar. */
+/** Rounds a rate as people do: mostly to $5, often to $25, sometimes to $1. */
 function askingRate(random: SeededRandom, cents: number): number {
   return roundTo(cents, [500, 2500, 100, 5000][random.weighted([52, 28, 12, 8])] ?? 500)
 }
 
-/** The nearest multiple of `step` cents, kept within what an amount may be. */
+/** Rounds to the nearest multiple of `step` cents, within the limits of an amount. */
 function roundTo(cents: number, step: number): number {
   return Math.min(rateCentsMax, Math.max(step, Math.round(cents / step) * step))
 }
 
-/** Most loads pick up within two days of the quote, on a working day. */
+/** The pickup day: mostly a working day within two days of the quote. */
 function pickupDate(random: SeededRandom, quotedAt: number): string {
   const date = new Date(quotedAt + random.weighted([18, 40, 22, 10, 6, 4]) * dayMilliseconds)
   const weekday = date.getUTCDay()

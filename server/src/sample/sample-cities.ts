@@ -1,8 +1,8 @@
 /**
  * A freight city of the sample brokerage.
  *
- * `volume` is how much freight it starts and ends, relative to the others. `pull` is its balance of trucks: above zero
- * it ships more than it receives (trucks are scarce, so outbound is dear and inbound cheap), below zero the reverse.
+ * `volume` is its freight volume relative to the other cities. `pull` is its balance of trucks. Above zero it ships more
+ * than it receives: trucks are scarce, so outbound costs more and inbound less. Below zero the reverse.
  */
 export interface SampleCity {
   readonly place: string
@@ -112,7 +112,7 @@ export const sampleCities: readonly SampleCity[] = rows.map(([place, latitude, l
 }))
 
 /**
- * The two letters after the comma of a `City, ST`.
+ * The state of a `City, ST`.
  *
  * @example stateOf('Dallas, TX') // 'TX'
  */

@@ -3,7 +3,7 @@ import type { SeededRandom } from '#server/sample/seeded-random.ts'
 
 const dayMilliseconds = 86_400_000
 
-/** A sample haul, as the truck market sees it. */
+/** A sample haul, for the truck market. */
 export interface SampleHaul {
   readonly origin: { readonly place: string; readonly pull: number }
   readonly destination: { readonly place: string; readonly pull: number }
@@ -11,13 +11,13 @@ export interface SampleHaul {
   readonly miles: number
 }
 
-/** What each trailer costs beside a dry van. */
+/** The cost factor of each equipment relative to a dry van. */
 const equipmentFactor: Readonly<Record<string, number>> = { V: 1, R: 1.18, F: 1.21, SD: 1.3, HS: 1.12 }
 
-/** Under this many miles a haul is a day's work whatever its length. */
+/** Below this many miles, a haul is priced as a full day. */
 const dayMinimumMiles = 120
 
-/** When each produce state harvests, as days of the year, and how far that lifts its reefers. */
+/** The harvest season of each produce state, as days of the year, and its effect on reefer costs. */
 const produceSeasons: Readonly<Record<string, { fromDay: number; toDay: number; lift: number }>> = {
   FL: { fromDay: 75, toDay: 150, lift: 0.2 },
   GA: { fromDay: 125, toDay: 195, lift: 0.15 },
@@ -43,17 +43,18 @@ function dayOfYear(at: number): number {
   return Math.floor((at - Date.UTC(new Date(at).getUTCFullYear(), 0, 1)) / dayMilliseconds)
 }
 
-/** A smooth hump: 1 at the middle of a season, 0 at its ends and outside. */
+/** A smooth curve: 1 in the middle of a season, 0 at its ends and outside. */
 function hump(day: number, fromDay: number, toDay: number): number {
   if (day <= fromDay || day >= toDay) return 0
   return Math.sin((Math.PI * (day - fromDay)) / (toDay - fromDay)) ** 2
 }
 
 /**
- * How far the season lifts truck costs, as a logarithm (0.1 is about ten per cent dearer).
+ * The seasonal change of truck costs, as a logarithm (0.1 is about 10% more).
  *
- * Produce lifts reefers out of harvest states; the fourth quarter lifts everything; January and February are slack;
- * trucks are scarce around Independence Day and in the fortnight of Christmas, and in the week of the May roadside checks.
+ * Produce raises reefer costs out of harvest states; the fourth quarter raises all costs; January and February are
+ * slack; trucks are scarce around Independence Day, in the two weeks of Christmas, and in the week of the roadside
+ * checks in May.
  *
  * @example seasonLift({ equipment: 'V', originState: 'IL' }, Date.UTC(2026, 9, 1)) // 0, nothing special on 1 October
  */
@@ -72,11 +73,11 @@ export function seasonLift(haul: { equipment: string; originState: string }, at:
   )
 }
 
-/** Fridays and week-ends are dearer to cover, Tuesdays and Wednesdays cheapest, as a logarithm by weekday from Sunday. */
+/** The weekday effect as a logarithm, from Sunday: Fridays and weekends cost more, Tuesdays and Wednesdays least. */
 const weekdayLift = [0.03, 0, -0.01, -0.01, 0, 0.02, 0.04]
 
 /**
- * The truck market of the sample: one index that drifts from day to day, and what a haul costs on a day.
+ * The truck market of the sample: one index with daily drift, and the cost of a haul on a day.
  *
  * `from` and `to` are epoch milliseconds; the index is drawn once for each day between them.
  */

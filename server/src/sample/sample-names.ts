@@ -1,6 +1,6 @@
 import type { SeededRandom } from '#server/sample/seeded-random.ts'
 
-/** What a sample customer ships: it decides which trailers it asks for. */
+/** The trade of a sample customer, which determines its equipment. */
 export type SampleTrade = 'food' | 'retail' | 'building' | 'industrial' | 'beverage' | 'paper'
 
 /** Company names are coined words, so that none of them is a real firm. */
@@ -77,7 +77,7 @@ const carrierEndings = [
   'Lines Inc',
 ]
 
-/** The sample brokerage's people: sales representatives and those who run it. */
+/** The people of the sample brokerage: sales reps, admins and the owner. */
 export const samplePeople = [
   { name: 'Marguerite Oduya', role: 'owner' },
   { name: 'Tobias Lindgate', role: 'admin' },
@@ -89,7 +89,7 @@ export const samplePeople = [
   { name: 'Caleb Strandquist', role: 'member' },
 ] as const
 
-/** Draws names one after the other, none twice. */
+/** Draws names without repetition. */
 export function nameGiver(random: SeededRandom): {
   customer: (trade: SampleTrade) => string
   carrier: () => { carrierName: string; carrierMc: string }
@@ -105,7 +105,8 @@ export function nameGiver(random: SeededRandom): {
     customer: (trade) => unused(() => `${random.pick(coinedWords)} ${random.pick(customerEndings[trade])}`),
     carrier: () => ({
       carrierName: unused(() => `${random.pick(coinedWords)} ${random.pick(carrierEndings)}`),
-      // Seven digits from 1,900,000: the length of a new authority, above those given out, so nobody's own.
+      // MC numbers above 1,900,000 have the length of new authorities and are above those issued, so none belongs to a
+      // real carrier.
       carrierMc: unused(() => `MC-${1_900_000 + Math.floor(random.uniform() * 99_999)}`),
     }),
   }

@@ -1,23 +1,24 @@
-/** A source of repeatable chance: the same seed draws the same numbers on every machine. */
+/** A repeatable random source: the same seed gives the same numbers on every machine. */
 export interface SeededRandom {
-  /** Evenly spread, 0 <= value < 1. */
+  /** Uniform, 0 <= value < 1. */
   readonly uniform: () => number
   /** Normal, by the polar-free Box-Muller form. */
   readonly normal: (mean: number, sd: number) => number
-  /** Waiting time with the given mean. */
+  /** Exponential, with the given mean. */
   readonly exponential: (mean: number) => number
-  /** A count with the given mean. */
+  /** Poisson, with the given mean. */
   readonly poisson: (mean: number) => number
   /** True with the given probability. */
   readonly chance: (probability: number) => boolean
-  /** One index, each with a likelihood in proportion to its weight. */
+  /** An index, with a probability proportional to its weight. */
   readonly weighted: (weights: readonly number[]) => number
-  /** One element, each equally likely. Throws RangeError on an empty list. */
+  /** A uniformly chosen element. Throws RangeError on an empty list. */
   readonly pick: <T>(list: readonly T[]) => T
 }
 
 /**
- * Repeatable chance from a whole-number seed, by mulberry32 (32 bits of state: plenty for sample data, never for secrets).
+ * A repeatable random source from a whole-number seed, by mulberry32. Its 32 bits of state are enough for sample data,
+ * never for secrets.
  *
  * @example seededRandom(1).uniform() // 0.6270739405881613
  */

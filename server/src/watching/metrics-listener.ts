@@ -7,15 +7,15 @@ export interface MetricsListener {
   close(): Promise<void>
 }
 
-/** Serves `/metrics`, on a port of its own, and nothing else: the port of the service never shows it. */
+/** Serves `/metrics` on its own port, and nothing else. The port of the service does not serve metrics. */
 export async function listenForMetrics(
   { port, host }: { port: number; host: string },
   read: () => Promise<string>,
   onError: (error: unknown) => void,
 ): Promise<MetricsListener> {
-  // Loaded only where metrics are served: the library behind it takes part of the time of a start.
+  // Loaded only when metrics are served, because loading prom-client lengthens the start.
   const { contentType } = await import('./metrics.ts')
-  /** Who asks while the numbers are being read gets the same ones. */
+  /** Concurrent scrapes share one read. */
   let reading: Promise<string> | null = null
   const readOnce = () => {
     reading ??= read().finally(() => {

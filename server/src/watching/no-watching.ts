@@ -1,6 +1,6 @@
 import type { Metrics, Traces } from './watching.ts'
 
-/** Nobody asked for metrics. */
+/** Used when metrics are off. */
 export const noMetrics: Metrics = {
   answered: () => {},
   fromMemory: () => () => {},
@@ -10,7 +10,7 @@ export const noMetrics: Metrics = {
   transaction: () => () => {},
 }
 
-/** Nobody asked for traces. */
+/** Used when traces are off. */
 export const noTraces: Traces = {
   begin: () => null,
   within: (_span, work) => work(),

@@ -1,23 +1,22 @@
 import type { Database, Replica } from '../database/session/index.ts'
 
-/** Something that must hold before requests are sent here. */
+/** A condition for sending requests to this node. */
 export interface Check {
   readonly name: 'database' | 'clock' | 'migrations' | 'replica'
-  /** Null: it could not be looked at, because one before it failed. */
+  /** Null when the check was not run because an earlier one failed. */
   readonly holds: boolean | null
-  /** What is wrong, fit to be read by anybody. */
+  /** The reason of a failure, without internal details. */
   readonly detail: string | null
-  /** True where requests are answered all the same. */
+  /** True when requests are answered even if the check fails. */
   readonly optional?: true
 }
 
-/** A node and its database that disagree on the time by more than this would disagree on signatures and limits. */
+/** The maximum difference between the clocks of the node and its database. Signatures and limits depend on both. */
 const clockSkewMsMax = 2_000
 
 /**
- * Looks whether this node can answer: the database answers, its clock is ours, and it has every migration that this
- * version was written for. One that is newer than this version is no reason to go: while a version is being replaced,
- * both are at work.
+ * Checks whether this node can answer: the database responds, the clocks agree, and every migration of this version has
+ * run. Newer migrations are accepted, because two versions run side by side during an upgrade.
  */
 export async function readiness({
   database,
@@ -60,7 +59,7 @@ export async function readiness({
   ]
 }
 
-/** Without it all is answered, by the database itself. */
+/** The replica check is optional, because the database answers in place of the replica. */
 async function replicaCheck(replica: Replica): Promise<Check> {
   const { up, detail } = await replica.look()
   return { name: 'replica', holds: up, detail, optional: true }

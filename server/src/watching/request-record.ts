@@ -11,25 +11,25 @@ declare module 'fastify' {
     record: RequestRecord | null | undefined
   }
   interface FastifyContextConfig {
-    /** The name of the endpoint in the contract, where a route serves one. */
+    /** The name of the endpoint in the contract, if the route serves one. */
     endpoint?: string
-    /** A body that may take as long as a file does. */
+    /** True when the body is a file, which may take longer to arrive. */
     isUpload?: boolean
   }
 }
 
-/** What is known of a request so far, for the line in the log, the counts and the span that it ends with. */
+/** What is known about a request so far, for its log line, metrics and span. */
 export interface RequestRecord {
   readonly span: RequestSpan | null
-  /** Whose token it came with, once its signature has held. */
+  /** The tenant of the token, after its signature was verified. */
   tenant: TenantId | null
   problem: ProblemCode | null
 }
 
-/** A caller who went away before the answer: nginx's word for it, for HTTP has none. */
+/** The status of a request whose caller disconnected before the answer. It comes from nginx; HTTP has none. */
 const goneStatus = 499
 
-/** Records every request that reaches the framework, from its first hook to its answer: one line in the log each. */
+/** Records every request that reaches the framework: one log line per request, metrics and a span. */
 export function recordRequests(
   app: FastifyInstance,
   { log, metrics, traces }: { log: Log; metrics: Metrics; traces: Traces },
@@ -62,7 +62,7 @@ export function recordRequests(
   })
 }
 
-/** Notes why a request is refused, wherever that was found out, with a line in the log that says so. */
+/** Records why a request was refused, with a log line. */
 export function recordProblem(
   request: FastifyRequest,
   why: Problem,
@@ -75,7 +75,7 @@ export function recordProblem(
   else log.info(about, 'refused')
 }
 
-/** A name of the contract, or of what is served beside it: as many as there are, whatever is asked for. */
+/** The endpoint label of a request. The set of labels is fixed, so unknown paths add none. */
 export function endpointOf({ routeOptions }: FastifyRequest): string {
   const { config, url } = routeOptions
   if (config?.endpoint !== undefined) return config.endpoint

@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../configuration/index.ts'
 
-/** The service's log: one line of JSON an event, each with a time and a level by its name. */
+/** The service's log: one line of JSON per event, with the time and the name of the level. */
 export function serviceLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
   const options = {
     level,
@@ -14,8 +14,8 @@ export function serviceLog(level: Config['logLevel'], destination?: DestinationS
 }
 
 /**
- * What the log keeps of an error, under `err`: its words, its stack, its cause. No other member: the details of a
- * database's error repeat the row that it refused, which is a customer's.
+ * The logged form of an error, under `err`: message, stack and cause. Other members are dropped, because a database
+ * error repeats the rejected row, which is customer data.
  */
 function loggedError(error: unknown): unknown {
   if (!(error instanceof Error)) return error === undefined ? undefined : String(error)

@@ -1,23 +1,23 @@
 import type { Config } from '../configuration/index.ts'
 import type { TransactionWatch } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
-import type { Counted } from './metrics.ts'
 import { noMetrics, noTraces } from './no-watching.ts'
+import type { Counted } from './part-metrics.ts'
 import type { Metrics, Traces } from './watching.ts'
 
-/** How the service is watched: its counts and its traces, where somebody asks for them. */
+/** The metrics and traces of the service, when they are configured. */
 export interface Watching {
   readonly metrics: Metrics
   readonly traces: Traces
-  /** Tells both of every transaction; null where nobody asks. */
+  /** Reports every transaction to metrics and traces; null when both are off. */
   readonly transaction: TransactionWatch | null
   lookUp(counted: Counted): void
-  /** All numbers, in the form that Prometheus reads. */
+  /** All metrics, in the text format of Prometheus. */
   read(): Promise<string>
   stop(): Promise<void>
 }
 
-/** Starts what the configuration asks for. What it does not ask for is not even loaded. */
+/** Starts the configured metrics and traces. Modules that are not needed are not loaded. */
 export async function startWatching(
   { metrics, traces }: Pick<Config, 'metrics' | 'traces'>,
   parts: { readonly log: Log; readonly monotonic: () => number },

@@ -24,24 +24,24 @@ import { type Log, version } from '../runtime/index.ts'
 import type { RequestSpan, Traces } from './watching.ts'
 
 export interface ServiceTraces extends Traces {
-  /** Sends what is not sent yet, unless nobody takes it. */
+  /** Sends the remaining spans, within a time limit. */
   stop(): Promise<void>
 }
 
-/** A request that is under way, or was: timers that it started go on as parts of it. */
+/** A request in progress or ended. Timers that it started keep this context. */
 interface Begun {
   readonly context: Context
   ended: boolean
 }
 
-/** A collector that is away holds up no stop for longer. */
+/** The maximum time that an unreachable collector may delay a stop. */
 const stopMsMax = 2_000
-/** Of a fault of the collector's, which comes with every batch while it lasts. */
+/** The interval between log lines about a failing collector, which fails with every batch. */
 const saidEveryMs = 60_000
 
 /**
- * Traces as the variables of OpenTelemetry ask for them, sent to a collector by OTLP over HTTP. Loaded only where somebody
- * asks for traces. A span holds chosen fields: never an address with its parameters, a header, a body or a statement.
+ * Traces, configured by the environment variables of OpenTelemetry and sent by OTLP over HTTP. Loaded only when traces
+ * are configured. A span has selected attributes only: never a query string, a header, a body or an SQL statement.
  */
 export function serviceTraces(
   variables: Readonly<Record<string, string>>,
@@ -79,14 +79,15 @@ export function serviceTraces(
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...given(options) })],
   })
   const tracer = provider.getTracer('lanewise', version)
-  /** The request that something is done for. */
+  /** The current request. */
   const current = new AsyncLocalStorage<Begun>()
   const begun = new WeakMap<RequestSpan, Begun>()
 
   return {
     begin(headers) {
       const { traceparent } = headers
-      // Not its tracestate: that is anybody's text, for services that we would ask in turn.
+      // The tracestate of the caller is dropped, because it is arbitrary text that would be forwarded to other
+      // services.
       const caller = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
       const parent =
         caller === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true })
@@ -108,7 +109,7 @@ export function serviceTraces(
     },
     transaction(kind) {
       const request = current.getStore()
-      // What goes on after the answer, such as looks at what has moved on many times a second, is in no trace.
+      // Background work after the answer, such as polling for changes, belongs to no trace.
       if (request === undefined || request.ended) return () => {}
       const span = tracer.startSpan(`database ${kind}`, { kind: SpanKind.CLIENT }, request.context)
       span.setAttributes({ 'db.system.name': 'postgresql', 'lanewise.transaction': kind })
@@ -162,7 +163,7 @@ function samplerOf(variables: Readonly<Record<string, string>>): Sampler {
   }
 }
 
-/** Without what was not given, so that the package's own values stand. */
+/** Drops undefined options, so that the library's defaults apply. */
 function given<T extends Record<string, number | undefined>>(options: T): Record<string, number> {
   return Object.fromEntries(
     Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),

@@ -4,20 +4,23 @@ import type { TenantId, TransactionWatch } from '../database/session/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
 import type { RateLimit } from '../security/index.ts'
 
-/** Counts what the service does, for those who watch it. No count names a tenant, a person or an address. */
+/** Metrics of the service. No label contains a tenant, a person or an address. */
 export interface Metrics {
-  /** A request that was answered, but those from memory; without seconds where nobody knows when it began. */
+  /** Counts a request that was answered by the regular handler. `seconds` is null when its start is unknown. */
   answered(request: { endpoint: string; method: string; status: number; seconds: number | null }): void
-  /** What to tell of each answer that an endpoint gives from memory. Made once, for it is told in a hurry. */
+  /**
+   * Makes the function that counts an endpoint's answers from memory. It is made once, because it runs on the fastest
+   * path.
+   */
   fromMemory(endpoint: Endpoint): (seconds: number) => void
   refused(code: ProblemCode): void
-  /** The same limit, counting what it admits and refuses. */
+  /** Wraps a limit, to count what it admits and refuses. */
   counting(name: 'signature-check', limit: RateLimit): RateLimit
   countingTenants(limit: TenantLimit): TenantLimit
   readonly transaction: TransactionWatch
 }
 
-/** What became of a request, for its span. */
+/** The result of a request, for its span. */
 export interface AnsweredRequest {
   readonly endpoint: string
   readonly method: string
@@ -29,17 +32,17 @@ export interface AnsweredRequest {
   readonly fromMemory: boolean
 }
 
-/** The span of a request that is under way. */
+/** The span of a request in progress. */
 export interface RequestSpan {
   readonly traceId: string
   end(answer: AnsweredRequest): void
 }
 
-/** Tells a collector of traces what takes how long. Chosen fields only, as in the log. */
+/** Sends spans to a collector. A span has selected attributes only, like the log. */
 export interface Traces {
-  /** Begins the span of a request, in the trace that its headers name; null where nobody asked for traces. */
+  /** Begins the span of a request, in the trace that its headers name; null when traces are off. */
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): RequestSpan | null
-  /** Runs work as a part of a request: what it asks of the database is in the request's trace. */
+  /** Runs work as part of a request: its transactions become spans of the request's trace. */
   within<T>(span: RequestSpan | null, work: () => T): T
   readonly transaction: TransactionWatch
 }

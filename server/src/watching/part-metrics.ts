@@ -1,0 +1,235 @@
+import type { CallLogCounts } from '../audit/index.ts'
+import type { BacktestCounts } from '../backtests/index.ts'
+import type { BookCounts } from '../book/index.ts'
+import type { MemoryCounts, WatchCounts } from '../cache/index.ts'
+import type { EventQueue } from '../database/queries/index.ts'
+import type { Connections, Replica } from '../database/session/index.ts'
+import type { EventCounts } from '../events/index.ts'
+import type { ImportCounts } from '../imports/index.ts'
+import { each, one, type ReadOnScrape } from './read-on-scrape.ts'
+import type { Check } from './readiness.ts'
+
+/** The counts that the parts of the service keep. They are read when Prometheus scrapes. */
+export interface Counted {
+  readonly connections: () => Connections
+  readonly memory: () => MemoryCounts
+  readonly books: () => BookCounts
+  readonly watch: () => WatchCounts
+  readonly calls: () => CallLogCounts
+  /** Null when no read replica is configured. */
+  readonly replica: Pick<Replica, 'counts' | 'state'> | null
+  readonly imports: () => ImportCounts
+  readonly backtests: () => BacktestCounts
+  /** Null when events are off. */
+  readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
+  readonly readiness: () => Promise<readonly Check[]>
+}
+
+/** Registers the metrics of the parts of the service. */
+export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
+  connectionMetrics(metrics, counted)
+  bookMetrics(metrics, counted)
+  memoryMetrics(metrics, counted)
+  callLogMetrics(metrics, counted)
+  replicaMetrics(metrics, counted)
+  importMetrics(metrics, counted)
+  backtestMetrics(metrics, counted)
+  if (counted.events !== null) eventMetrics(metrics, counted.events)
+  readinessMetric(metrics, counted)
+}
+
+function connectionMetrics(metrics: ReadOnScrape, { connections }: Counted): void {
+  metrics.level(
+    'lanewise_database_connections',
+    'Database connections for requests, by state: idle or in use.',
+    ['state'],
+    () => {
+      const { open, idle } = connections()
+      return each('state', { idle, in_use: open - idle })
+    },
+  )
+  metrics.level(
+    'lanewise_database_connections_max',
+    'Maximum number of database connections for requests.',
+    [],
+    () => one(connections().max),
+  )
+  metrics.level('lanewise_database_connections_waiting', 'Transactions that wait for a connection.', [], () =>
+    one(connections().waiting),
+  )
+}
+
+function bookMetrics(metrics: ReadOnScrape, { books }: Counted): void {
+  metrics.level('lanewise_books', 'Brokerages whose quotes are in memory.', [], () => one(books().books))
+  metrics.level('lanewise_book_quotes', 'Quotes in memory.', [], () => one(books().quotes))
+  metrics.level('lanewise_book_bytes', 'Approximate memory of these quotes.', [], () => one(books().bytes))
+  metrics.level('lanewise_book_bytes_max', 'Maximum memory for quotes: MEMORY_MEGABYTES.', [], () =>
+    one(books().bytesMax),
+  )
+  metrics.total(
+    'lanewise_book_reads_total',
+    'Books opened, updated from the log of changes, and closed to free memory.',
+    ['kind'],
+    () => each('kind', { opened: books().opened, followed: books().followed, closed: books().closed }),
+  )
+}
+
+function memoryMetrics(metrics: ReadOnScrape, { memory, watch }: Counted): void {
+  metrics.level('lanewise_memory_entries', 'Cached tokens and secrets.', [], () => one(memory().entries))
+  metrics.level('lanewise_memory_bytes', 'Approximate memory of cached tokens and secrets.', [], () =>
+    one(memory().bytes),
+  )
+  metrics.level('lanewise_memory_bytes_max', 'Maximum memory for cached tokens and secrets.', [], () =>
+    one(memory().bytesMax),
+  )
+  metrics.total(
+    'lanewise_memory_recalls_total',
+    'Lookups of tokens and secrets that were served from the cache, and from the database.',
+    ['from'],
+    () => each('from', { memory: memory().remembered, database: memory().read }),
+  )
+  metrics.total('lanewise_memory_forgotten_total', 'Cache entries evicted to free memory.', [], () =>
+    one(memory().forgotten),
+  )
+  metrics.level(
+    'lanewise_tenants_watched',
+    'Brokerages with cached data, whose changes are therefore polled.',
+    [],
+    () => one(watch().tenants),
+  )
+  metrics.total('lanewise_version_looks_total', 'Polls for brokerages with changes.', [], () =>
+    one(watch().looks),
+  )
+  metrics.total(
+    'lanewise_version_looks_failed_total',
+    'Failed polls. Until the next successful poll, nothing is answered from memory.',
+    [],
+    () => one(watch().failed),
+  )
+}
+
+function callLogMetrics(metrics: ReadOnScrape, { calls }: Counted): void {
+  metrics.total(
+    'lanewise_call_log_calls_total',
+    'Calls for the call log: written, omitted during a flood, lost because the database was unavailable.',
+    ['outcome'],
+    () => {
+      const { written, leftOut, lost } = calls()
+      return each('outcome', { written, left_out: leftOut, lost })
+    },
+  )
+  metrics.level('lanewise_call_log_waiting', 'Calls that wait to be written to the call log.', [], () =>
+    one(calls().waiting),
+  )
+}
+
+function replicaMetrics(metrics: ReadOnScrape, { replica }: Counted): void {
+  metrics.total(
+    'lanewise_stale_reads_total',
+    'Reads that may be some seconds old, by where they were served; counted with DATABASE_REPLICA_URL.',
+    ['from'],
+    () => (replica === null ? [] : each('from', replica.counts())),
+  )
+  metrics.level(
+    'lanewise_replica_up',
+    'Whether the read replica was in use at the last check (1), or the database in its place (0); -1: none configured.',
+    [],
+    () => one(replica === null ? -1 : Number(replica.state().up)),
+  )
+  metrics.level(
+    'lanewise_replica_behind_seconds',
+    'Maximum age of the data of the read replica at the last check; -1: unknown.',
+    [],
+    () => {
+      const behindMs = replica?.state().behindMs ?? null
+      return one(behindMs === null ? -1 : behindMs / 1000)
+    },
+  )
+}
+
+function importMetrics(metrics: ReadOnScrape, { imports }: Counted): void {
+  metrics.level('lanewise_imports', 'Imports that run and that wait.', ['state'], () => {
+    const { running, waiting } = imports()
+    return each('state', { running, waiting })
+  })
+  metrics.level('lanewise_import_bytes_held', 'Bytes of files of running and waiting imports.', [], () =>
+    one(imports().bytesHeld),
+  )
+  metrics.total(
+    'lanewise_imports_ended_total',
+    'Ended imports: done, stopped, failed because the database was unavailable, broken by an error of the service.',
+    ['status'],
+    () => each('status', imports().ended),
+  )
+  metrics.total(
+    'lanewise_import_rows_total',
+    'Rows of imports: added, updated, repeated, refused, or kept unchanged because of a newer value.',
+    ['outcome'],
+    () => each('outcome', imports().rows),
+  )
+}
+
+function backtestMetrics(metrics: ReadOnScrape, { backtests }: Counted): void {
+  metrics.level('lanewise_backtests', 'Backtests that run and that wait.', ['state'], () => {
+    const { running, waiting } = backtests()
+    return each('state', { running, waiting })
+  })
+  metrics.total('lanewise_backtests_ended_total', 'Ended backtests, by outcome.', ['status'], () =>
+    each('status', backtests().ended),
+  )
+}
+
+/** The state of the queue is read from the database, for all instances: each of them reports the same. */
+function eventMetrics(metrics: ReadOnScrape, { counts, queue }: NonNullable<Counted['events']>): void {
+  metrics.total(
+    'lanewise_event_attempts_total',
+    'Attempts to deliver events: delivered, failed and to be retried, given up (dead).',
+    ['outcome'],
+    () => {
+      const { delivered, failed, dead } = counts()
+      return each('outcome', { delivered, failed, dead })
+    },
+  )
+  metrics.total(
+    'lanewise_event_endpoints_disabled_total',
+    'Event endpoints disabled because they answered 410 or have accepted nothing for days.',
+    [],
+    () => one(counts().disabled),
+  )
+  // The three gauges of one scrape share one read of the database.
+  let reading: Promise<EventQueue | null> | null = null
+  const readOnce = () => {
+    reading ??= queue()
+      .catch(() => null)
+      .finally(() => setImmediate(() => (reading = null)))
+    return reading
+  }
+  const queued = (name: string, help: string, of: (now: EventQueue) => number) =>
+    metrics.level(name, help, [], async () => {
+      const now = await readOnce()
+      return now === null ? [] : one(of(now))
+    })
+  queued(
+    'lanewise_events_waiting',
+    'Deliveries that wait to be sent or retried, in the whole database.',
+    (now) => now.waiting,
+  )
+  queued('lanewise_events_oldest_seconds', 'Age of the oldest waiting event.', (now) => now.oldestSeconds)
+  queued(
+    'lanewise_events_overdue_seconds',
+    'Delay of the most overdue delivery: no instance sends, or a receiver is slow.',
+    (now) => now.overdueSeconds,
+  )
+}
+
+function readinessMetric(metrics: ReadOnScrape, { readiness }: Counted): void {
+  metrics.level(
+    'lanewise_ready',
+    'Result of each readiness check at this scrape: passed (1), failed (0), or not run (-1).',
+    ['check'],
+    async () =>
+      (await readiness())
+        .filter(({ optional }) => optional !== true)
+        .map(({ name, holds }) => [{ check: name }, holds === null ? -1 : Number(holds)] as const),
+  )
+}
