@@ -368,7 +368,7 @@ describe('what is not as it was exported', () => {
     try {
       await expect(
         importTo(ownKey, exported, { keys: [ownKey.secretKey, source.secretKey] }),
-      ).rejects.toThrow(/lanes as it was written is not as it was exported, from line \d of lanes.ndjson.gz/)
+      ).rejects.toThrow(/lanes differs from the export after the import, from line \d of lanes.ndjson.gz/)
       expect(await rowsIn(ownKey, integration.tenant.id)).toBe(0)
     } finally {
       await asOwner(ownKey, 0, (owner) => owner.query('drop function other_carrier cascade'))

@@ -14,21 +14,21 @@ export type AskService = (
 ) => Promise<{ readonly status: number; readonly body: unknown }>
 
 const places =
-  'Places are "City, ST", such as "Dallas, TX". The direction matters: Dallas to Atlanta is another lane than Atlanta to Dallas.'
+  'Places are "City, ST", such as "Dallas, TX". The direction matters: Dallas to Atlanta is a different lane from Atlanta to Dallas.'
 
 /** The tools of agents, by name. All of them read; none can write. */
 const tools: Readonly<Record<string, { readonly endpoint: Endpoint; readonly description: string }>> = {
   markup: {
     endpoint: markup,
-    description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when somebody asks whether a rate will win, or what to quote. ${places} The answer has win_probability (the share won of the decided quotes at this rate or lower: it describes the past and is no forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence that can be shown as it is. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false where the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
+    description: `Compares a proposed customer rate with what this brokerage quoted, won and lost on one lane (the exact city pair, and the equipment if given). Use it when asked whether a rate will win, or what to quote. ${places} The answer has win_probability (the share won of the decided quotes at this rate or lower: it describes the past and is not a forecast; say so when you repeat it), suggested_rate, rate_band (the lowest, median and highest rate quoted) and verdict, one sentence to show unchanged. confidence says how many decided quotes are behind it: high 15 or more, medium 5 to 14, low 1 to 4, none 0. found is false when the brokerage has no quote on the lane: then say that there is no data, and do not guess a rate. With include=evidence the quotes behind the answer come in pages: evidence_page and evidence_limit go in, evidence.quotes_pages comes out.`,
   },
   lane_insight: {
     endpoint: laneInsight,
-    description: `Tells what this brokerage's own quotes say of a lane: how many were won and lost, the average rate, four scores, four signals (strength, trend, consistency, timing) and summary, one sentence that can be shown as it is. Use it when somebody asks what is known about a lane, and no rate is on the table; with a rate, use markup. ${places} Where the lane itself has too few quotes the answer comes from a wider area: scope says which (equipment is the lane itself, then corridor, market, state_pair, region, tenant), and the wider it is the less it says about this lane. found is false where there is nothing at all.`,
+    description: `Summarizes this brokerage's own quotes on a lane: how many were won and lost, the average rate, four scores, four signals (strength, trend, consistency, timing) and summary, one sentence to show unchanged. Use it when asked about a lane without a rate; with a rate, use markup. ${places} When the lane itself has too few quotes, the answer comes from a wider area: scope says which (equipment is the lane itself, then corridor, market, state_pair, region, tenant), and a wider area says less about this lane. found is false when there are no quotes at all.`,
   },
   shipments: {
     endpoint: integrationShipments,
-    description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when somebody asks what was booked, for whom, with which carrier or with what margin. totals covers the whole selection, not the page: for a sum or a count ask with limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, stands on the first page only. Narrow the selection with the filters before you turn many pages.`,
+    description: `Lists booked lanes with customer rate (AR), truck cost (AP), margin, customer and carrier. Use it when asked what was booked, for whom, with which carrier or at what margin. totals covers the whole selection, not the page: for a sum or a count, use limit=1 and read totals. Lanes come in pages of ${pageSizeDefault}, or of limit (1 to ${pageSizeMax}). next_cursor is null on the last page; for the next page, send it as cursor with the same sort and filters. total, the number of lanes of the selection, is on the first page only. Narrow the selection with filters before reading many pages.`,
   },
 }
 
@@ -65,7 +65,7 @@ export function agentServer(ask: AskService): McpServer {
     { name: 'lanewise', title: 'Lanewise', version },
     {
       instructions:
-        'Freight pricing of one brokerage. Places are "City, ST"; amounts are US dollars for the whole load. These tools read only: nothing can be booked or changed with them. Ten calls a second for the whole brokerage.',
+        'Freight pricing of one brokerage. Places are "City, ST"; amounts are US dollars for the whole load. These tools are read-only: they cannot book or change anything. Ten calls a second for the whole brokerage.',
     },
   )
   for (const [name, { endpoint, description }] of Object.entries(tools)) {

@@ -49,16 +49,16 @@ export function backtestReport(company: string, found: BacktestResult | TooFewQu
   const forecasters = Object.keys(names) as Forecaster[]
   return [
     `Backtest of ${company}, ${day(found.firstTestedAt)} to ${day(found.lastTestedAt)}`,
-    `${whole(found.tested)} decided quotes tested (${whole(found.testedWon)} won) of ${whole(found.quotes)} quotes, ${whole(found.decided)} decided; ${whole(found.leftOut)} left out.`,
+    `${whole(found.tested)} decided quotes tested (${whole(found.testedWon)} won) of ${whole(found.quotes)} quotes, ${whole(found.decided)} decided; ${whole(found.leftOut)} excluded.`,
     `Each was forecast from the days before it; an outcome counts as known ${found.outcomeDelayDays} day after its quote.`,
     '',
     ...table([
       ['Forecasts by', 'AUC', 'Brier', 'log loss', 'slope', 'calibration error'],
       ...forecasters.map((one) => qualityRow(names[one], found.quality[one])),
     ]),
-    '  AUC: higher is better. Brier, log loss, calibration error: lower is better. Slope: 1 is right.',
+    '  AUC: higher is better. Brier, log loss, calibration error: lower is better. Slope: 1 is ideal.',
     '',
-    'Of quotes that were given about this chance, how many were won:',
+    'Share of quotes won, by forecast win probability:',
     ...table([
       ['  forecast', 'won', 'quotes'],
       ...found.reliability.map(({ forecast, came, count }) => [

@@ -30,7 +30,7 @@ export function backtestInThread(
     reject(new Error(why))
     void thread.terminate()
   }
-  const timer = setTimeout(() => stop('The backtest took over half an hour.'), durationMaxMs)
+  const timer = setTimeout(() => stop('The backtest took more than half an hour.'), durationMaxMs)
   const abort = () => stop('The backtest was stopped.')
   if (options.signal?.aborted === true) abort()
   options.signal?.addEventListener('abort', abort, { once: true })

@@ -54,8 +54,7 @@ async function shownEndpoint(
   return endpointAnswer(endpoint)
 }
 
-const noEndpoint = (id: number) =>
-  problem('not-found', `There is no address ${id} in this brokerage that events are sent to.`)
+const noEndpoint = (id: number) => problem('not-found', `There is no event endpoint ${id} in this brokerage.`)
 
 async function lockedEndpoint(transaction: TenantTransaction, tenant: TenantId, id: number) {
   const endpoint = await endpoints.lockEventEndpoint(transaction, tenant, id)
@@ -65,7 +64,7 @@ async function lockedEndpoint(transaction: TenantTransaction, tenant: TenantId, 
 
 function requireEvents({ events: on }: Config): NonNullable<Config['events']> {
   if (on === null) {
-    throw problem('events-off', 'The operator of this service has not switched events on (EVENTS=on).')
+    throw problem('events-off', 'The operator of this service has not turned events on (EVENTS=on).')
   }
   return on
 }
@@ -105,7 +104,7 @@ function readCursor(text: string | undefined): events.DeliveryPlace | null {
     return { eventNumber: Number(eventNumber), endpointId: Number(endpointId) }
   }
   throw invalid([
-    { parameter: 'cursor', code: 'invalid', detail: 'cursor must be the next_cursor of the page before.' },
+    { parameter: 'cursor', code: 'invalid', detail: 'cursor must be the next_cursor of the previous page.' },
   ])
 }
 
@@ -119,7 +118,7 @@ export const eventEndpoints: ServedEndpoint[] = [
       if ((await endpoints.lockEventEndpointCount(transaction, caller.tenant)) >= eventEndpointsMax) {
         throw problem(
           'too-many-event-endpoints',
-          `Events are sent to ${eventEndpointsMax} addresses already, which is the most a brokerage can have.`,
+          `The brokerage already has ${eventEndpointsMax} event endpoints, which is the maximum.`,
         )
       }
       const made = await endpoints.insertEventEndpoint(transaction, caller.tenant, {
@@ -222,7 +221,7 @@ export const eventEndpoints: ServedEndpoint[] = [
         {
           pointer: '/event_id',
           code: 'invalid',
-          detail: 'Say which events: one by event_id, or all of a time by since, and not both.',
+          detail: 'Send either event_id, for one event, or since, for all events from that time on.',
         },
       ])
     }

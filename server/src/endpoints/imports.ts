@@ -141,7 +141,7 @@ const placeForFile: BeforeBody<typeof createImport> = async (
   if (place === 'busy') {
     throw problem(
       'state-conflict',
-      'Another file of this brokerage is being sent; wait until its import has ended.',
+      'Another file of this brokerage is being uploaded; wait until its import has ended.',
     )
   }
   if (place === 'full') {

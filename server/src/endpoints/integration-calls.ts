@@ -37,7 +37,7 @@ function readCursor(text: string | undefined): number | null {
   if (text === undefined) return null
   if (/^\d{1,15}$/.test(text)) return Number(text)
   throw invalid([
-    { parameter: 'cursor', code: 'invalid', detail: 'cursor must be the next_cursor of the page before.' },
+    { parameter: 'cursor', code: 'invalid', detail: 'cursor must be the next_cursor of the previous page.' },
   ])
 }
 

@@ -21,7 +21,7 @@ export function wrongCursor(): Problem {
     {
       parameter: 'cursor',
       code: 'invalid',
-      detail: 'cursor must be the next_cursor of the page before, asked for in the same order.',
+      detail: 'cursor must be the next_cursor of the previous page, requested in the same order.',
     },
   ])
 }

@@ -139,7 +139,7 @@ export const quoteEndpoints: ServedEndpoint[] = [
         if (made.request.request_digest?.equals(digest) === false) {
           throw problem(
             'request-key-reused',
-            `request_key ${key} was sent before, with another body, and made quote request ${made.request.request_id}. Nothing was made this time. Send a new request_key for a new request, or the same body to repeat that one.`,
+            `request_key ${key} was sent before with another body, and created quote request ${made.request.request_id}. Nothing was created this time. Send a new request_key for a new request, or the same body to repeat that one.`,
           )
         }
         return quoteRequestAnswer(transaction, caller.tenant, made)
@@ -208,7 +208,11 @@ export const quoteEndpoints: ServedEndpoint[] = [
   serve(setOutcome, async ({ caller, params, body, now }, { database }) => {
     if (body.reason !== undefined && body.outcome !== 'lost') {
       throw invalid([
-        { pointer: '/reason', code: 'invalid', detail: 'reason goes with outcome lost only; leave it out.' },
+        {
+          pointer: '/reason',
+          code: 'invalid',
+          detail: 'reason is only accepted with outcome lost; remove it.',
+        },
       ])
     }
     const at = new Date(now)

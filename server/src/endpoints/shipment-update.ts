@@ -67,7 +67,7 @@ function checkCancellation(body: Body): void {
           .map((field) => ({
             pointer: `/${field}`,
             code: 'invalid',
-            detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or leave out cancelled.`,
+            detail: `${field} cannot be sent with cancelled: true, which clears it. Send the cancellation alone, or remove cancelled.`,
           }))
       : body.cancel_reason === undefined
         ? []
@@ -76,7 +76,7 @@ function checkCancellation(body: Body): void {
               pointer: '/cancel_reason',
               code: 'invalid',
               detail:
-                'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or leave out cancel_reason.',
+                'cancel_reason is only accepted with cancelled: true. Add cancelled: true, or remove cancel_reason.',
             },
           ]
   if (errors.length > 0) throw invalid(errors)

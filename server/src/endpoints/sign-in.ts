@@ -75,7 +75,7 @@ async function startSession(
     expiresAt,
   })
   const row = await people.findTenant(transaction, tenant)
-  if (row === null) throw new Error('The tenant of a session is gone.')
+  if (row === null) throw new Error('The tenant of a session does not exist.')
   const token = parts.tokens.sign('dashboard', {
     tenant_id: tenant,
     user_id: user.user_id,
@@ -102,7 +102,7 @@ function refuseGuessable(password: string, ownWords: readonly string[], pointer:
       {
         pointer,
         code: 'guessable',
-        detail: 'The password is easy to guess; take a few unrelated words, without your name or company.',
+        detail: 'The password is easy to guess; use a few unrelated words, without your name or company.',
       },
     ])
   }
@@ -166,7 +166,7 @@ export const signInEndpoints: ServedEndpoint[] = [
   serve(signUp, async (call, parts) => {
     const { body, now, network, requestId } = call
     if (!parts.config.allowSignUp)
-      throw problem('sign-up-disabled', 'Sign-up is switched off on this installation.')
+      throw problem('sign-up-disabled', 'Sign-up is turned off on this installation.')
     const account = people.foldedEmail(body.email)
     refuseGuessable(body.password, [body.company, body.name, body.email], '/password')
     const place = parts.signUps.admit(network, now)
@@ -278,7 +278,7 @@ export const signInEndpoints: ServedEndpoint[] = [
         {
           pointer: '/tokens',
           code: 'invalid',
-          detail: 'tokens goes with everywhere=true only; leave it out.',
+          detail: 'tokens is only accepted with everywhere=true; remove it.',
         },
       ])
     }
@@ -321,14 +321,14 @@ export const signInEndpoints: ServedEndpoint[] = [
     await attempt(parts, { account, network, requestId, now, isSignIn: true }, async (begun) => {
       if (await isPassword(user.password_hash, body.current_password)) return
       begun.failed()
-      throw problem('sign-in-failed', 'The present password does not fit.')
+      throw problem('sign-in-failed', 'The current password is wrong.')
     })
     refuseGuessable(body.new_password, [user.name, user.email], '/new_password')
     const passwordHash = await hashPassword(body.new_password)
     await parts.database.inTenant(caller.tenant, async (transaction) => {
       const held = await people.lockUser(transaction, caller.tenant, caller.userId)
       if (held?.password_hash !== user.password_hash) {
-        throw problem('sign-in-failed', 'The password has been changed meanwhile.')
+        throw problem('sign-in-failed', 'The password has been changed in the meantime.')
       }
       await people.updateUser(transaction, caller.tenant, caller.userId, { password_hash: passwordHash })
       await people.endSessions(transaction, caller.tenant, caller.userId, new Date(now), {

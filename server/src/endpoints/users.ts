@@ -22,13 +22,13 @@ async function heldUser(transaction: TenantTransaction, tenant: TenantId, userId
 /** Only owners create, change and remove owners, so that admins cannot raise their own role. */
 function refuseAboveOwnRole(caller: PersonCaller, concerns: { role: people.UserRow['role'] } | null): void {
   if (concerns?.role === 'owner' && caller.role !== 'owner') {
-    throw problem('role-required', 'Only an owner can make, change or remove an owner.')
+    throw problem('role-required', 'Only an owner can add, change or remove an owner.')
   }
 }
 
 function refuseLastOwner(user: people.UserRow, owners: readonly number[]): void {
   if (user.role === 'owner' && owners.every((owner) => owner === user.user_id)) {
-    throw problem('last-owner', `${user.name} is the only owner. Make somebody else an owner first.`)
+    throw problem('last-owner', `${user.name} is the only owner. Make another person an owner first.`)
   }
 }
 

@@ -19,7 +19,7 @@ const fieldsInEvents: readonly (readonly [column: string, name: BookedName])[] =
   .map((field) => [bookingTable[field].column, bookingTable[field].shown])
 
 function laneOf({ lane }: EventFacts) {
-  if (lane === undefined) throw new Error('An event of a lane was kept without it.')
+  if (lane === undefined) throw new Error('A lane event was stored without its lane.')
   return shownLane(laneOfJson<LaneColumns>(lane), { reference: lane.reference, quotedBy: quotedBy(lane) })
 }
 
@@ -72,6 +72,6 @@ export function eventBody({ type, occurredAt, about }: ClaimedEvent, endpointId:
     case testEventType:
       return { type, timestamp, data: { endpoint_id: endpointId } }
     default:
-      throw new Error(`There are no events of the type ${type}.`)
+      throw new Error(`There is no event type ${type}.`)
   }
 }

@@ -92,7 +92,7 @@ describe('a request', () => {
     })
     const unknown: LookUp = () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' }))
     expect(await post('https://hooks.example.com/', { lookUp: unknown })).toMatchObject({
-      failure: 'The name has no address.',
+      failure: 'The host name has no address.',
     })
   })
 })
@@ -114,7 +114,7 @@ describe('a name', () => {
       server.close()
     }
   }
-  const notPublic = 'The name leads to an address that is not on the public internet.'
+  const notPublic = 'The host name resolves to an address that is not on the public internet.'
 
   test('that leads to a private address is not connected to, also when a public one stands beside it', async () => {
     await withListener(async (port, connections) => {
@@ -205,13 +205,13 @@ dxxJqInlLGyqPNp52Ir1PwsdbWGady6+gq1K+CnNRP3rIZQvZgGIJHht
   test('only a certificate that is trusted will do, and it must be for the name', async () => {
     expect(await postTo('hooks.example.com')).toMatchObject({
       status: null,
-      failure: 'The certificate was signed by nobody who is trusted.',
+      failure: 'The certificate was not signed by a trusted authority.',
     })
     setDefaultCACertificates([...getCACertificates('bundled'), certificate])
     expect(await postTo('hooks.example.com')).toMatchObject({ status: 200, text: 'hooks.example.com' })
     expect(await postTo('other.example.com')).toMatchObject({
       status: null,
-      failure: 'The certificate is for another name.',
+      failure: 'The certificate is for another host name.',
     })
   })
 })

@@ -60,9 +60,9 @@ export async function postEvent(
   const signal = AbortSignal.any([AbortSignal.timeout(patienceMs), ...(stop === undefined ? [] : [stop])])
   try {
     const addresses = await orAborted(lookUp(target), signal)
-    if (addresses.length === 0) return refusedToReach('The name has no address.')
+    if (addresses.length === 0) return refusedToReach('The host name has no address.')
     if (!addresses.every((address) => mayReach(target, address, allowed))) {
-      return refusedToReach('The name leads to an address that is not on the public internet.')
+      return refusedToReach('The host name resolves to an address that is not on the public internet.')
     }
     return await exchange(target, addresses, sent, signal)
   } catch (error) {
@@ -144,18 +144,19 @@ function shownText(bytes: Buffer): string {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'The name has no address.',
-  ENODATA: 'The name has no address.',
+  ENOTFOUND: 'The host name has no address.',
+  ENODATA: 'The host name has no address.',
   ECONNREFUSED: 'The connection was refused.',
   ECONNRESET: 'The connection was closed without an answer.',
   EHOSTUNREACH: 'The address cannot be reached.',
   ENETUNREACH: 'The address cannot be reached.',
   ETIMEDOUT: 'The address cannot be reached.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate was signed by nobody who is trusted.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was signed by nobody who is trusted.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'The certificate comes without those that lead to one who is trusted.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate was not signed by a trusted authority.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was not signed by a trusted authority.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'The server did not send the intermediate certificates up to a trusted authority.',
   CERT_HAS_EXPIRED: 'The certificate has expired.',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another name.',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate is for another host name.',
 }
 
 function failureOf(error: unknown): string {

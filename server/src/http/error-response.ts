@@ -10,7 +10,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof LockTimeout) {
     return problem(
       'request-in-progress',
-      'Another request is changing the same thing. Send this one again.',
+      'Another request is changing the same record. Send this request again.',
       {
         headers: { 'Retry-After': '1' },
         cause: error,
@@ -20,7 +20,7 @@ export function asProblem(error: unknown): Problem {
   if (error instanceof BrokerageBusy) {
     return problem(
       'unavailable',
-      'Your brokerage has too many requests under way at once. Send this one again when others have been answered.',
+      'Your brokerage has too many requests in progress. Send this request again after others have been answered.',
       { headers: { 'Retry-After': '2' }, cause: error },
     )
   }
@@ -28,7 +28,7 @@ export function asProblem(error: unknown): Problem {
     return problem(
       'unavailable',
       error.outcomeUnknown
-        ? 'The connection was lost while the change was being committed: outcome unknown. Send the same request again; it takes effect once.'
+        ? 'The connection was lost while the change was being committed: its outcome is unknown. Send the same request again; it takes effect once.'
         : 'The database cannot answer right now. Nothing was changed.',
       { headers: { 'Retry-After': '2' }, cause: error },
     )

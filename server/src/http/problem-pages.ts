@@ -21,7 +21,7 @@ export function problemPage(code: ProblemCode): string {
   const { title, status, remedy } = problems[code]
   return page(
     title,
-    `<p><a href="/problems">All problems</a></p><h1>${escaped(title)}</h1><p><strong>What to do:</strong> ${escaped(remedy)}</p><table><tr><th>Status</th><td>${status}</td></tr><tr><th>Code</th><td><code>${code}</code></td></tr><tr><th>type</th><td><code>${escaped(problemType(code))}</code></td></tr></table><p>The answer itself says more in <code>detail</code>, and names each wrong field in <code>errors</code>. Quote its <code>request_id</code> when you ask for help. <a href="/docs/">Reference</a></p>`,
+    `<p><a href="/problems">All problems</a></p><h1>${escaped(title)}</h1><p><strong>What to do:</strong> ${escaped(remedy)}</p><table><tr><th>Status</th><td>${status}</td></tr><tr><th>Code</th><td><code>${code}</code></td></tr><tr><th>type</th><td><code>${escaped(problemType(code))}</code></td></tr></table><p>The response has more in <code>detail</code> and lists each invalid field in <code>errors</code>. Include its <code>request_id</code> when you ask for help. <a href="/docs/">Reference</a></p>`,
   )
 }
 

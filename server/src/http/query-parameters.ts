@@ -40,7 +40,7 @@ function decoded(text: string): string {
   } catch {
     throw problem(
       'malformed-request',
-      'The query has a percent sign that is not followed by the code of a UTF-8 text.',
+      'The query has a percent sign that is not followed by a valid UTF-8 code.',
     )
   }
 }

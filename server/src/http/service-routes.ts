@@ -67,7 +67,7 @@ export function operationRoutes(parts: Parts): (app: FastifyInstance) => Promise
     })
     app.get<{ Params: { code: string } }>('/problems/:code', async (request, reply) => {
       const { code } = request.params
-      if (!isProblemCode(code)) throw problem('not-found', 'There is no problem of this name.')
+      if (!isProblemCode(code)) throw problem('not-found', 'There is no problem with this code.')
       if (wantsPage(request, reply)) return reply.send(problemPage(code))
       return reply.send({ code, type: problemType(code), ...problems[code] })
     })

@@ -20,7 +20,7 @@ function isFormula(text: string): boolean {
   return text.startsWith('=')
 }
 
-const formulaWrong = 'a value, not a formula; save the file with the values of its cells'
+const formulaWrong = 'a value, not a formula; save the file with values instead of formulas'
 
 /** A name or an id of at most 200 characters. Line breaks become spaces. */
 export function readText(text: string): Cell<string> {
@@ -247,7 +247,10 @@ function foldedWords(text: string): string {
 export function readOutcome(text: string): Cell<ReadOutcome> {
   const word = foldedWords(text)
   if (/^(load )?(cancell?ed|void|voided|withdrawn|tonu)\b/.test(word)) {
-    return { wrong: 'won, lost or pending; a cancelled load says nothing about its rate, leave the row out' }
+    return {
+      wrong:
+        'won, lost or pending; remove the rows of cancelled loads, which were neither won nor lost on their rate',
+    }
   }
   const [outcome, reason] = outcomeOfWord.get(word)?.split(' ') ?? []
   if (outcome !== 'won' && outcome !== 'lost' && outcome !== 'pending') {

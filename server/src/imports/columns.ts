@@ -173,8 +173,8 @@ function twoColumns(
     code: 'header',
     column: names[1] ?? null,
     detail: same
-      ? `The column "${names[0]}" appears ${names.length} times; rename all but one, or say which with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
-      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); say which with the map ${field}=${names[0]}.`,
+      ? `The column "${names[0]}" appears ${names.length} times; rename all but one, or choose one with the map ${field}=#${(candidates[0] ?? 0) + 1}.`
+      : `The columns ${listed(names)} could each be ${field} (${importFields[field].description}); choose one with the map ${field}=${names[0]}.`,
   }
 }
 
@@ -247,8 +247,8 @@ function missing({ what, anyOf }: ColumnNeed, free: readonly FreeColumn[]): Colu
     column: close?.name ?? field,
     detail:
       close === undefined
-        ? `${wanted} Or say which column it is with the map ${field}=COLUMN.`
-        : `${wanted} If the column "${close.name}" is it, say so with the map ${which}=${close.name}.`,
+        ? `${wanted} Or name its column with the map ${field}=COLUMN.`
+        : `${wanted} If the column "${close.name}" is the right one, use the map ${which}=${close.name}.`,
   }
 }
 

@@ -95,7 +95,7 @@ async function* gunzipped(file: FileBytes): AsyncGenerator<Uint8Array> {
     if (!String((error as { code?: unknown }).code).startsWith('Z_')) throw error
     throw refused(
       'file',
-      'The file must be whole: it begins like gzip but cannot be unpacked. Send it again.',
+      'The file must be complete: it starts like gzip but cannot be unpacked. Send it again.',
     )
   }
 }
@@ -130,7 +130,7 @@ export async function openCsv(bytes: FileBytes): Promise<CsvFile> {
   if (header.some((name) => name.includes('\0'))) {
     throw refused(
       'header',
-      'The header must be text; it holds a NUL, as UTF-16 does. Save the file as "CSV UTF-8".',
+      'The header must be text; it contains a NUL, as UTF-16 does. Save the file as "CSV UTF-8".',
       lines,
     )
   }
@@ -270,7 +270,7 @@ function notUtf8(
       code: 'encoding',
       row: bad.line,
       column,
-      detail: `The file must be UTF-8; ${where} holds bytes that are not. Save it as "CSV UTF-8".`,
+      detail: `The file must be UTF-8; ${where} contains bytes that are not. Save it as "CSV UTF-8".`,
     },
   ])
 }
@@ -329,7 +329,7 @@ export async function* csvPieces(file: CsvFile): AsyncGenerator<CsvPiece> {
 }
 
 function changed(): ImportFileError {
-  return refused('file', 'The file must stay as it is while it is read; it was changed. Import it again.')
+  return refused('file', 'The file must not change while it is read; it was changed. Import it again.')
 }
 
 /**

@@ -26,7 +26,7 @@ export async function backUp({
   remark: (line: string) => void
 }): Promise<void> {
   const final = resolve(folder)
-  if (existsSync(final)) throw new CommandRefused(`${final} is there already. Name a folder that is not.`)
+  if (existsSync(final)) throw new CommandRefused(`${final} already exists. Name a new folder.`)
   const place = findPlace(resolve(dataDirectory))
   if (place === null || !existsSync(place.cluster)) {
     throw new CommandRefused(`There is no embedded database in ${resolve(dataDirectory)}: set DATA_DIR.`)

@@ -18,7 +18,7 @@ export const backtestUsage = `Test the estimate on a brokerage's own past quotes
 
   npm run backtest -- [--tenant NAME] [--days N]
 
-  --tenant   the brokerage, by name or number; not needed while there is one
+  --tenant   the brokerage, by name or number; optional while there is one
   --days N   test the decided quotes of the last N days, ${windowDaysMin} to ${windowDaysMax}; ${TESTED_DAYS} unless said
 
 Each tested quote is forecast from the quotes of the days before it, by the calibrated estimate and by simple rules. The

@@ -29,7 +29,7 @@ test('where sign-up is off, the operator makes a brokerage whose owner signs in 
   const audit = await call(app, 'GET', '/api/audit', { token: signedIn.body.token })
   expect(audit.body.events.map(({ kind }: { kind: string }) => kind)).toEqual(['signed-in', 'signed-up'])
   await expect(makeTenant({ ...made, email: 'ana@EXAMPLE.com' }, around(), app.now)).rejects.toThrow(
-    'ana@EXAMPLE.com is in use. Nothing was made.',
+    'ana@EXAMPLE.com is in use. Nothing was created.',
   )
 })
 

@@ -28,7 +28,7 @@ export async function makeTenant(
     const tenant = newTenantId()
     return database.inTenant(tenant, async (transaction) => {
       const created = await createTenant(transaction, tenant, { ...made, passwordHash, now: new Date(now) })
-      if (created === null) throw new CommandRefused(`${made.email} is in use. Nothing was made.`)
+      if (created === null) throw new CommandRefused(`${made.email} is in use. Nothing was created.`)
       await recordEvent(transaction, byOperator(tenant, now), 'signed-up', { subject: created.user.user_id })
       return { tenant, password }
     })

@@ -10,7 +10,7 @@ import {
 import { CommandRefused, exitCodeOf } from './command-database.ts'
 
 const usage = `npm run distribute                  spreads the database of MIGRATION_DATABASE_URL over its Citus workers, by tenant
-npm run distribute -- --shards N    into N parts (${shardsUsual} unless told; several for each worker there will ever be)
+npm run distribute -- --shards N    into N parts (default ${shardsUsual}; several per worker, including future workers)
 `
 
 /** `npm run distribute`: distributes a PostgreSQL database over the workers of the Citus extension. */
@@ -35,7 +35,7 @@ async function main(): Promise<number> {
     process.once(signal, () => {
       stopping = true
       process.stderr.write(
-        'Stopping after this table. Once more, and it is undone and left for the next run.\n',
+        'Stopping after this table. Press Ctrl-C again to undo it and leave it for the next run.\n',
       )
     })
   }
@@ -45,7 +45,9 @@ async function main(): Promise<number> {
       throw new CommandRefused(`The database lacks ${missing.join(', ')}. Run npm run migrate first.`)
     }
     if (unknown.length > 0) {
-      throw new CommandRefused(`The database is of a newer version (${unknown.join(', ')}). Use that one.`)
+      throw new CommandRefused(
+        `The database was migrated by a newer version of Lanewise (${unknown.join(', ')}). Use that version.`,
+      )
     }
     const began = Date.now()
     const {
@@ -61,7 +63,7 @@ async function main(): Promise<number> {
       },
     })
     process.stdout.write(
-      `${tables} tables lie on ${workers} workers in ${parts} parts, by tenant, after ${Math.round((Date.now() - began) / 1000)} s. Start the service.\n`,
+      `${tables} tables are distributed by tenant over ${workers} workers in ${parts} shards, after ${Math.round((Date.now() - began) / 1000)} s. Start the service.\n`,
     )
     return 0
   } catch (error) {

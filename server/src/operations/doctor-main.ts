@@ -5,8 +5,8 @@ import { examine, type Finding } from './doctor.ts'
 
 const usage = `npm run doctor -- [--json]
 
-Looks at the configuration, the database, its walls, the secret key, clocks, connections and Redis; changes nothing. Says
-what is wrong and how to mend it. Ends with 1 where something is wrong.
+Checks the configuration, the database, tenant isolation, the secret key, clocks, connections and Redis. It changes nothing,
+reports problems with remedies, and exits with 1 when there is a problem.
 `
 
 const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const

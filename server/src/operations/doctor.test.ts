@@ -72,14 +72,14 @@ test('what is as it should be is said to be, and nothing is found wrong', async 
     'secret key',
     'instances',
   ])
-  expect(findings.at(-1)?.says).toBe('none is at work on this database')
+  expect(findings.at(-1)?.says).toBe('none uses this database')
 })
 
 test('an instance at work is seen', async () => {
   const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
   await opened.outsideTenants((transaction) => seeInstance(transaction, randomUUID()))
   await opened.close()
-  expect((await found(healthy)).at(-1)?.says).toBe('at least one is at work on this database')
+  expect((await found(healthy)).at(-1)?.says).toBe('at least one uses this database')
 })
 
 test('every problem of the configuration is told, and nothing else is looked at', async () => {
@@ -95,7 +95,7 @@ test('a database that is not there is told as that', async () => {
   const port = await freePort()
   const findings = await found({ ...healthy, DATABASE_URL: `postgres://a:b@127.0.0.1:${port}/c` })
   expect(wrongs(findings)).toEqual([expect.stringMatching(/^database: .*ECONNREFUSED/)])
-  expect(findings.at(-1)?.mend).toBe('Start PostgreSQL there, or mend host and port.')
+  expect(findings.at(-1)?.mend).toBe('Start PostgreSQL there, or correct the host and port.')
   const gone = new URL(database.serviceUrl)
   gone.pathname = '/no_such_database'
   expect((await found({ ...healthy, DATABASE_URL: gone.href })).at(-1)?.mend).toMatch(/^Make the database/)
@@ -114,7 +114,7 @@ test('a role that no wall stops is told, and an owner who is the service itself'
   const findings = wrongs(await found({ ...healthy, DATABASE_URL: superuser }))
   expect(findings).toContainEqual(expect.stringMatching(/^tenant walls: .*superuser/))
   expect(wrongs(await found({ ...healthy, MIGRATION_DATABASE_URL: database.serviceUrl }))).toEqual([
-    'owner: MIGRATION_DATABASE_URL names the service’s own role',
+    'owner: MIGRATION_DATABASE_URL uses the service’s own role',
   ])
 })
 

@@ -67,7 +67,7 @@ export async function examine(
   say('Node', nodeVersion())
   const config = configOf(read)
   if (!('port' in config)) {
-    for (const problem of config.problems) say('configuration', wrong(problem, 'Set it as the line says.'))
+    for (const problem of config.problems) say('configuration', wrong(problem, 'Set it as described.'))
     return findings
   }
   say('configuration', ok('every variable can be read'))
@@ -99,7 +99,7 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
   const { dataDirectory } = config
   const disk = await statfs(dataDirectory).catch(() => null)
   if (disk === null) {
-    say('data folder', note(`${dataDirectory} is not there yet: the first start makes it`))
+    say('data folder', note(`${dataDirectory} does not exist yet: the first start creates it`))
     return
   }
   const free = disk.bavail * disk.bsize
@@ -108,8 +108,8 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
     'data folder',
     free < diskFreeMin
       ? wrong(
-          `only ${gigabytes} GB are free where ${dataDirectory} lies`,
-          'Make room: a full disk stops all writing.',
+          `only ${gigabytes} GB are free on the disk of ${dataDirectory}`,
+          'Free disk space: a full disk stops all writes.',
         )
       : ok(`${dataDirectory}, ${gigabytes} GB free`),
   )
@@ -117,7 +117,7 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
   say(
     'embedded database',
     running === null
-      ? note('it is not running: it is looked at while the service runs')
+      ? note('it is not running: it can only be checked while the service runs')
       : ok('it runs, and belongs to this folder'),
   )
 }
@@ -141,7 +141,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
       tookMs > slowConnectionMs
         ? note(
             `a connection takes ${Math.round(tookMs)} ms`,
-            'Put the service and its database in one place.',
+            'Run the service and its database in the same data center.',
           )
         : ok(`reached in ${Math.round(tookMs)} ms`),
     )
@@ -158,9 +158,10 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
   const database = await openDatabase({ connection, instance: randomUUID() })
   try {
     const walls = await databaseSafetyFaults(database)
-    if (walls.length === 0) say('tenant walls', ok('the service works as a role that they hold against'))
+    if (walls.length === 0)
+      say('tenant walls', ok('tenant isolation is enforced for the role of the service'))
     for (const wall of walls)
-      say('tenant walls', wrong(wall, 'Mend it as the line says: the service does not start.'))
+      say('tenant walls', wrong(wall, 'Fix it as described: the service does not start.'))
     say('secret key', await secretKey(config, database))
     say('instances', await instances(database))
     if (config.databaseReplicaUrl !== null) {
@@ -182,7 +183,10 @@ async function examineSchema(config: Config, connection: pg.ClientConfig, say: S
   else if (unknown.length > 0) {
     say(
       'schema',
-      note(`a newer version has migrated it (${unknown.join(', ')})`, 'Run that version everywhere soon.'),
+      note(
+        `a newer version has migrated it (${unknown.join(', ')})`,
+        'Upgrade every instance to that version soon.',
+      ),
     )
   } else say('schema', ok('the database is at this version'))
   if (config.migrationDatabaseUrl !== null) say('owner', await owner(config.migrationDatabaseUrl))
@@ -193,15 +197,15 @@ function unreachable(variable: string, error: unknown): Told {
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code, message } = first as { code?: string; message: string }
   const mend: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'Start PostgreSQL there, or mend host and port.',
-    ENOTFOUND: 'Mend the host: no such name is known here.',
+    ECONNREFUSED: 'Start PostgreSQL there, or correct the host and port.',
+    ENOTFOUND: 'Correct the host: its name cannot be resolved here.',
     '28P01': 'Mend the password.',
-    '28000': 'Let this role in from here: see pg_hba.conf.',
-    '3D000': 'Make the database: the README has the statements.',
+    '28000': 'Allow this role to connect from here: see pg_hba.conf.',
+    '3D000': 'Create the database: the README has the statements.',
   }
   return wrong(
     `the database of ${variable} cannot be reached: ${message}`,
-    mend[code ?? ''] ?? `Mend ${variable}, or what stands between this machine and the database.`,
+    mend[code ?? ''] ?? `Correct ${variable}, or the network between this machine and the database.`,
   )
 }
 
@@ -209,10 +213,10 @@ function unreachable(variable: string, error: unknown): Told {
 async function letters(client: pg.Client): Promise<Told> {
   const { rows } = await client.query<{ known: boolean }>(`select lower('É') = 'é' as known`)
   return rows[0]?.known === true
-    ? ok('capitals and small letters of all alphabets are known')
+    ? ok('upper and lower case work for all alphabets')
     : note(
-        'this database knows capitals of the English alphabet only',
-        "Make it with another locale: create database ... template template0 locale 'C.UTF-8'.",
+        'upper and lower case work only for the English alphabet',
+        "Create it with another locale: create database ... template template0 locale 'C.UTF-8'.",
       )
 }
 
@@ -233,17 +237,14 @@ async function encryption(client: pg.Client, url: string): Promise<Told> {
   )
   if (rows[0]?.here === true) return ok('the database is on this machine')
   if (rows[0]?.ssl !== true) {
-    return note(
-      'what is sent to the database can be read on the way',
-      'Add ?sslmode=verify-full&sslrootcert=FILE.',
-    )
+    return note('traffic to the database is not encrypted', 'Add ?sslmode=verify-full&sslrootcert=FILE.')
   }
   return new URL(url).searchParams.get('sslmode') === 'no-verify'
     ? note(
-        'TLS, but anybody may say that he is the database',
+        'TLS, but the certificate of the database is not verified',
         'Use sslmode=verify-full with sslrootcert=FILE.',
       )
-    : ok('TLS, and the database has shown who it is')
+    : ok('TLS, with a verified certificate')
 }
 
 async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
@@ -253,8 +254,8 @@ async function clocks(client: pg.Client, clock: () => number): Promise<Told> {
   const seconds = (Math.abs(offMs) / 1000).toFixed(1)
   return Math.abs(offMs) > clockOffMaxMs
     ? wrong(
-        `this machine and the database are ${seconds} s apart`,
-        'Let both follow the same time (chrony, systemd-timesyncd): signatures are judged by this machine’s clock.',
+        `the clocks of this machine and the database differ by ${seconds} s`,
+        'Synchronize both clocks (chrony, systemd-timesyncd): signatures are checked against this machine’s clock.',
       )
     : ok(`${seconds} s apart`)
 }
@@ -269,7 +270,7 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
   // Twenty for requests, one for polling changes, one for commands.
   const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
-  const says = `an instance takes up to ${needed}; the database allows ${bound}, of which ${used} are in use`
+  const says = `an instance uses up to ${needed} connections; the database allows ${bound}, and ${used} are in use`
   return bound < needed
     ? wrong(
         says,
@@ -289,7 +290,7 @@ async function owner(url: string): Promise<Told> {
     )
     const { role = '', owns = false, is_service = false } = rows[0] ?? {}
     if (is_service)
-      return wrong('MIGRATION_DATABASE_URL names the service’s own role', 'Name the owner of the database.')
+      return wrong('MIGRATION_DATABASE_URL uses the service’s own role', 'Name the owner of the database.')
     return owns
       ? ok(`migrations run as ${role}`)
       : wrong(`${role} does not own the database`, 'Name its owner in MIGRATION_DATABASE_URL.')
@@ -302,18 +303,18 @@ async function owner(url: string): Promise<Told> {
 
 async function secretKey(config: Config, database: Database): Promise<Told> {
   const known = await database.outsideTenants(readKeyCheck)
-  if (known === null) return note('the database belongs to no key yet: the first start notes it')
+  if (known === null) return note('the database has no key yet: the first start stores its check value')
   return config.secretKeys !== null && unsealWithAny(config.secretKeys, keyCheckPlace, known) === keyCheckText
-    ? ok('it is the one this database was made with')
+    ? ok('it is the key that this database was created with')
     : wrong(
-        'it is not the one this database was made with: no signing secret would open',
-        'Restore LANEWISE_SECRET_KEY. A key that is being replaced stays in the list, behind the new one.',
+        'it is not the key that this database was created with: no signing secret can be decrypted',
+        'Restore LANEWISE_SECRET_KEY. While you replace a key, keep the old one in the list, after the new one.',
       )
 }
 
 async function instances(database: Database): Promise<Told> {
   const { others } = await database.changedTenants(null)
-  return ok(others ? 'at least one is at work on this database' : 'none is at work on this database')
+  return ok(others ? 'at least one uses this database' : 'none uses this database')
 }
 
 async function replicaAt(url: string, primary: Database): Promise<Told> {
@@ -327,19 +328,19 @@ async function replicaAt(url: string, primary: Database): Promise<Told> {
     ) as Error
     return note(
       `it cannot be reached: ${message}`,
-      'Start it, or mend DATABASE_REPLICA_URL. Until then the database answers in its place.',
+      'Start it, or correct DATABASE_REPLICA_URL. Until then the database answers in its place.',
     )
   }
   const reads = replicaReads({ connection, primary, monotonic: () => performance.now(), warn: () => {} })
   try {
     const faults = await replicaFaults(primary, replica)
     if (faults.length > 0) {
-      return wrong(faults.join(' '), 'Mend it as the line says: the service does not start.')
+      return wrong(faults.join(' '), 'Fix it as described: the service does not start.')
     }
     const { up, detail } = await reads.look()
     return up
-      ? ok('it follows, and every wall stands on it')
-      : note(detail ?? '', 'Look at its replication. Until then the database answers in its place.')
+      ? ok('it is up to date, and tenant isolation is enforced on it')
+      : note(detail ?? '', 'Check its replication. Until then the database answers in its place.')
   } finally {
     await Promise.all([replica.close(), reads.close()])
   }
@@ -356,7 +357,7 @@ async function redisAt(url: string): Promise<Told> {
   } catch (error) {
     return note(
       `it cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-      'Start it, or mend REDIS_URL. Until then instances share the limit in the database.',
+      'Start it, or correct REDIS_URL. Until then instances share the limit in the database.',
     )
   } finally {
     if (client.isOpen) client.destroy()

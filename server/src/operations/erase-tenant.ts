@@ -23,9 +23,7 @@ export async function eraseTenant(
 ): Promise<{ name: string; rows: TenantRows; erased: boolean }> {
   const { tenant, name } = await atTenant(around, named, async (_database, found) => found)
   if (confirmed !== undefined && confirmed !== name) {
-    throw new CommandRefused(
-      `--confirm must be the brokerage's name to the letter, "${name}". Nothing was erased.`,
-    )
+    throw new CommandRefused(`--confirm must be exactly the brokerage's name, "${name}". Nothing was erased.`)
   }
   const erase = (dryRun: boolean) =>
     atDatabase(around, async (_database, owner) => {

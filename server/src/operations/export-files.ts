@@ -99,9 +99,9 @@ export async function* readTable(folder: string, table: ExportedTable): AsyncGen
   const next = table.thousands.values()
   const checked = (): ExportedRows => {
     const expected = next.next().value
-    if (expected === undefined) throw wrong(`it goes on after its last line, ${table.rows}`)
+    if (expected === undefined) throw wrong(`it continues after its last line, ${table.rows}`)
     if (thousandOf(createHash('sha256').update(textOf(some))) !== expected) {
-      throw wrong(`one of its lines ${from} to ${from + some.length - 1} is another one, or is missing`)
+      throw wrong(`one of its lines ${from} to ${from + some.length - 1} was changed or is missing`)
     }
     const rows = { from, lines: some }
     from += some.length
@@ -164,14 +164,14 @@ export async function readManifest(folder: string): Promise<SealedManifest> {
   const path = join(folder, manifestFile)
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new CommandRefused(
-      `${path} cannot be read (${error instanceof Error ? error.message : error}): ${folder} is not an export of a brokerage, or not all of one.`,
+      `${path} cannot be read (${error instanceof Error ? error.message : error}): ${folder} is not an export of a brokerage, or is incomplete.`,
     )
   })
   const manifest = parsed(text)
   if (manifest?.format !== formatName) throw new CommandRefused(`${path} is not the manifest of an export.`)
   if (manifest.format_version !== formatVersion) {
     throw new CommandRefused(
-      `${path} is of version ${manifest.format_version} of the format; this version of Lanewise reads version ${formatVersion}. Import it with the version that made it.`,
+      `${path} has format version ${manifest.format_version}; this version of Lanewise reads version ${formatVersion}. Import it with the version of Lanewise that exported it.`,
     )
   }
   return manifest

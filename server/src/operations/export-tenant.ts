@@ -40,7 +40,7 @@ export async function exportTenant(
   { folder, keys, moveKey, passwords, now }: ExportOptions,
 ): Promise<Manifest> {
   const final = resolve(folder)
-  if (existsSync(final)) throw new CommandRefused(`${final} is there already. Name a folder that is not.`)
+  if (existsSync(final)) throw new CommandRefused(`${final} already exists. Name a new folder.`)
   return atDatabase(around, async (database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
@@ -121,7 +121,7 @@ async function* resealed(
       }
       if (isOver(secret, now)) return line
       throw new CommandRefused(
-        `Signing secret ${secret.secret_id} opens with none of the keys of this installation: where it arrives nobody could open it. Add the key it was sealed with, or have it revoked, and export again.`,
+        `Signing secret ${secret.secret_id} cannot be decrypted with any key of this installation, so it would be useless after the move. Add the key that encrypted it, or have the secret revoked, and export again.`,
       )
     })
   }
@@ -156,8 +156,8 @@ UTC, bytes are \\x and hex digits. ${manifestFile} says how many rows each has, 
   zcat lanes.ndjson.gz | head -1
   zcat lanes.ndjson.gz | sha256sum
 
-Another installation of Lanewise takes it over with: npm run tenant -- import FOLDER
-Keep it as you would keep a backup: it holds ${passwords ? 'the hashes of passwords, and ' : ''}customers, rates and costs.
+To import it into another installation of Lanewise: npm run tenant -- import FOLDER
+Protect it like a backup: it contains ${passwords ? 'the hashes of passwords, and ' : ''}customers, rates and costs.
 
 ${lines.join('\n')}
 `

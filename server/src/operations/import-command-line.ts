@@ -32,7 +32,7 @@ export function readCommandLine(words: readonly string[]): ImportCommand {
     Boolean,
   ).length
   if (asked > 1 || positionals.length > 1) {
-    throw new UsageError('Name one FILE, or use --undo ID, or --list: one of them at a time.')
+    throw new UsageError('Give either one FILE, or --undo ID, or --list.')
   }
   if (values.list === true) return { kind: 'list', tenant }
   if (values.undo !== undefined) {
@@ -81,15 +81,15 @@ export const usage = `Import past quotes and bookings from a CSV file.
 
   FILE             CSV in UTF-8, also packed with gzip. Separated by commas, semicolons or tabs; the first row
                    names the columns.
-  --dry-run        check the file and keep nothing of it
-  --map            which column is which field, where the names are not known: --map "quoted_rate=Our Price,origin=From"
-                   FIELD= with nothing after it leaves a field unread
-  --tenant         the brokerage, by name or number; not needed while there is one
+  --dry-run        check the file and save nothing
+  --map            the columns of fields, where their names are not recognized: --map "quoted_rate=Our Price,origin=From"
+                   FIELD= without a column ignores a field
+  --tenant         the brokerage, by name or number; optional while there is one
   --errors FILE    write every refused row there, as CSV
-  --undo ID        undo an import: remove the lanes it made, restore those it changed, and keep what was changed since
-  --list           the imports there are
+  --undo ID        undo an import: remove the lanes it added, restore those it changed, and keep later changes
+  --list           list the imports
 
-Good rows go in, and nothing of a bad row does. A row whose reference or lane_ref is known updates its lane; a value that
+Valid rows are imported; an invalid row is rejected whole. A row whose reference or lane_ref is known updates its lane; a value that
 the TMS signed, or an outcome that a person set, stands. The same row again changes nothing: after Ctrl-C, or with the bad rows
 corrected, import the same file again. One import or undo of a brokerage runs at a time. After Ctrl-C, an undo is resumed
 by the running service, or by the same command. Dates without a time zone are UTC, and 3/4/2026 is March 4.

@@ -18,7 +18,9 @@ async function main(): Promise<number> {
   const stop = () => {
     if (stopping) process.exit(130)
     stopping = true
-    remark('\nStopping after the rows at hand. Press Ctrl-C again to end at once; no row is left half done.')
+    remark(
+      '\nStopping after the current rows. Press Ctrl-C again to stop at once; no row is left half imported.',
+    )
   }
   // A reader such as `| head` may close the pipe early. That is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
@@ -40,7 +42,7 @@ async function main(): Promise<number> {
 function refuse(error: unknown): number {
   const say = (text: string) => process.stderr.write(`${text}\n`)
   if (error instanceof UsageError) {
-    say(`${error.message}\nFor all that can be said: npm run import -- --help`)
+    say(`${error.message}\nFor all options: npm run import -- --help`)
     return 2
   }
   if (error instanceof ImportFileError) say(`Nothing was imported.\n${fileProblems(error)}`)
@@ -52,7 +54,7 @@ function refuse(error: unknown): number {
     say(error.message)
   } else if (error instanceof DatabaseUnavailable) {
     say(
-      'The database does not answer. Run the same command again when it does: an import goes on where it stopped, and so does an undo.',
+      'The database does not answer. Run the same command again later: an import or an undo continues where it stopped.',
     )
   } else say(error instanceof Error ? (error.stack ?? error.message) : String(error))
   return 1

@@ -75,7 +75,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       const there = await copy.present()
       if (there !== null) {
         throw new CommandRefused(
-          `Brokerage ${tenant} is here already (${there}). Nothing was imported. To replace it, erase it first: npm run tenant -- erase ${tenant}`,
+          `Brokerage ${tenant} already exists here (${there}). Nothing was imported. To replace it, erase it first: npm run tenant -- erase ${tenant}`,
         )
       }
       const pairs = tablesOf(copy, manifest)
@@ -125,8 +125,8 @@ type TablePair = readonly [here: CopiedTable, exported: ExportedTable]
 
 function unknownKey({ key }: SealedManifest): string {
   return key?.for === 'move'
-    ? `The export is sealed with a key that was made for the move (${key.name}): give it with --key-file.`
-    : `The export is sealed with the key of another installation (${key?.name}). Either put that key behind the one here (LANEWISE_SECRET_KEY=here,there, or a line below in the file secret-key), and tokens and signing secrets go on; or export again with --key-file, and signing secrets go on; or import --without-secrets, and all of them are made anew.`
+    ? `The export is encrypted with a key that was made for the move (${key.name}): pass that key with --key-file.`
+    : `The export is encrypted with the key of another installation (${key?.name}). There are three ways. Add that key after the one here (LANEWISE_SECRET_KEY=here,there, or on the next line of the file secret-key): tokens and signing secrets stay valid. Or export again with --key-file: signing secrets stay valid. Or import with --without-secrets, and create all of them again.`
 }
 
 /** Secrets are encrypted with this installation's key, which must match the check value of a first start. */
@@ -134,7 +134,7 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   const known = await database.outsideTenants(readKeyCheck)
   if (known !== null && unsealWithAny(keys, keyCheckPlace, known) === null) {
     throw new CommandRefused(
-      'The secret key is not that of this database: set LANEWISE_SECRET_KEY (or the file secret-key) as the service has it.',
+      'The secret key is not the key of this database: set LANEWISE_SECRET_KEY (or the file secret-key) to the value of the service.',
     )
   }
 }
@@ -143,7 +143,7 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
   if (schema !== copy.schema) {
     throw new CommandRefused(
-      `The export is of the schema ${schema}, and this database has ${copy.schema}. Bring both to one version of Lanewise (npm run migrate), and export again.`,
+      `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )
   }
   const exported = new Map(tables.map((table) => [table.name, table]))
@@ -187,7 +187,7 @@ async function writeAll(
         if (row === null || Object.keys(row).join() !== here.columns.join()) {
           return refuse(index, `it is not a row of ${here.name}`)
         }
-        return row.tenant_id === tenant ? row : refuse(index, `it is of another brokerage, ${row.tenant_id}`)
+        return row.tenant_id === tenant ? row : refuse(index, `it belongs to another brokerage, ${row.tenant_id}`)
       })
       const written = isOfSecrets(here) ? lines.map((line) => sealedHere(line, arriving)) : lines
       const refused = await copy.insert(here, written)
@@ -234,7 +234,7 @@ function sealedHere(line: string, { key, keys, tenant, now, withoutSecrets }: Ar
     return JSON.stringify({ ...secret, sealed: textOfBytes(seal(keys[0], place, plaintext)) })
   if (isOver(secret, now) || withoutSecrets) return line
   throw new CommandRefused(
-    `Signing secret ${secret.secret_id} does not open with the key of the export. Nothing was imported.`,
+    `Signing secret ${secret.secret_id} cannot be decrypted with the key of the export. Nothing was imported.`,
   )
 }
 
@@ -250,14 +250,14 @@ async function compareAll(copy: TenantCopy, pairs: readonly TablePair[], arrivin
       if (differs !== -1 || rows.length !== lines.length) {
         const line = compared + (differs === -1 ? Math.min(rows.length, lines.length) : differs) + 1
         throw new CommandRefused(
-          `${here.name} as it was written is not as it was exported, from line ${line} of ${exported.file} on. Nothing was imported.`,
+          `${here.name} differs from the export after the import, from line ${line} of ${exported.file} on. Nothing was imported.`,
         )
       }
       compared += rows.length
     }
     if (compared !== exported.rows) {
       throw new CommandRefused(
-        `${here.name} has ${compared} rows as it was written, and ${exported.rows} were exported. Nothing was imported.`,
+        `${here.name} has ${compared} rows after the import, and ${exported.rows} were exported. Nothing was imported.`,
       )
     }
     arriving.onTable?.(exported)
@@ -285,27 +285,27 @@ export function importedLines(imported: ImportedTenant): string[] {
     imported
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return [
-    `${name} (${tenant}) is here: ${rows.toLocaleString('en-US')} rows of ${tables.length} tables, each read back and the same as in its file.`,
+    `${name} (${tenant}) was imported: ${rows.toLocaleString('en-US')} rows of ${tables.length} tables, each read back and equal to its file.`,
     `Audit log: ${audit.rows} rows, ${audit.wrong === null ? 'unbroken' : `but ${audit.wrong}, as where it came from`}.`,
-    ...(liveTokens > 0 ? [`${liveTokens} live service token(s) go on as they are.`] : []),
+    ...(liveTokens > 0 ? [`${liveTokens} live service token(s) stay valid.`] : []),
     ...(endedTokens > 0
       ? [
-          `${endedTokens} live service token(s) were signed with a key that is not here: make new ones in Settings.`,
+          `${endedTokens} live service token(s) were signed with a key that this installation lacks: create new ones in Settings.`,
         ]
       : []),
     ...(revokedSecrets > 0
       ? [
-          `${revokedSecrets} signing secret(s) could not be opened and are revoked: make new ones in Settings.`,
+          `${revokedSecrets} signing secret(s) could not be decrypted and are revoked: create new ones in Settings.`,
         ]
       : []),
-    ...(imported.passwords ? [] : ['Nobody’s password came with it: npm run reset-password gives new ones.']),
+    ...(imported.passwords ? [] : ['The export has no passwords: set new ones with npm run reset-password.']),
     ...(numbersGivenBefore > 0
       ? [
-          `${numbersGivenBefore} numbers of lanes or requests had been given here before, to this brokerage or to another: each sees its own.`,
+          `${numbersGivenBefore} numbers of lanes or requests were already used here, by this brokerage or another: each brokerage sees only its own.`,
         ]
       : []),
     ...(imported.suspended
-      ? [`It is suspended, as it was exported: npm run tenant -- resume ${tenant} lets it go on here.`]
+      ? [`It is suspended, as it was exported: npm run tenant -- resume ${tenant} resumes it.`]
       : []),
   ]
 }

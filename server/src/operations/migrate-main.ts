@@ -8,7 +8,7 @@ async function main(): Promise<void> {
     throw new ConfigError(['MIGRATION_DATABASE_URL must be the connection of the owner of the database.'])
   }
   await migrate({ connectionString: migrationDatabaseUrl }, (line) => process.stdout.write(`${line}\n`))
-  process.stdout.write('The database is at this version.\n')
+  process.stdout.write('The database is up to date.\n')
 }
 
 main().catch((error: unknown) => {

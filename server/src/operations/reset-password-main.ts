@@ -21,10 +21,10 @@ async function main(): Promise<number> {
     signOutEverywhere,
   })
   process.stdout.write(`${password}\n`)
-  remark(`The new password of ${email}; shown once. Every session of theirs has ended.`)
+  remark(`The new password of ${email}; shown once. All their sessions were ended.`)
   if (signOutEverywhere) remark(`Service tokens revoked: ${tokensRevoked}.`)
   if (tokensLeft.length > 0) {
-    remark(`Service tokens of theirs that go on working: ${tokensLeft.join(', ')}. ${flag} revokes them.`)
+    remark(`Their service tokens that stay valid: ${tokensLeft.join(', ')}. ${flag} revokes them.`)
   }
   return 0
 }

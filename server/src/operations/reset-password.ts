@@ -35,7 +35,7 @@ export async function resetPassword(
 ): Promise<ResetPassword> {
   return atDatabase(around, async (database) => {
     const known = await signInOf(database, email)
-    if (known === null) throw new CommandRefused(`Nobody signs in with ${email}.`)
+    if (known === null) throw new CommandRefused(`No person signs in with ${email}.`)
     const { tenant, userId } = known
     const password = randomBytes(15).toString('base64url')
     const passwordHash = await hashPassword(password)

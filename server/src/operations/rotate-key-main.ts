@@ -6,7 +6,7 @@ import { rotateKey } from './rotate-key.ts'
 /** `npm run rotate-key`: encrypts every signing secret with the first of the secret keys. */
 async function main(): Promise<number> {
   if (process.argv.length > 2) {
-    process.stderr.write('Nothing goes with it: npm run rotate-key\n')
+    process.stderr.write('This command takes no arguments: npm run rotate-key\n')
     return 2
   }
   const config = readConfig(process.env)
@@ -14,7 +14,7 @@ async function main(): Promise<number> {
   return atDatabase({ config, remark }, async (database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
-        'Set MIGRATION_DATABASE_URL as well: the brokerages of an installation can be listed by the owner only.',
+        'Set MIGRATION_DATABASE_URL as well: only the database owner can list the brokerages of an installation.',
       )
     }
     const keys = config.secretKeys ?? secretKeysOf(config.dataDirectory)
@@ -22,12 +22,12 @@ async function main(): Promise<number> {
       remark,
       now: Date.now(),
     })
-    remark(`Every signing secret is sealed with the first key (${sealedAnew} were sealed anew).`)
+    remark(`Every signing secret is encrypted with the first key (${sealedAnew} were re-encrypted).`)
     if (keys.length > 1) {
       remark(
         tokensOfOtherKeys === 0
-          ? 'The other keys can be dropped: no live service token was signed with them. People sign in again.'
-          : `The other keys can be dropped, but ${tokensOfOtherKeys} live service token(s) were signed with them and end then. People sign in again.`,
+          ? 'The other keys can be removed: no live service token was signed with them. People must sign in again.'
+          : `The other keys can be removed, but ${tokensOfOtherKeys} live service token(s) were signed with them and become invalid then. People must sign in again.`,
       )
     }
     return 0

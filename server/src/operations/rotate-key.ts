@@ -43,12 +43,12 @@ export async function rotateKey(
   ])
   if (check === null || unsealWithAny(keys, keyCheckPlace, check) === null) {
     throw new CommandRefused(
-      'None of the secret keys is the one of this database. Put the key it was last used with behind the new one.',
+      'None of the secret keys is the key of this database. Add the key it was last used with after the new one.',
     )
   }
   if (!known.includes(keyName(first))) {
     throw new CommandRefused(
-      'The service has not been started with the first key yet and could not open what is sealed with it. Start the service with the same list of keys, the new one first, and then run this again.',
+      'The service has not been started with the first key yet, so it could not decrypt what this command encrypts. Start the service with the same list of keys, the new one first, and then run this command again.',
     )
   }
   let sealedAnew = 0
@@ -59,7 +59,7 @@ export async function rotateKey(
       const here = await sealAll(database, tenant, name, keys, now)
       changed += here
       if (here > 0 || (index + 1) % 100 === 0) {
-        remark(`${index + 1} of ${all.length} brokerages: ${sealedAnew + changed} secrets sealed anew`)
+        remark(`${index + 1} of ${all.length} brokerages: ${sealedAnew + changed} secrets re-encrypted`)
       }
     }
     sealedAnew += changed
@@ -126,7 +126,7 @@ async function sealAll(
             changed++
           } else if ((revoked_at ?? null) === null && (expires_at === null || expires_at.getTime() > now)) {
             throw new CommandRefused(
-              `${kind.called} ${id} of ${name} (${tenant}) opens with none of the keys. Add the key it was sealed with, or have it revoked, and run this again.`,
+              `${kind.called} ${id} of ${name} (${tenant}) cannot be decrypted with any of the keys. Add the key that encrypted it, or have it revoked, and run this command again.`,
             )
           }
         }

@@ -9,18 +9,18 @@ import { exportTenant } from './export-tenant.ts'
 import { importedLines, importTenant } from './import-tenant.ts'
 import { changeTenantStatus } from './tenant-status.ts'
 
-const usage = `npm run tenant -- create NAME --owner-email EMAIL   makes a brokerage and its owner, and prints the owner's password, once
-           --owner-name NAME      what the owner is called; the first part of the address where it is left out
+const usage = `npm run tenant -- create NAME --owner-email EMAIL   creates a brokerage and its owner, and prints the owner's password once
+           --owner-name NAME      the owner's name; default: the first part of the e-mail address
 npm run tenant -- list
-npm run tenant -- suspend NAME    nobody of the brokerage gets in any more, people or machines
-npm run tenant -- resume NAME     they do again
-npm run tenant -- export NAME FOLDER   writes all that is kept of it into a folder, to leave or to move with
-           --key-file FILE        seals signing secrets with the key in the file (made if need be), not with that of here
-           --without-passwords    leaves out the hashes of people's passwords
-npm run tenant -- import FOLDER   takes such a brokerage over, and holds every row against the files
+npm run tenant -- suspend NAME    blocks all people and machines of the brokerage
+npm run tenant -- resume NAME     lets them in again
+npm run tenant -- export NAME FOLDER   exports all its data into a folder
+           --key-file FILE        encrypts signing secrets with the key in the file (created if missing)
+           --without-passwords    without password hashes
+npm run tenant -- import FOLDER   imports an exported brokerage, and compares every row with the files
            --key-file FILE        the key it was exported with
-           --without-secrets      also where no key here opens its signing secrets: they are revoked
-npm run tenant -- erase NAME      counts what is kept of the brokerage; with --confirm NAME it is all deleted, for ever
+           --without-secrets      even if its signing secrets cannot be decrypted: they are revoked
+npm run tenant -- erase NAME      counts the rows of the brokerage; with --confirm NAME deletes all of them for good
 `
 
 /** The number of arguments of each action, and its options. */
@@ -62,7 +62,7 @@ async function main(): Promise<number> {
     })
     for (const { name, rows } of tables) writeRows(name, rows)
     process.stdout.write(
-      `${tenant.name} (${tenant.tenant_id}) is in ${folder}. It is as secret as a backup of the database.\n`,
+      `${tenant.name} (${tenant.tenant_id}) is in ${folder}. Protect it like a backup of the database.\n`,
     )
     return 0
   }
@@ -142,8 +142,8 @@ async function erase(around: CommandDatabase, named: string, confirmed: string |
   })
   process.stdout.write(
     erased
-      ? `${name} is erased. Backups still hold it, until they are deleted.\n`
-      : `Nothing was erased. To delete all of it for ever: npm run tenant -- erase ${JSON.stringify(name)} --confirm ${JSON.stringify(name)}\n`,
+      ? `${name} is erased. Backups still contain it until they are deleted.\n`
+      : `Nothing was erased. To delete all of it for good: npm run tenant -- erase ${JSON.stringify(name)} --confirm ${JSON.stringify(name)}\n`,
   )
   return erased ? 0 : 2
 }
@@ -151,7 +151,9 @@ async function erase(around: CommandDatabase, named: string, confirmed: string |
 async function create(around: CommandDatabase, company: string, options: Asked['options']): Promise<number> {
   const email = options['owner-email']
   if (email === undefined) {
-    throw new CommandRefused('Give the address that its owner signs in with: --owner-email ana@example.com')
+    throw new CommandRefused(
+      'Give the e-mail address that its owner signs in with: --owner-email ana@example.com',
+    )
   }
   const name = options['owner-name'] ?? email.split('@')[0] ?? ''
   const { tenant, password } = await makeTenant({ company, email, name }, around, Date.now())
@@ -166,7 +168,7 @@ async function list(around: CommandDatabase): Promise<number> {
   return atDatabase(around, async (_database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
-        'Set MIGRATION_DATABASE_URL: the brokerages of an installation can be listed by the owner only.',
+        'Set MIGRATION_DATABASE_URL: only the database owner can list the brokerages of an installation.',
       )
     }
     for (const { tenant, name, status } of await listTenants(owner)) {

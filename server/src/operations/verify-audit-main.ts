@@ -6,9 +6,9 @@ import { readLoggedHeads, verifyAuditLogs } from './verify-audit.ts'
 
 const usage = `npm run verify-audit -- [--head FILE] [--tenant NAME]
 
-Checks that no row of the audit logs was changed, removed or put in. With --head, a file of the service's log, also that
-no rows were cut off the end: the service logs the newest row of each log ("audit head") hourly and when it stops.
-Ends with 1 and names the first wrong row where there is one.
+Checks that no row of the audit logs was changed, removed or inserted. With --head, a file of the service's log, also that
+no rows were removed from the end: the service logs the newest row of each log ("audit head") hourly and when it stops.
+Exits with 1 and names the first wrong row, if there is one.
 `
 
 /** `npm run verify-audit`: checks that the audit logs are unchanged. */

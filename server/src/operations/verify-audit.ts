@@ -53,7 +53,7 @@ export async function verifyAuditLogs(
   return atDatabase(around, async (database, owner) => {
     if (owner === null) {
       throw new CommandRefused(
-        'Set MIGRATION_DATABASE_URL, for the brokerages can be listed by the owner only, or name one by its number (--tenant NUMBER).',
+        'Set MIGRATION_DATABASE_URL, because only the database owner can list the brokerages, or name one by its number (--tenant NUMBER).',
       )
     }
     const tenants = await listTenants(owner)
