@@ -337,7 +337,7 @@ describe('what is not as it was exported', () => {
       'a newer format',
       'manifest.json',
       (bytes) => bytes.toString().replace('"format_version": 1', '"format_version": 2'),
-      /version 2 of the format/,
+      /format version 2/,
     ],
     ['no manifest', 'manifest.json', () => '{', /is not the manifest/],
   ])('%s is refused and leaves nothing', async (_what, file, change, message) => {

@@ -61,7 +61,7 @@ describe.each([
   beforeAll(() => agent.connect(transport(acme)))
   afterAll(() => agent.close())
 
-  test('offers three tools, all of which only read', async () => {
+  test('offers three read-only tools', async () => {
     const { tools } = await agent.listTools()
     expect(tools.map(({ name }) => name)).toEqual(['markup', 'lane_insight', 'shipments'])
     for (const { annotations, description, inputSchema, outputSchema } of tools) {
@@ -73,7 +73,7 @@ describe.each([
     expect(tools[0]?.inputSchema.required).toEqual(['origin', 'destination', 'proposed_rate'])
   })
 
-  test('answers what the integration interface answers', async () => {
+  test('answers like the integration API', async () => {
     const { structuredContent, content } = await agent.callTool({
       name: 'markup',
       arguments: { ...lane, proposed_rate: 2000 },
@@ -100,7 +100,7 @@ describe.each([
     ['markup', { ...lane, origin: 'Boise, ID', proposed_rate: 2000 }],
     ['lane_insight', { ...lane, include: 'evidence' }],
     ['shipments', {}],
-  ])('what %s answers fits the schema that the agent was given', async (name, asked) => {
+  ])('the answer of %s matches the schema that the agent was given', async (name, asked) => {
     const { tools } = await agent.listTools()
     const schema = tools.find((tool) => tool.name === name)?.outputSchema as TSchema
     // The client checks it, too, now that it has the list of tools.
@@ -109,7 +109,7 @@ describe.each([
     expect(Check(schema, { ...(structuredContent as object), query: 7, lanes: 7 })).toBe(false)
   })
 
-  test('shipments come in pages: the cursor of one is asked for the next, until there is none', async () => {
+  test('shipments are paged: each cursor requests the next page, until it is null', async () => {
     const seen: unknown[] = []
     let cursor: string | null = null
     do {
@@ -125,7 +125,7 @@ describe.each([
     expect(seen).toEqual(bookedRefs)
   })
 
-  test('a misspelled argument is refused by name, so that no other question is answered', async () => {
+  test('a misspelled argument is rejected by name, so that no different question is answered', async () => {
     const { isError, content } = await agent.callTool({
       name: 'lane_insight',
       arguments: { ...lane, equipmnt: 'R' },
@@ -134,7 +134,7 @@ describe.each([
     expect((content[0] as { text: string }).text).toMatch(/^422 A field is not known: .*"equipmnt"/)
   })
 
-  test('says what was wrong with a question in the words of the service', async () => {
+  test('reports an invalid call with the service\'s error message', async () => {
     for (const [wrong, said] of [
       [{ origin: 'Dallas' }, /- origin must be a city with its state/],
       [{ proposed_rate: -5 }, /- proposed_rate must be a number of dollars greater than 0/],
@@ -150,7 +150,7 @@ describe.each([
     }
   })
 
-  test('a tool that is not there is refused', async () => {
+  test('an unknown tool is rejected', async () => {
     await expect(
       agent.callTool({ name: 'shipment_update', arguments: { lane_ref: laneRef } }),
     ).rejects.toThrow(/shipment_update/)
@@ -199,7 +199,7 @@ describe('over HTTP', () => {
     expect((await post(bearer(acme.token), body)).status).toBe(400)
   })
 
-  test('a method that is not there, and a subscription that would stay open, are answered at once', async () => {
+  test('an unknown method, and a subscription that would stay open, are answered at once', async () => {
     for (const method of ['tools/burn', 'subscriptions/listen', 'resources/list']) {
       const answer = await post(bearer(acme.token), { ...message, method })
       expect(await answer.text()).toContain('error')
@@ -215,7 +215,7 @@ describe('over HTTP', () => {
     expect((await fetch(`${app.url}/mcp`, { method })).status).toBe(401)
   })
 
-  test('a token is asked for before anything of the body is read', async () => {
+  test('a token is required before the body is read', async () => {
     const { hostname } = new URL(app.url)
     const [answer] = await sendRaw(
       app,
@@ -228,7 +228,7 @@ describe('over HTTP', () => {
     expect(answer?.status).toBe(401)
   })
 
-  test('the token sent twice is refused', async () => {
+  test('a duplicate token is rejected', async () => {
     const [answer] = await sendRaw(
       app,
       head('POST /mcp HTTP/1.1', [
@@ -293,7 +293,7 @@ describe('over HTTP', () => {
     { what: 'DELETE', method: 'DELETE', answered: 405 },
   ]
 
-  test('the log names the tool and the lane, and why a call was refused', async () => {
+  test('the call log has the tool, the lane, and the reason of a refusal', async () => {
     await post(bearer(other.token), asked)
     await post(bearer(other.token), tool({ name: 'markup', arguments: lane }))
     await post(bearer(other.token), tool({ name: 'burn' }))
@@ -365,7 +365,7 @@ describe('over HTTP', () => {
       expect(others.toSorted()).toEqual(['create-service-token', 'create-signing-secret'])
     })
 
-    test('another token and another method of the same brokerage have no limit of their own', async () => {
+    test('tokens and methods of one brokerage share its limit', async () => {
       const tokens = [ours.token, await makeServiceToken(limited, ours.tenant.owner)]
       clock.now += 60_000
       const statuses: number[] = []

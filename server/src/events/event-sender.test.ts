@@ -70,8 +70,8 @@ async function become(...expected: string[]): Promise<void> {
 const anotherInstance = () =>
   appOn(app.testDatabase, { config: onLoopback, sendEvents: { everyMs }, secretKeys: [app.secretKey] })
 
-describe('what is sent', () => {
-  test('tells of a quote, its booking and its outcome, in that order, as the contract has them', async () => {
+describe('event content', () => {
+  test('events for a quote, its booking and its outcome are sent in that order and match the contract', async () => {
     const { secret } = await sendEventsTo(app, integration.tenant, receiver.url)
     const lane = await makeLane(app, integration.tenant, { rate: 2150 })
     await book(lane.lane_ref, 2150, { carrier_name: 'Blue Mesa' })
@@ -105,7 +105,7 @@ describe('what is sent', () => {
     await become('delivered', 'delivered', 'delivered')
   })
 
-  test('is only of the types that were asked for, and of changes that changed something', async () => {
+  test('only requested event types are sent, and only for changes with an effect', async () => {
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['lane.outcome_changed'] })
     const lane = await makeLane(app, integration.tenant, { outcome: 'lost' })
     const token = integration.tenant.owner
@@ -129,7 +129,7 @@ describe('what is sent', () => {
     expect(await ask('select from events')).toHaveLength(3)
   })
 
-  test('is nothing where nobody asked, events are off, or nothing was committed', async () => {
+  test('nothing is sent without an endpoint, with events off, or without a commit', async () => {
     const lane = await makeLane(app, integration.tenant)
     await book(lane.lane_ref, 2000)
     expect(await ask('select from events')).toEqual([])
@@ -165,7 +165,7 @@ describe('what is sent', () => {
     expect(receiver.received).toEqual([])
   })
 
-  test('is the change of a lane that a file brings, but not the quotes of the file', async () => {
+  test('an import sends events for changed lanes, not for new quotes', async () => {
     const lane = await makeLane(app, integration.tenant, { rate: 2150 })
     await sendEventsTo(app, integration.tenant, receiver.url)
     const csv = `lane_ref,origin,destination,equipment,quoted_rate,quoted_at,outcome,customer_rate
@@ -188,7 +188,7 @@ ${lane.lane_ref},"Dallas, TX","Atlanta, GA",V,2150,2026-01-02,won,2150
 })
 
 describe('a delivery', () => {
-  test('that fails is tried again later, the same event by another signature', async () => {
+  test('a failed delivery is retried later, as the same event with a new signature', async () => {
     receiver.answer = answerWith(503, 'restarting')
     const { secret } = await sendEventsTo(app, integration.tenant, receiver.url, {
       event_types: ['quote.created'],
@@ -217,7 +217,7 @@ describe('a delivery', () => {
     await become('delivered')
   })
 
-  test('of a lane waits for those before it, and those of other lanes do not', async () => {
+  test('an event waits for earlier events of its lane, but not for those of other lanes', async () => {
     const token = integration.tenant.owner
     const lane = await makeLane(app, integration.tenant)
     const other = await makeLane(app, integration.tenant)
@@ -242,7 +242,7 @@ describe('a delivery', () => {
     ])
   })
 
-  test('is given up after the last try, and a replay sends it again', async () => {
+  test('an event is given up after the last attempt, and a replay sends it again', async () => {
     receiver.answer = answerWith(500)
     const { id } = await sendEventsTo(app, integration.tenant, receiver.url, {
       event_types: ['quote.created'],
@@ -278,7 +278,7 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   })
 
-  test('that is answered 410 switches the address off, and the audit log says so', async () => {
+  test('a 410 answer disables the endpoint and is in the audit log', async () => {
     receiver.answer = answerWith(410)
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
     await makeLane(app, integration.tenant)
@@ -293,7 +293,7 @@ describe('a delivery', () => {
     expect(await ask('select from events')).toHaveLength(1)
   })
 
-  test('to a receiver that stalls holds up no other, of the same brokerage or another', async () => {
+  test('a slow receiver delays no other receiver, of its own or another brokerage', async () => {
     const stalled = await eventReceiver()
     stalled.answer = () => {}
     try {
@@ -311,7 +311,7 @@ describe('a delivery', () => {
     }
   })
 
-  test('that is under way when its process dies comes due again for another one', async () => {
+  test('a delivery whose process dies becomes due again for another instance', async () => {
     await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
     let late: () => void = () => {}
     receiver.answer = (response) => {
@@ -336,7 +336,7 @@ describe('a delivery', () => {
     await become('delivered', 'delivered')
   })
 
-  test('is signed by both secrets while one takes over from the other', async () => {
+  test('an event is signed with both secrets during a rotation', async () => {
     const { id, secret } = await sendEventsTo(app, integration.tenant, receiver.url)
     const token = integration.tenant.owner
     const rotated = await call(app, 'POST', `/api/event-endpoints/${id}/rotate`, { token, body: {} })
@@ -359,7 +359,7 @@ describe('a delivery', () => {
   })
 })
 
-test('a brokerage that is suspended is sent nothing until it goes on', async () => {
+test('a suspended brokerage gets no events until it is resumed', async () => {
   receiver.answer = answerWith(503)
   await sendEventsTo(app, integration.tenant, receiver.url, { event_types: ['quote.created'] })
   await makeLane(app, integration.tenant)
@@ -376,7 +376,7 @@ test('a brokerage that is suspended is sent nothing until it goes on', async () 
   await become('delivered')
 })
 
-test('of two instances each event is sent by one', async () => {
+test('with two instances, each event is sent by one of them', async () => {
   const second = await anotherInstance()
   try {
     await sendEventsTo(app, integration.tenant, receiver.url)
@@ -391,7 +391,7 @@ test('of two instances each event is sent by one', async () => {
   }
 })
 
-test('what is older than is kept is cleaned up, with addresses that were removed', async () => {
+test('events past the retention period are deleted, with removed endpoints', async () => {
   const { id } = await sendEventsTo(app, integration.tenant, receiver.url)
   await makeLane(app, integration.tenant)
   await makeLane(app, integration.tenant)
@@ -428,7 +428,7 @@ test('what is older than is kept is cleaned up, with addresses that were removed
   }
 })
 
-test('the schedule tries ten times over three days, and adds up to a tenth to each wait', () => {
+test('the schedule makes ten attempts over three days, with up to 10% jitter', () => {
   const answered = { text: '', failure: null, retryAfterSeconds: null }
   const failed = { ...answered, status: 500 }
   const waits = deliveryDelaysSeconds.map((_, index) => settlementOf(index + 1, failed, 0.5).retrySeconds)

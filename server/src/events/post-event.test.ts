@@ -22,7 +22,7 @@ const post = (url = receiver.url, more: Partial<Parameters<typeof postEvent>[2]>
   postEvent(url, sent, { allowed: loopback, ...more })
 
 describe('a request', () => {
-  test('carries the body byte for byte, and what is answered is kept', async () => {
+  test('the body is sent byte for byte, and the answer is stored', async () => {
     receiver.answer = answerWith(200, 'thanks\u0000\n')
     expect(await post()).toEqual({ status: 200, text: 'thanks ', failure: null, retryAfterSeconds: null })
     expect(receiver.received.at(-1)).toMatchObject({
@@ -39,7 +39,7 @@ describe('a request', () => {
     expect(receiver.received).toHaveLength(before + 1)
   })
 
-  test('reads no more of an answer than counts', async () => {
+  test('only the beginning of an answer is read', async () => {
     receiver.answer = (response) => {
       response.writeHead(500, { 'Retry-After': '120' })
       // For ever, as far as it is let.
@@ -54,7 +54,7 @@ describe('a request', () => {
     expect(posted.text).toBe('x'.repeat(500))
   })
 
-  test('whose answer never comes ends in time', async () => {
+  test('a request without an answer ends at the time limit', async () => {
     receiver.answer = () => {}
     expect(await post(receiver.url, { patienceMs: 60 })).toMatchObject({
       status: null,
@@ -62,7 +62,7 @@ describe('a request', () => {
     })
   })
 
-  test('is cut off when the service has no more time for it', async () => {
+  test('a request is aborted when the service stops', async () => {
     receiver.answer = () => {}
     const stop = new AbortController()
     const posting = post(receiver.url, { stop: stop.signal })
@@ -73,7 +73,7 @@ describe('a request', () => {
     })
   })
 
-  test('whose answer breaks off counts by its status', async () => {
+  test('an answer that breaks off counts by its status', async () => {
     receiver.answer = (response) => {
       response.writeHead(202, { 'Content-Length': '100' })
       response.write('half')
@@ -82,7 +82,7 @@ describe('a request', () => {
     expect(await post()).toMatchObject({ status: 202, text: 'half' })
   })
 
-  test('that nobody takes says why', async () => {
+  test('a failed connection reports why', async () => {
     const gone = await eventReceiver()
     await gone.close()
     expect(await post(gone.url)).toMatchObject({ status: null, failure: 'The connection was refused.' })
@@ -152,7 +152,7 @@ describe('a name', () => {
     })
   })
 
-  test('that may be reached is told by it, wherever it leads', async () => {
+  test('an allowed address is reached, wherever it resolves to', async () => {
     receiver.answer = answerWith(204)
     const posted = await postEvent(receiver.url.replace('127.0.0.1', 'hooks.example.com'), sent, {
       allowed: allowedPrivate(['hooks.example.com']),

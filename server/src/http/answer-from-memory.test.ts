@@ -106,7 +106,7 @@ describe('from memory', () => {
     },
   )
 
-  test('a call is on the log of calls like any other, and in the log of requests', async () => {
+  test('a call is in the call log and in the request log', async () => {
     const [path = ''] = reads
     await overTheWire(path, bearer(ours.token))
     await app.settle()
@@ -129,7 +129,7 @@ describe('from memory', () => {
   })
 })
 
-describe('left to the ordinary way', () => {
+describe('left to the regular handler', () => {
   const [read = ''] = reads
   test.each([
     ['an unknown parameter', `${read}&colour=blue`, {}],
@@ -158,7 +158,7 @@ describe('left to the ordinary way', () => {
     expect(await overTheWire(read, sent)).toEqual(ordinary)
   })
 
-  test('a header that was sent twice, another protocol, a body', async () => {
+  test('a duplicate header, another protocol, a body', async () => {
     await overTheWire(read, bearer(ours.token))
     const lines = (...more: string[]) =>
       [`GET ${read} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${ours.token}`, ...more, '', ''].join('\r\n')
@@ -182,7 +182,7 @@ describe('left to the ordinary way', () => {
 describe('never old', () => {
   const marks = (on: TestApp) => call(on, 'GET', reads[0] ?? '', { token: ours.token })
 
-  test('an update is in the very next read of the same process, and within a second in that of another', async () => {
+  test('an update is visible in the next read of the same process, and within a second in another process', async () => {
     const elsewhere = await appOn(app.testDatabase, { secretKeys: [app.secretKey], now: app.now })
     try {
       for (let rate = 3000; rate < 3020; rate++) {
@@ -202,7 +202,7 @@ describe('never old', () => {
     }
   })
 
-  test('how a brokerage wants its win probability read counts from the next read', async () => {
+  test('a changed win-probability setting applies from the next read on', async () => {
     const set = (method: string) =>
       fetch(`${app.url}/api/tenant`, {
         method: 'PATCH',
@@ -216,7 +216,7 @@ describe('never old', () => {
     expect((await marks(app)).body.win_probability).toBe(before)
   })
 
-  test('a database that is away is 503 within a second, whatever is remembered', async () => {
+  test('an unavailable database is 503 within a second, whatever is cached', async () => {
     let away = false
     const unplugged = await appOn(app.testDatabase, {
       secretKeys: [app.secretKey],
@@ -244,7 +244,7 @@ describe('never old', () => {
     }
   })
 
-  test('a lane grows older while nobody writes: at each moment memory and the ordinary way say the same', async () => {
+  test('as a lane ages without writes, memory and the regular handler always answer the same', async () => {
     const path = reads[6] ?? ''
     const start = app.now
     try {
@@ -264,7 +264,7 @@ describe('never old', () => {
 })
 
 describe('429', () => {
-  test('answers from memory take their places among the ten of a second', async () => {
+  test('answers from memory count against the limit of ten per second', async () => {
     const limited = await testApp({ rateLimit: 'real' })
     try {
       const mine = await makeIntegration(limited)

@@ -22,7 +22,7 @@ describe('200', () => {
     expect(await answer.text()).toContain('<div id="dashboard">')
   })
 
-  test('no script stands within the page, and none but our own may run', async () => {
+  test('the page has no inline script, and only its own scripts may run', async () => {
     const answer = await get('/')
     const policy = answer.headers.get('Content-Security-Policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -34,7 +34,7 @@ describe('200', () => {
     expect(html).not.toMatch(/ on\w+="/)
   })
 
-  test('each page has a nonce of its own for its styles', async () => {
+  test('each page has its own nonce for styles', async () => {
     const nonceOf = (text: string) => /nonce-([^']+)'/.exec(text)?.[1]
     const [one, other] = [await get('/'), await get('/')]
     const [nonce, next] = [one, other].map(({ headers }) =>
@@ -45,7 +45,7 @@ describe('200', () => {
     expect(await one.text()).toContain(`content="${nonce}"`)
   })
 
-  test('its files are compressed, and kept for good: their names change with their content', async () => {
+  test('its files are compressed and cached forever: their names change with their content', async () => {
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await get('/')).text())?.[1] ?? ''
     const answer = await get(script, { 'Accept-Encoding': 'br' })
     expect(answer.status).toBe(200)
@@ -56,7 +56,7 @@ describe('200', () => {
 })
 
 describe('404', () => {
-  test('a file that is not there is no page, and nothing above the folder is a file', async () => {
+  test('a missing file is not a page, and no file outside the folder is served', async () => {
     for (const path of [
       '/assets/none.js',
       '/assets/../index.html',
@@ -69,7 +69,7 @@ describe('404', () => {
     }
   })
 
-  test('an address of the API never answers a page', async () => {
+  test('an API path never answers with a page', async () => {
     const answer = await get('/api/nothing', asBrowser)
     expect(answer.status).toBe(404)
     expect(answer.headers.get('Content-Type')).toContain('application/problem+json')
@@ -77,7 +77,7 @@ describe('404', () => {
 })
 
 describe('405', () => {
-  test('a page is read and nothing else', async () => {
+  test('a page allows only reads', async () => {
     const answer = await fetch(`${app.url}/quotes`, { method: 'POST' })
     expect(answer.status).toBe(405)
     expect(answer.headers.get('Allow')).toBe('GET, HEAD')

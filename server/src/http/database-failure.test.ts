@@ -119,7 +119,7 @@ describe('503', () => {
     },
   )
 
-  test('readiness, while the database does not answer', async () => {
+  test('readiness while the database does not respond', async () => {
     const gone = await testApp({
       wrapDatabase: (database) => ({ ...database, ping: () => Promise.reject(outage()) }),
     })
@@ -171,7 +171,7 @@ describe('a failed write leaves nothing behind', () => {
     },
   )
 
-  test('an update that PostgreSQL ends at any table it writes changes none of them', async () => {
+  test('an update that PostgreSQL aborts at any table changes no table', async () => {
     const fresh = await makeLane(app, acme.tenant)
     const maker = new pg.Client(app.testDatabase.owner)
     await maker.connect()
@@ -211,7 +211,7 @@ describe('a failed write leaves nothing behind', () => {
 
 describe('409', () => {
   // Expected to fail while the time-out of a lock is no shorter than that of a statement, which then answers 503 first.
-  test('an update of a lane that somebody else holds is told to come back', async () => {
+  test('an update of a locked lane is asked to retry', async () => {
     const holder = new pg.Client(app.testDatabase.owner)
     await holder.connect()
     try {
@@ -229,7 +229,7 @@ describe('409', () => {
     }
   })
 
-  test('a repeat of an update waits for nobody who holds the lane: its answer is on record', async () => {
+  test('a repeated update does not wait for the lane\'s lock: its answer is stored', async () => {
     const update = { lane_ref: lane.lane_ref, customer_rate: 3100 }
     const first = await pushUpdate(app, acme, update)
     const holder = await holding(lane.lane_ref)
@@ -245,7 +245,7 @@ describe('409', () => {
   test.each([
     ['that are applied', 0],
     ['that are too old to be applied', 60],
-  ])('equal updates %s and waited for the same lane are one update', async (_which, older) => {
+  ])('equal updates that %s and waited for the same lane are one update', async (_which, older) => {
     const fresh = await makeLane(app, acme.tenant)
     const now = Math.floor(app.now / 1000)
     if (older > 0) await pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2200 }, now)
@@ -262,7 +262,7 @@ describe('409', () => {
     expect(body.changes).toHaveLength(1)
   })
 
-  test('different updates that waited for the same lane are numbered changes of it, each upon the one before', async () => {
+  test('different updates that waited for the same lane become numbered changes, each based on the previous one', async () => {
     const fresh = await makeLane(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = Promise.all(
@@ -280,7 +280,7 @@ describe('409', () => {
       expect(before.customer_rate).toBe(index === 0 ? null : changes[index - 1].after.customer_rate)
   })
 
-  test('an update that waited for a person’s change is merged into what the lane then holds', async () => {
+  test('an update that waited for a person’s change is merged into the changed lane', async () => {
     const fresh = await makeLane(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })

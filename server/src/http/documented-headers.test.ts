@@ -74,7 +74,7 @@ const markupPath =
   '/api/integrations/insights/markup?origin=Dallas%2C%20TX&destination=Atlanta%2C%20GA&proposed_rate=2000'
 
 describe('headers that an answer has are documented', () => {
-  test('of a read by a service', async () => {
+  test('for a read by a service', async () => {
     const headers = await headersOf('markup', `${markupPath}&colour=red`, 200, {
       headers: bearer(acme.token),
     })
@@ -89,7 +89,7 @@ describe('headers that an answer has are documented', () => {
     )
   })
 
-  test('of a signed write, and of the same one again', async () => {
+  test('for a signed write, and for its repeat', async () => {
     const lane = await makeLane(app, acme.tenant)
     const body = JSON.stringify({ lane_ref: lane.lane_ref, truck_cost: 1790 })
     const init = { method: 'POST', headers: signedHeaders(acme, body, Math.floor(app.now / 1000)), body }
@@ -98,7 +98,7 @@ describe('headers that an answer has are documented', () => {
     expect(await headersOf('shipment-update', path, 200, init)).toContain('idempotent-replayed')
   })
 
-  test('of a file and of a sign-in', async () => {
+  test('for a file and for a sign-in', async () => {
     const owner = { headers: bearer(acme.tenant.owner) }
     expect(await headersOf('export-lanes', '/api/lanes/export', 200, owner)).toContain('content-disposition')
     const { email, password } = acme.tenant

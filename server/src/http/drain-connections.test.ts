@@ -8,7 +8,7 @@ import { testApp } from '#testing/test-app.ts'
 /** A stop that waits for the time-out of headers takes ten seconds and more. */
 const promptlyMs = 5_000
 
-test('a connection on which nothing was ever asked does not hold up a stop', async () => {
+test('a connection without any request does not delay a stop', async () => {
   const app = await testApp()
   const { hostname, port } = new URL(app.url)
   const socket = connect(Number(port), hostname)
@@ -22,7 +22,7 @@ test('a connection on which nothing was ever asked does not hold up a stop', asy
   expect(performance.now() - began).toBeLessThan(promptlyMs)
 }, 40_000)
 
-test('nor does a client that went away in the middle of its request', async () => {
+test('a client that disconnects during its request does not delay a stop', async () => {
   const app = await testApp()
   const tenant = await makeTenant(app)
   for (let time = 0; time < 5; time++) {
@@ -42,7 +42,7 @@ test('nor does a client that went away in the middle of its request', async () =
   expect(performance.now() - began).toBeLessThan(promptlyMs)
 }, 40_000)
 
-test('what has begun when the stop comes is answered, and its connection is closed behind it', async () => {
+test('a request in flight at a stop is answered, and its connection is closed afterwards', async () => {
   const app = await testApp()
   const tenant = await makeTenant(app)
   const asked = call(app, 'POST', '/api/auth/sign-in', { body: { email: tenant.email, password } })

@@ -52,7 +52,7 @@ const nested = () => [
 ]
 
 describe('an unknown member', () => {
-  test('is named wherever it stands, and has no effect', async () => {
+  test('is named wherever it is, and has no effect', async () => {
     for (const { method, path, token, body, paths } of nested()) {
       const answer = await call(app, method, path, { token, body })
       expect(answer.status, path).toBeLessThan(300)
@@ -61,7 +61,7 @@ describe('an unknown member', () => {
     }
   })
 
-  test('is an error of its own each, where strict handling is asked for, and nothing is made', async () => {
+  test('is an error each with strict handling, and nothing is created', async () => {
     const count = async () => (await call(app, 'GET', '/api/lanes', { token: acme.tenant.owner })).body.total
     const before = await count()
     for (const { method, path, token, body, paths } of nested()) {
@@ -76,7 +76,7 @@ describe('an unknown member', () => {
     expect(await count()).toBe(before)
   })
 
-  test('is not passed on: what is kept of a lane is what the contract knows', async () => {
+  test('is not stored with the lane', async () => {
     const made = await makeLane(app, acme.tenant)
     const body = JSON.stringify({ lane_ref: made.lane_ref, truck_cost: 1790, truck: { cost: 1 } })
     const pushed = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
@@ -90,7 +90,7 @@ describe('an unknown member', () => {
     expect(found.body.truck_cost).toBe(1790)
   })
 
-  test('null inside a lane is the same as absent, also of an unknown member that is named all the same', async () => {
+  test('null inside a lane means absent; an unknown member with null is still named', async () => {
     const answer = await call(app, 'POST', '/api/quote-requests', {
       token: acme.tenant.owner,
       body: { customer_name: 'Harvest Table Foods', lanes: [{ ...quoted, miles: null, colour: null }] },
@@ -101,7 +101,7 @@ describe('an unknown member', () => {
 })
 
 describe('many unknown members', () => {
-  test('the same one in each item of a list is one entry', async () => {
+  test('the same unknown member in each item of a list is one entry', async () => {
     const lanes = Array.from({ length: batchLanesMax }, () => ({ ...lane, proposedRate: 1 }))
     const answer = await call(app, 'POST', '/api/integrations/insights/batch', {
       token: acme.token,
@@ -111,7 +111,7 @@ describe('many unknown members', () => {
     expect(answer.headers.get('Ignored-Fields')).toBe('lanes/*/proposedRate')
   })
 
-  test('a refusal lists a hundred and counts the others', async () => {
+  test('a refusal lists one hundred and counts the others', async () => {
     const lanes = Array.from({ length: 150 }, () => ({ ...lane, proposedRate: 1 }))
     const answer = await call(app, 'POST', '/api/integrations/insights/batch', {
       token: acme.token,
@@ -123,7 +123,7 @@ describe('many unknown members', () => {
     expect(answer.body.detail).toContain('and 149 more')
   })
 
-  test('the header stays short, and says how many it left out', () => {
+  test('the header stays short, and counts what it omits', () => {
     const names = Array.from({ length: 500 }, (_, at) => [`${at}${'é'.repeat(300)}`])
     const headers = ignoredHeaders({ query: [], body: names })
     const shown = headers['Ignored-Fields']?.split(', ') ?? []
@@ -132,7 +132,7 @@ describe('many unknown members', () => {
     expect(Number(headers['Ignored-Fields-More'])).toBe(500 - shown.length)
   })
 
-  test('a name is cut between characters', () => {
+  test('a long name is cut between characters', () => {
     const headers = ignoredHeaders({ query: [`${'x'.repeat(59)}😀`], body: [] })
     expect(decodeURIComponent(headers['Ignored-Fields'] ?? '')).toMatch(/^x{59}\uFFFD$/)
   })

@@ -155,7 +155,7 @@ describe('a token and a secret', () => {
 })
 
 describe('the audit log', () => {
-  test('is verified by the command, against the heads in the log of the service that has stopped', async () => {
+  test('is verified by the command against the heads in the log of the stopped service', async () => {
     const { code, printed } = await command('verify-audit', '--head', logFile)
     expect(printed).toMatch(/Test Brokers \(\d+\): \d+ rows, unbroken; newest [0-9a-f]{64}/)
     expect(code).toBe(0)
@@ -175,7 +175,7 @@ describe('the audit log', () => {
 })
 
 describe('the key of the installation', () => {
-  test('a start with a key that does not open what the database holds is refused, in words', async () => {
+  test('a start with a key that cannot decrypt the database\'s secrets is refused with an explanation', async () => {
     const wrong = join(folder, 'wrong-key')
     writeFileSync(wrong, `${randomBytes(32).toString('hex')}\n`)
     await expect(start({ LANEWISE_SECRET_KEY_FILE: wrong })).rejects.toThrow(
@@ -186,7 +186,7 @@ describe('the key of the installation', () => {
     )
   }, 60_000)
 
-  test('is changed while the service runs; then the new one alone will do, and the old one alone will not', async () => {
+  test('is rotated while the service runs; afterwards the new key suffices and the old one does not', async () => {
     writeFileSync(keyFile, `${newKey}\n${firstKey}\n`)
     const app = await start()
     expect((await pushUpdate(app, holder, { lane_ref: 'none' })).status).toBe(404)

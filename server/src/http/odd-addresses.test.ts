@@ -115,14 +115,14 @@ describe('an address in another form is not there', () => {
     expect([...seen].filter(([form, status]) => !right(form).includes(status))).toEqual([])
   })
 
-  test('a percent sign that is followed by no code is a bad request', async () => {
+  test('a percent sign without a code is a bad request', async () => {
     for (const path of ['/%', '/quotes/%zz', '/api/lanes/%e0%a4%a', '/assets/%']) {
       expect((await ask('GET', path)).status, path).toBe(400)
     }
   })
 })
 
-describe('an address that cannot be read is refused, with nothing of the inside shown', () => {
+describe('an unreadable URL is rejected without internal details', () => {
   test.each([
     '/%',
     '/\x00',
@@ -146,12 +146,12 @@ describe('an address that cannot be read is refused, with nothing of the inside 
     expect(answer.text).not.toMatch(/\.[jt]s:\d|node_modules|\n? {2,}at /)
   })
 
-  test('a whole URL is read by its path', async () => {
+  test('an absolute URL is routed by its path', async () => {
     expect((await ask('GET', 'http://elsewhere.example/healthz')).body).toEqual({ status: 'ok' })
   })
 })
 
-describe('a page is read and nothing else', () => {
+describe('a page allows only reads', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'])('%s', async (method) => {
     for (const path of pages) {
       const answer = await ask(method, path)
@@ -163,7 +163,7 @@ describe('a page is read and nothing else', () => {
     expect([404, 405]).toContain((await ask(method, `/assets/${asset}`)).status)
   })
 
-  test('CONNECT gets no tunnel, and a method nobody knows no answer but a refusal', async () => {
+  test('CONNECT gets no tunnel, and an unknown method is rejected', async () => {
     for (const method of ['CONNECT', 'BREW', 'get', 'PROPFIND']) {
       const answers = await sendRaw(app, head(`${method} / HTTP/1.1`, [['Host', 'x']]))
       expect(

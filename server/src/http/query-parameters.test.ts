@@ -38,7 +38,7 @@ function reference(text: string): [string, string][] | 'malformed-request' {
   return [...new URLSearchParams(text)]
 }
 
-test('a query is read as URLSearchParams reads it, and refused where a code in it is broken', () => {
+test('a query is parsed like URLSearchParams, and rejected when a percent code is invalid', () => {
   assert(
     property(query, (text) => {
       const expected = reference(text)
@@ -57,7 +57,7 @@ test.each(['__proto__', 'constructor', 'prototype', '%5F_proto__'])(
   },
 )
 
-test('an address without a question mark has none', () => {
+test('a URL without a question mark has no parameters', () => {
   expect(sentParameters('/path')).toEqual([])
   expect(sentParameters('/path?')).toEqual([])
 })
@@ -83,7 +83,7 @@ const part = constantFrom(
   '%',
 )
 
-test('a query is read the same whether its parts were seen before or not', () => {
+test('a query is parsed the same with and without cached parts', () => {
   const reader = queryReader(markup.query, 8)
   const outcomeOf = (read: typeof reader, url: string) => {
     const ignored: string[] = []

@@ -138,7 +138,7 @@ describe('200', () => {
     }
   })
 
-  test('writes are not cached; reads are for as long as the client guidance says, by their caller only', async () => {
+  test('writes are not cached; reads are cached privately, for the documented time', async () => {
     const token = `Bearer ${acme.token}`
     expect((await send()).headers.get('Cache-Control')).toBe('no-store')
     expect((await read({ Authorization: token })).headers.get('Cache-Control')).toBe('private, max-age=300')
@@ -148,18 +148,18 @@ describe('200', () => {
     expect(insight.headers.get('Cache-Control')).toBe('private, max-age=900')
   })
 
-  test('every integration answer says what is left of the limit', async () => {
+  test('every integration answer has the remaining limit', async () => {
     const answer = await read({ Authorization: `Bearer ${acme.token}` })
     expect(answer.headers.get('RateLimit-Policy')).toBe('"tenant";q=10;w=1')
     expect(answer.headers.get('RateLimit')).toMatch(/^"tenant";r=\d;t=1$/)
     expect(answer.headers.get('X-RateLimit-Limit')).toBe('10')
   })
 
-  test('the scheme of the token is read in any case', async () => {
+  test('the scheme of the token is case-insensitive', async () => {
     expect((await read({ Authorization: `bEaReR ${acme.token}` })).status).toBe(200)
   })
 
-  test('HEAD answers as GET does, without the body', async () => {
+  test('HEAD answers like GET, without the body', async () => {
     const token = { Authorization: `Bearer ${acme.token}` }
     const get = await read(token)
     const response = await fetch(`${app.url}${markupPath}?${markupQuery}`, { method: 'HEAD', headers: token })
@@ -186,7 +186,7 @@ describe('200', () => {
     expect(answer.headers.get('Ignored-Fields')).toBe('colour')
   })
 
-  test('null for an optional field is the same as leaving it out', async () => {
+  test('null for an optional field means absent', async () => {
     const before = await call(app, 'GET', `/api/lanes/${lane.lane_ref}`, { token: acme.tenant.owner })
     const answer = await send({
       body: JSON.stringify({
@@ -204,7 +204,7 @@ describe('200', () => {
     expect(after.body).toEqual(before.body)
   })
 
-  test('a repeat of a signed request is answered from the record and says so', async () => {
+  test('a repeated signed request gets its stored answer, with a header that says so', async () => {
     const body = JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'Once Trucking' })
     const first = await send({ body })
     const again = await send({ body })
@@ -213,7 +213,7 @@ describe('200', () => {
     expect(again.headers.get('Idempotent-Replayed')).toBe('true')
   })
 
-  test('Content-Type may name UTF-8 and be written in any case', async () => {
+  test('Content-Type may name UTF-8, in any case', async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'Application/JSON;charset="UTF-8"',
@@ -223,11 +223,11 @@ describe('200', () => {
     }
   })
 
-  test('Content-Encoding: identity is no encoding', async () => {
+  test('Content-Encoding: identity means no encoding', async () => {
     expect((await send({ headers: { 'Content-Encoding': 'identity' } })).status).toBe(200)
   })
 
-  test('an Expect that is none of ours is ignored', async () => {
+  test('an unknown Expect header is ignored', async () => {
     const [answer] = await sendRaw(
       app,
       head(`GET ${markupPath}?${markupQuery} HTTP/1.1`, [
@@ -363,7 +363,7 @@ describe('401', () => {
     }
   })
 
-  test('a token of another installation, and one with an unknown jti, with no hint which check failed', async () => {
+  test('a token of another installation or with an unknown jti: the answer does not reveal which check failed', async () => {
     const theirKey = secretKey(randomBytes(32).toString('base64'))
     if (theirKey === null) throw new Error('No key.')
     const iat = Math.floor(app.now / 1000)
@@ -519,7 +519,7 @@ describe('401', () => {
     }
   })
 
-  test('a signature in a trailer is none', async () => {
+  test('a signature in a trailer is ignored', async () => {
     const body = '{"lane_ref":"1-1-1"}'
     const headers = headerList(body)
     const trailer = headers.filter(([name]) => name === 'X-Service-Signature')
@@ -532,7 +532,7 @@ describe('401', () => {
     expectProblem(answer, 'signature-missing')
   })
 
-  test('a tenant without a secret is told how to make one', async () => {
+  test('the answer tells a tenant without a secret how to create one', async () => {
     const tenant = await makeTenant(app)
     const answer = await pushUpdate(
       app,
@@ -545,7 +545,7 @@ describe('401', () => {
 })
 
 describe('403', () => {
-  test('a role below admin makes no token and no secret', async () => {
+  test('a role below admin cannot create a token or a secret', async () => {
     for (const path of ['/api/integrations/tokens', '/api/integrations/secrets']) {
       expectProblem(
         await call(app, 'POST', path, { token: member.token, body: { name: 'x' } }),
@@ -581,7 +581,7 @@ describe('404', () => {
     }
   })
 
-  test('an absolute address is routed by its path alone, whatever host it names', async () => {
+  test('an absolute URL is routed by its path, for any host', async () => {
     const ask = (target: string) =>
       sendRaw(
         app,
@@ -657,7 +657,7 @@ describe('413', () => {
     expect(answer.headers.get('Connection')).toBe('close')
   })
 
-  test('the same holds for a chunked body, which does not say its length', async () => {
+  test('the same limit holds for a chunked body without a declared length', async () => {
     const body = sized(65_537)
     const [answer] = await sendRaw(
       app,
@@ -667,7 +667,7 @@ describe('413', () => {
     expectProblem(answer, 'body-too-large')
   })
 
-  test('who asks first with Expect: 100-continue is told to send only what will be read', async () => {
+  test('Expect: 100-continue is answered 100 only when the body will be read', async () => {
     const ask = (length: number, more: [string, string][]) =>
       sendRaw(
         app,
@@ -759,7 +759,7 @@ describe('415', () => {
 })
 
 describe('422', () => {
-  test('each wrong field is named by its pointer, with what would be right', async () => {
+  test('each invalid field is named by its pointer, with the expected value', async () => {
     const answer = await send({ body: '{"customer_rate":"12","truck_cost":-1}' })
     expectProblem(answer, 'validation-failed')
     expect(
@@ -777,7 +777,7 @@ describe('422', () => {
     }
   })
 
-  test('each wrong query parameter is named', async () => {
+  test('each invalid query parameter is named', async () => {
     const answer = await read({ Authorization: `Bearer ${acme.token}` }, 'origin=Dal%07las&proposed_rate=0')
     expectProblem(answer, 'validation-failed')
     expect(answer.body.errors.map((error: { parameter: string }) => error.parameter).sort()).toEqual([
@@ -794,7 +794,7 @@ describe('422', () => {
     )
   })
 
-  test('an unknown field, where the caller asked for strict handling', async () => {
+  test('an unknown field with strict handling', async () => {
     const body = JSON.stringify({ lane_ref: lane.lane_ref, customerRate: 9 })
     const answer = await send({ body, headers: { Prefer: 'handling=strict' } })
     expectProblem(answer, 'unknown-field')
@@ -807,7 +807,7 @@ describe('422', () => {
     expect(inQuery.body.errors[0].parameter).toBe('colour')
   })
 
-  test('an id that no record can have is told, never an error of ours', async () => {
+  test('an impossible id is a client error, never a server error', async () => {
     for (const id of ['0', '-1', '1.5', 'x', '2147483648', '9999999999', '99999999999999999999', '1%00']) {
       expectProblem(
         await call(app, 'DELETE', `/api/integrations/tokens/${id}`, { token: acme.tenant.owner }),
@@ -817,7 +817,7 @@ describe('422', () => {
   })
 })
 
-describe('the order of checks: of two failures the earlier one answers', () => {
+describe('the order of checks: with two failures, the earlier check answers', () => {
   const bigBody = 'x'.repeat(65_537)
   const stale = () => Math.floor(app.now / 1000) - 9999
   test.each<[string, ProblemCode, () => Promise<Answer>]>([
@@ -942,7 +942,7 @@ describe('the exact bytes', () => {
     }
   })
 
-  test('any flipped bit of a body is noticed', async () => {
+  test('any flipped bit of a body is detected', async () => {
     const body = Buffer.from(JSON.stringify({ lane_ref: lane.lane_ref, carrier_name: 'x'.repeat(20) }))
     for (let bit = 0; bit < body.length * 8; bit += 13) {
       const flipped = Buffer.from(body)
@@ -954,7 +954,7 @@ describe('the exact bytes', () => {
 })
 
 describe('logs', () => {
-  test('no log line holds a token, a secret, a signature or a body', async () => {
+  test('no log line contains a token, a secret, a signature or a body', async () => {
     await send({ body: JSON.stringify({ lane_ref: lane.lane_ref, customer_name: 'CANARY-customer' }) })
     await send({ body: '{"CANARY-body"' })
     await read({ Authorization: `Bearer ${acme.token}x` })

@@ -16,7 +16,7 @@ function problemsOf(header: string[], map?: string) {
 const plain = ['origin', 'destination', 'equipment', 'quoted_rate', 'quoted_at']
 
 describe('readColumns', () => {
-  it('knows the names of TMSs and load boards, whatever their case, spaces and signs', () => {
+  it('recognizes the column names of TMSs and load boards, in any case, spacing and punctuation', () => {
     expect(
       namesOf([
         'SHIP FROM',
@@ -42,13 +42,13 @@ describe('readColumns', () => {
     })
   })
 
-  it('gives no name to two fields', () => {
+  it('maps no column name to two fields', () => {
     const all = importFieldNames.flatMap((field) => [field, ...importFields[field].aliases])
     const folded = all.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
     expect(folded.filter((name, index) => folded.indexOf(name) !== index)).toEqual([])
   })
 
-  it('reads a city beside a state, also where the city is called origin', () => {
+  it('reads a city next to a state, also when the city column is called origin', () => {
     expect(namesOf(['Origin', 'Origin State', 'dest_city', 'dest_state', ...plain.slice(2)])).toMatchObject({
       origin_city: 'Origin',
       origin_state: 'Origin State',
@@ -57,48 +57,48 @@ describe('readColumns', () => {
     })
   })
 
-  it('tells which columns it leaves out', () => {
+  it('reports the ignored columns', () => {
     const read = readColumns([...plain, 'pnl', ''])
     expect('columns' in read && read.columns.ignored).toEqual(['pnl'])
   })
 
-  it('names every missing field with what would be right', () => {
+  it('names every missing field with its expected column', () => {
     const problems = problemsOf(['destination', 'equipment', 'Colour'])
     expect(problems.map(({ column }) => column)).toEqual(['origin', 'quoted_rate', 'quoted_at'])
     expect(problems[0]?.detail).toContain('must be named origin or origin_city')
     expect(problems[0]?.detail).toContain('origin=COLUMN')
   })
 
-  it('proposes the column that is spelled nearly so', () => {
+  it('suggests a column with a similar spelling', () => {
     const [problem] = problemsOf(['Orgin', ...plain.slice(1)])
     expect(problem).toMatchObject({ column: 'Orgin' })
     expect(problem?.detail).toContain('origin=Orgin')
   })
 
-  it('does not guess what a plain "Rate" is, but says how to tell it', () => {
+  it('does not guess the meaning of a plain "Rate", and explains how to map it', () => {
     const [problem, ...more] = problemsOf(['origin', 'destination', 'equipment', 'Rate', 'quoted_at'])
     expect(more).toEqual([])
     expect(problem?.column).toBe('Rate')
     expect(problem?.detail).toContain('quoted_rate=Rate')
   })
 
-  it('asks which of two columns is meant', () => {
+  it('asks to choose between two matching columns', () => {
     const [problem] = problemsOf([...plain, 'Sell Rate', 'AR'])
     expect(problem?.detail).toContain('"Sell Rate" and "AR" could each be customer_rate')
     expect(namesOf([...plain, 'Sell Rate', 'AR'], 'customer_rate=AR').customer_rate).toBe('AR')
   })
 
-  it("takes the field's own name before any other", () => {
+  it("prefers the field's own name to an alias", () => {
     expect(namesOf([...plain, 'AR', 'customer_rate']).customer_rate).toBe('customer_rate')
   })
 
-  it('refuses a column that appears twice', () => {
+  it('rejects a column that appears twice', () => {
     expect(problemsOf([...plain, 'quoted_rate'])[0]?.detail).toBe(
       'The column "quoted_rate" appears 2 times; rename all but one, or say which with the map quoted_rate=#4.',
     )
   })
 
-  it('reads a map before the known names, with commas inside double quotes', () => {
+  it('gives a map precedence over known names, with commas inside double quotes', () => {
     const header = ['From, city', 'destination', 'equipment', 'Rate', 'quoted_at', 'Status']
     expect(namesOf(header, 'origin="From, city", quoted_rate = rate,outcome=')).toMatchObject({
       origin: 'From, city',
@@ -107,7 +107,7 @@ describe('readColumns', () => {
     expect(namesOf(header, 'origin="From, city",quoted_rate=Rate,outcome=')).not.toHaveProperty('outcome')
   })
 
-  it('reads a map of names that hold equals signs, commas and double quotes', () => {
+  it('reads a map of names with equals signs, commas and double quotes', () => {
     const header = ['a=b', 'x, y=z', 'Rate "all in", $', 'equipment', 'quoted_at']
     const map = 'origin=a=b,destination="x, y=z",quoted_rate="Rate ""all in"", $"'
     expect(namesOf(header, map)).toMatchObject({
@@ -117,7 +117,7 @@ describe('readColumns', () => {
     })
   })
 
-  it('reads a map of columns by number, where names appear twice or not at all', () => {
+  it('reads a map of columns by number, for repeated or missing names', () => {
     const header = ['City', 'State', 'City', 'State', '', 'equipment', 'quoted_at', '#1']
     const map =
       'origin_city=#1,origin_state=#2,destination_city=#3,destination_state=#4,quoted_rate=#5,customer_name="#1"'
@@ -134,7 +134,7 @@ describe('readColumns', () => {
     expect(problemsOf(header, 'origin=City')[0]?.detail).toContain('or say which with origin=#1')
   })
 
-  it('says what is wrong with a map', () => {
+  it('reports the problems of a map', () => {
     const detail = (map: string) => problemsOf(plain, map)[0]?.detail ?? ''
     expect(detail('quoted_rate')).toContain('must be a pair such as quoted_rate=Sell Rate')
     expect(detail('sell_rate=quoted_rate')).toContain('Did you mean customer_rate=quoted_rate?')
@@ -145,7 +145,7 @@ describe('readColumns', () => {
     expect(detail('origin=origin,origin=destination')).toContain('names origin twice')
   })
 
-  it('takes a file of lane_ref and bookings without places', () => {
+  it('accepts a file with lane_ref and bookings but no places', () => {
     expect(namesOf(['lane_ref', 'AR', 'AP'])).toEqual({
       lane_ref: 'lane_ref',
       customer_rate: 'AR',
@@ -156,7 +156,7 @@ describe('readColumns', () => {
 })
 
 describe('matchColumns', () => {
-  it('tells of a header that is not enough what was matched, what may be the rest, and what is needed', () => {
+  it('reports for an incomplete header the matches, the candidates and the missing fields', () => {
     const match = matchColumns(['Ship From', 'Rate', 'Equip', 'AR', 'Sell Rate', 'quoted at', 'Outcom'])
     expect(match.columns.names).toMatchObject({ origin: 'Ship From', equipment: 'Equip' })
     expect(match.columns.names).not.toHaveProperty('customer_rate')
@@ -172,7 +172,7 @@ describe('matchColumns', () => {
     expect(match.problems[0]?.detail).toContain('could each be customer_rate')
   })
 
-  it('needs a state beside a city, and no place beside a lane_ref', () => {
+  it('requires a state next to a city, and no place next to a lane_ref', () => {
     const unmet = (header: string[]) =>
       matchColumns(header).needs.flatMap(({ isMet, what }) => (isMet ? [] : [what]))
     expect(unmet(['origin_city', ...plain.slice(1)])).toEqual(['the state of pickup'])
@@ -181,7 +181,7 @@ describe('matchColumns', () => {
   })
 })
 
-it('answers a header of a thousand long or misspelled columns in a moment', () => {
+it('handles a header of a thousand long or misspelled columns quickly', () => {
   const begun = performance.now()
   for (const name of ['x'.repeat(200), 'orgin stat', 'quoted ratee']) {
     matchColumns(Array.from({ length: 1_000 }, (_, i) => `${name} ${i}`))

@@ -45,12 +45,12 @@ describe('reading a file', () => {
     expect((await rowsOf(text)).map(({ cells }) => cells.map((cell) => cell.trim()))).toEqual([['1', '2']])
   })
 
-  it('gives each row its line in the file, also after quoted line breaks', async () => {
+  it('reports the line of each row, also after quoted line breaks', async () => {
     const text = 'a,"b\nc"\n1,"two\r\nlines"\n\n3,4\n'
     expect((await rowsOf(text)).map(({ line }) => line)).toEqual([3, 6])
   })
 
-  it('loses nothing where a piece of the file ends', async () => {
+  it('loses nothing at the boundary of two pieces', async () => {
     const cities = ['Montréal', 'San José', '"Ciudad, ""Juárez"""']
     const lines = Array.from({ length: 20_000 }, (_, index) => `${index},${cities[index % 3]}`)
     const rows = await rowsOf(`id,city\n${lines.join('\n')}`)
@@ -61,7 +61,7 @@ describe('reading a file', () => {
     expect(rows[20_000 - 18]?.cells[1]).toBe('Ciudad, "Juárez"')
   })
 
-  it('refuses only the line whose quotes are wrong', async () => {
+  it('rejects only the line with misplaced quotes', async () => {
     const text = 'a,b\n1,2\n"5" pipe,2\n3,4\n"x ""y"" z",6\n7,"8\n9,10\n'
     expect(await rowsOf(text)).toEqual([
       { line: 2, cells: ['1', '2'], malformed: false },
@@ -84,7 +84,7 @@ describe('reading a file', () => {
     },
   )
 
-  it('goes on after a quote that is never closed in a large file', async () => {
+  it('continues after an unclosed quote in a large file', async () => {
     const rows = await rowsOf(`a,b\n1,"open\n${'x,y\n'.repeat(100_000)}`)
     expect(rows).toHaveLength(100_001)
     expect(rows[0]).toEqual({ line: 2, cells: [], malformed: true })
@@ -107,12 +107,12 @@ describe('refusing a file', () => {
     })
   })
 
-  it('says that UTF-16 and workbooks are not CSV in UTF-8', async () => {
+  it('reports that UTF-16 and workbooks are not CSV in UTF-8', async () => {
     expect((await problemOf(Buffer.from('\ufeffa,b\n', 'utf16le')))?.detail).toContain('UTF-16')
     expect((await problemOf(Buffer.from('PK\u0003\u0004rest', 'latin1')))?.detail).toContain('workbook')
   })
 
-  it('refuses a header with a NUL, in UTF-16 without a mark or anywhere', async () => {
+  it('rejects a header with a NUL, in UTF-16 without a byte-order mark or anywhere', async () => {
     const wanted = { code: 'header', row: 1, detail: expect.stringContaining('a NUL') as string }
     expect(await problemOf(Buffer.from('a,b\n', 'utf16le'))).toMatchObject(wanted)
     expect(await problemOf(Buffer.from('a,b\0\n1,2\n'))).toMatchObject(wanted)
@@ -127,19 +127,19 @@ describe('refusing a file', () => {
 })
 
 describe('unpacking', () => {
-  it('unpacks gzip by its content, wherever its pieces end', async () => {
+  it('detects gzip by its content, for any boundaries of pieces', async () => {
     const text = `a,b\n${'Montréal,2\n'.repeat(30_000)}`
     for (const pieceBytes of [1, 7, 1_000_000]) {
       expect(await rowsIn(inPieces(gzipSync(text), pieceBytes))).toHaveLength(30_000)
     }
   })
 
-  it('refuses half a gzip file', async () => {
+  it('rejects half a gzip file', async () => {
     const half = gzipSync(Buffer.from('a,b\n1,2\n')).subarray(0, 15)
     expect((await problemOf(half))?.detail).toContain('must be whole')
   })
 
-  it('refuses a small file that unpacks to more than is taken, without holding what it unpacks to', async () => {
+  it('rejects a small file that unpacks to more than the limit, without holding the unpacked content', async () => {
     const bomb = gzipSync(Buffer.alloc(129 * 1024 * 1024, 'a,b\n'))
     let most = 0
     const before = process.memoryUsage().arrayBuffers
@@ -158,7 +158,7 @@ describe('unpacking', () => {
     expect(most).toBeLessThan(64 * 1024 * 1024)
   })
 
-  it('refuses a file that is more, or less, than it was when it was opened', async () => {
+  it('rejects a file that grew or shrank after it was opened', async () => {
     const pieces = inPieces(`a,b\n${'1,2\n'.repeat(9_000)}`)
     const shorter = await openCsv(pieces)
     const readOn = async (bytes: FileBytes) => {
@@ -171,7 +171,7 @@ describe('unpacking', () => {
 })
 
 describe('a line that is not UTF-8', () => {
-  it('is named without a column where it is too long to be a row', async () => {
+  it('is reported without a column when it is too long to be a row', async () => {
     const long = Buffer.concat([
       Buffer.from('a,b\n1,'),
       Buffer.alloc(200_000, 'é'),

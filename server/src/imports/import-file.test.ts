@@ -134,7 +134,7 @@ function manyRows(count: number): string {
 }
 
 describe('an import', () => {
-  it('keeps good rows and nothing of a bad one, and names line and column', async () => {
+  it('saves valid rows, rejects invalid rows whole, and names their line and column', async () => {
     const tenant = await newTenant()
     const bad = '"Dallas, TX","Macon, GA",V,"1.850,00",2026-03-01,purple\n'
     const end = await runImport(tenant, header + rowTo('Atlanta') + bad + rowTo('Savannah'))
@@ -150,7 +150,7 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ status: 'done', errors: end.refused })
   })
 
-  it('adds nothing when the same file comes twice, and keeps two equal rows of one file', async () => {
+  it('adds nothing when a file is imported twice, and keeps two equal rows of one file', async () => {
     const tenant = await newTenant()
     const text = header + rowTo('Atlanta') + rowTo('Atlanta') + rowTo('Macon')
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 3, rowsRepeated: 0 })
@@ -159,7 +159,7 @@ describe('an import', () => {
     expect(await countOf(tenant, 'quote_requests')).toBe(3)
   })
 
-  it('knows a row by its id in another file, and refuses an id that two rows share', async () => {
+  it('recognizes a row by its id in another file, and rejects an id that two rows share', async () => {
     const tenant = await newTenant()
     const text = `load id,${header}A,${rowTo('Atlanta')}A,${rowTo('Macon')}A,${rowTo('Atlanta')}`
     const end = await runImport(tenant, text)
@@ -181,13 +181,13 @@ describe('an import', () => {
     ])
   })
 
-  it('is walled off: the same file is new to another brokerage', async () => {
+  it('is isolated by tenant: the same file is new to another brokerage', async () => {
     const text = header + rowTo('Atlanta')
     expect(await runImport(await newTenant(), text)).toMatchObject({ rowsAdded: 1 })
     expect(await runImport(await newTenant(), text)).toMatchObject({ rowsAdded: 1 })
   })
 
-  it('keeps nothing in a dry run but what it found', async () => {
+  it('a dry run saves nothing but its result', async () => {
     const tenant = await newTenant()
     const text = `${header}${rowTo('Atlanta')}${rowTo('Macon')}"Dallas",x,V,1,2026-03-01,won\n`
     const dry = await runImport(tenant, text, { dryRun: true })
@@ -198,7 +198,7 @@ describe('an import', () => {
     expect(await importRow(tenant, dry.importId)).toMatchObject({ dry_run: true, rows_added: 2 })
   })
 
-  it('keeps the first thousand errors and counts the rest', async () => {
+  it('saves the first thousand errors and counts the rest', async () => {
     const tenant = await newTenant()
     const end = await runImport(tenant, header + '"Dallas","Atlanta, GA",V,1,2026-03-01,won\n'.repeat(1_500))
     expect(end).toMatchObject({ rowsRefused: 1_500, rowsAdded: 0 })
@@ -206,7 +206,7 @@ describe('an import', () => {
     expect((await importRow(tenant, end.importId))?.errors).toHaveLength(1_000)
   })
 
-  it('stops when it is asked to, and goes on with the same file', async () => {
+  it('stops on request, and continues with the same file', async () => {
     const tenant = await newTenant()
     const text = manyRows(2_500)
     const first = await runImport(tenant, text, {
@@ -225,7 +225,7 @@ describe('an import', () => {
     expect(await countOf(tenant, 'lanes')).toBe(2_500)
   })
 
-  it('goes on after a moment without the database, and counts a batch once that was committed unseen', async () => {
+  it('continues after a database outage, and counts a batch once when its commit was not confirmed', async () => {
     const tenant = await newTenant()
     let calls = 0
     const flaky: Database = {
@@ -243,7 +243,7 @@ describe('an import', () => {
     expect(await countOf(tenant, 'lanes')).toBe(2)
   })
 
-  it('keeps one batch at a time, in the order of the file, while it reads the next', async () => {
+  it('saves one batch at a time, in the order of the file, while it reads the next', async () => {
     const tenant = await newTenant()
     let working = 0
     let workingMost = 0
@@ -269,7 +269,7 @@ describe('an import', () => {
     expect(await countOf(tenant, 'lanes')).toBe(3_500)
   })
 
-  it('says how far it was when a batch fails for good, and goes on with the same file', async () => {
+  it('reports its progress when a batch fails for good, and continues with the same file', async () => {
     const tenant = await newTenant()
     let calls = 0
     const failing: Database = {
@@ -302,7 +302,7 @@ describe('an import', () => {
     expect(await countOf(tenant, 'quote_requests')).toBe(1_200)
   })
 
-  it('says stopped of an import whose process has gone silent', async () => {
+  it('reports an import without heartbeat as stopped', async () => {
     const tenant = await newTenant()
     const file = await openImport([Buffer.from(header)], undefined)
     const row = await database.inTenant(tenant, (transaction) =>
@@ -332,7 +332,7 @@ describe('a row with a lane_ref', () => {
     return lane
   }
 
-  it('books that lane as a change by import, once', async () => {
+  it('books that lane once, as a change by import', async () => {
     const tenant = await newTenant()
     const lane = await pendingLane(tenant)
     const text = `lane_ref,AR,AP,Carrier,Book Date\n${lane.lane_ref},2100,1800,Blue Mesa,3/2/2026\n`
@@ -355,7 +355,7 @@ describe('a row with a lane_ref', () => {
     expect(await runImport(tenant, text, { dryRun: true })).toMatchObject({ rowsUpdated: 0, rowsRepeated: 1 })
   })
 
-  it('is refused when no lane of this brokerage has it', async () => {
+  it('is rejected when no lane of this brokerage has that lane_ref', async () => {
     const stranger = await pendingLane(await newTenant())
     const end = await runImport(await newTenant(), `lane_ref,AR\n${stranger.lane_ref},2100\n`)
     expect(end).toMatchObject({ rowsRefused: 1, rowsUpdated: 0 })
@@ -401,7 +401,7 @@ describe('a row with a lane_ref', () => {
 })
 
 describe('undoing an import', () => {
-  it('takes its lanes out, twice changes nothing more, and importing again adds everything again', async () => {
+  it('removes its lanes, has no effect the second time, and a new import adds everything again', async () => {
     const tenant = await newTenant()
     const text = manyRows(1_100)
     const { importId } = await runImport(tenant, text)
@@ -419,7 +419,7 @@ describe('undoing an import', () => {
     expect(await runImport(tenant, text)).toMatchObject({ rowsAdded: 1_100, rowsRepeated: 0 })
   })
 
-  it('keeps and counts the lanes that were changed since', async () => {
+  it('keeps and counts lanes with later changes', async () => {
     const tenant = await newTenant()
     const { importId } = await runImport(tenant, header + rowTo('Atlanta') + rowTo('Macon'))
     const [lane] = await lanesOf(tenant)
@@ -467,7 +467,7 @@ describe('undoing an import', () => {
     expect((await lanesOf(tenant))[0]?.customer_rate_cents).toBe(210000)
   })
 
-  it('goes on where it was, whatever ended it, and deals with each lane once', async () => {
+  it('continues after any interruption, and processes each lane once', async () => {
     const tenant = await newTenant()
     const [plain] = [header.replace(',outcome', '')]
     const here = Array.from(
@@ -507,7 +507,7 @@ describe('undoing an import', () => {
     expect([lanes.length, lanes.every(({ outcome }) => outcome === 'pending')]).toEqual([230, true])
   })
 
-  it('stays undoing with the reason when it cannot go on, and is finished by the next try', async () => {
+  it('stays undoing, with the reason, when it cannot continue, and the next attempt completes it', async () => {
     const tenant = await newTenant()
     const { importId } = await runImport(tenant, manyRows(600))
     const job = { tenant, importId, isStopping: () => false }
@@ -566,7 +566,7 @@ describe('the command', () => {
   }
 
   it(
-    'loses no row and keeps none twice when it is killed and run again',
+    'loses and repeats no row when it is killed and run again',
     () =>
       inFolder(async (folder) => {
         const tenant = await newTenant('Killed Brokers')
@@ -594,7 +594,7 @@ describe('the command', () => {
     120_000,
   )
 
-  it('stops at Ctrl-C after the rows at hand, and says how to go on', () =>
+  it('stops at Ctrl-C after the current rows, and says how to continue', () =>
     inFolder(async (folder) => {
       const tenant = await newTenant('Patient Brokers')
       const path = join(folder, 'loads.csv')
@@ -609,7 +609,7 @@ describe('the command', () => {
     }))
 
   it(
-    'leaves an undo that is killed to the next service that starts, and refuses an import meanwhile',
+    'a killed undo is resumed by the next service that starts, and blocks imports until then',
     () =>
       inFolder(async (folder) => {
         const tenant = await newTenant('Undone Brokers')
@@ -643,7 +643,7 @@ describe('the command', () => {
   )
 
   it(
-    'stops an undo at Ctrl-C, and goes on with it when it is run again',
+    'stops an undo at Ctrl-C, and continues when it is run again',
     () =>
       inFolder(async () => {
         const tenant = await newTenant('Pausing Brokers')
@@ -663,7 +663,7 @@ describe('the command', () => {
     120_000,
   )
 
-  it('prints what was refused, writes it to a file, lists and undoes', () =>
+  it('prints rejected rows, writes them to a file, lists and undoes imports', () =>
     inFolder(async (folder) => {
       await newTenant('Listing Brokers')
       const path = join(folder, 'loads.csv')
@@ -680,7 +680,7 @@ describe('the command', () => {
       expect(missing).toMatchObject({ code: 1, output: expect.stringContaining('has no import 9') })
     }))
 
-  it('answers usage with 2, a wrong file with 1, and lists the brokerages when none is named', () =>
+  it('exits with 2 for wrong usage, with 1 for an invalid file, and lists the brokerages when none is named', () =>
     inFolder(async (folder) => {
       await Promise.all([newTenant('One Brokers'), newTenant('Other Brokers')])
       const path = join(folder, 'loads.csv')

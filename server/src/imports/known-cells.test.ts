@@ -42,12 +42,12 @@ function fileOf(names: readonly (keyof typeof cells)[]) {
   }
 }
 
-describe('rows read with what was known from the rows before them', () => {
+describe('rows read with a cache', () => {
   const common = ['destination', 'equipment', 'quoted_rate', 'miles', 'customer_name', 'outcome'] as const
   it.each([
     ['a place in one column', fileOf(['origin', ...common, 'pickup_date', 'quoted_at'])],
     ['city and state apart', fileOf(['origin_city', 'origin_state', ...common, 'pickup_date', 'quoted_at'])],
-  ])('are the rows that each reads as alone: %s', (_, { columns, row }) => {
+  ])('equal rows read without a cache: %s', (_, { columns, row }) => {
     fc.assert(
       fc.property(
         fc.array(row, { minLength: 1, maxLength: 60 }),
@@ -67,7 +67,7 @@ describe('rows read with what was known from the rows before them', () => {
 })
 
 describe('known cells', () => {
-  it('keep what each reader made of a text apart', () => {
+  it('has separate entries for each reader', () => {
     const known = knownCells()
     for (let round = 0; round < 2; round++) {
       expect(known.read(readText, '2026-03-01')).toEqual(readText('2026-03-01'))
@@ -76,7 +76,7 @@ describe('known cells', () => {
     }
   })
 
-  it('read a text once, a long one each time, and hold no more than they may', () => {
+  it('reads a text once, a long text each time, and stays within its limit', () => {
     const known = knownCells(3)
     const asked: string[] = []
     const reader = (text: string) => {
@@ -88,7 +88,7 @@ describe('known cells', () => {
     expect(asked).toEqual(['a', 'b', 'c', long, long, 'd', 'a'])
   })
 
-  it('find every place where the geography has it, also once they have forgotten', () => {
+  it('finds every place that the geography has, also after eviction', () => {
     const known = knownCells(2)
     const places = ['Dallas, TX', 'Ft. Worth, TX', 'St. Louis, MO', 'Nowhere, TX', 'Dallas, Texas'].flatMap(
       (text) => readPlace(text) ?? [],

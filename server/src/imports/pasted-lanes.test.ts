@@ -9,8 +9,8 @@ const lanes = (text: string) =>
 const fields = (text: string) => readPasted(text).columns.map(({ field }) => field)
 const dallasToAtlanta = 'Dallas, TX | Atlanta, GA | V | '
 
-describe('without a line of column names', () => {
-  test('a rate in the third column is the rate, not the equipment', () => {
+describe('without a header line', () => {
+  test('a number in the third column is the rate, not the equipment', () => {
     expect(fields('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['origin', 'destination', 'rate'])
     expect(lanes('Dallas, TX\tAtlanta, GA\t2150')).toEqual(['Dallas, TX | Atlanta, GA |  | 2150 | '])
   })
@@ -30,7 +30,7 @@ describe('without a line of column names', () => {
     expect(lanes(text)).toEqual([`${dallasToAtlanta}2150 | `])
   })
 
-  test('a ZIP code behind a place is of that place only where both agree', () => {
+  test('a ZIP code after a place belongs to it only when both agree', () => {
     expect(fields('Reno\tNV\t83702\t1400')).toEqual(['origin', 'origin_state', 'destination', 'rate'])
     expect(fields('Reno, NV\t83702\t1400')).toEqual(['origin', 'destination', 'rate'])
     expect(fields('Reno, NV\t89501\tBoise, ID\t1400')).toEqual([
@@ -42,20 +42,20 @@ describe('without a line of column names', () => {
     expect(fields('Dallas, TX\tAtlanta, GA\t12500')).toEqual(['origin', 'destination', 'rate'])
   })
 
-  test('tells a code that is a city from a state', () => {
+  test('distinguishes a city code from a state', () => {
     expect(lanes('ORD\tLA\tV\t2150')).toEqual(['Chicago, IL | Los Angeles, CA | V | 2150 | '])
     expect(lanes('New York City\tNY\tLA\tCA\tR\t2150')).toEqual([
       'New York, NY | Los Angeles, CA | R | 2150 | ',
     ])
   })
 
-  test('an amount that commas divide stays one amount, and never becomes a rate of two dollars', () => {
+  test('an amount split by commas stays one amount, and never becomes a rate of two dollars', () => {
     expect(lanes('Dallas, TX, Atlanta, GA, V, $2,150')).toEqual([`${dallasToAtlanta}2150 | `])
     expect(lanes('Dallas, TX, Atlanta, GA, V, 2,150.50, 1,800')).toEqual([`${dallasToAtlanta}2150.5 | 1800`])
     expect(lanes('Dallas, TX, Atlanta, GA, V, 950, 800')).toEqual([`${dallasToAtlanta}950 | 800`])
   })
 
-  test('a date is the pickup and a name is the customer, wherever they stand', () => {
+  test('a date is the pickup day and a name is the customer, in any column', () => {
     const text =
       'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'
     expect(fields(text)).toEqual(['customer', 'origin', 'pickup', 'destination', 'equipment', 'rate'])
@@ -65,13 +65,13 @@ describe('without a line of column names', () => {
     ])
   })
 
-  test('rows without two places are not guessed at', () => {
+  test('rows without two places are not interpreted', () => {
     expect(readPasted('hello\tworld').problem).toMatch(/cannot tell which columns are the pickup/)
     expect(readPasted('Dallas, TX\t2150')).toMatchObject({ rows: [], problem: expect.any(String) })
   })
 })
 
-describe('with a line of column names', () => {
+describe('with a header line', () => {
   test.each([
     ['Pick up\tDrop\tTrailer Type\tQuoted Rate ($)', 'Dallas, TX\tAtlanta, GA\tR\t2150'],
     ['FROM\tTO\tMode\tAll-in', 'Dallas TX\tAtlanta GA\tR\t2150 USD'],
@@ -85,19 +85,19 @@ describe('with a line of column names', () => {
     ['Origin,State,Destination,State,Equipment,Rate', 'Dallas,TX,Atlanta,GA,R,2150'],
     ['Origin;Destination;Equipment;Rate', 'Dallas, TX;Atlanta, GA;R;2150'],
     ['Sell Rate\tShipper\tConsignee\tEquipment', '2150\tDallas, TX\tAtlanta, GA\trfr'],
-  ])('columns are known by the names that people give them: %s', (header, row) => {
+  ])('columns are recognized by common names: %s', (header, row) => {
     expect(fields(`${header}\n${row}`)).not.toContain(null)
     expect(lanes(`${header}\n${row}`)).toEqual(['Dallas, TX | Atlanta, GA | R | 2150 | '])
   })
 
-  test('what a name may mean is decided by what stands below it', () => {
+  test('an ambiguous column name is decided by its cells', () => {
     const text = 'Shipper\tPickup\tDelivery\tRate\nAcme\tDallas, TX\tAtlanta, GA\t2150'
     expect(fields(text)).toEqual(['customer', 'origin', 'destination', 'rate'])
     const dated = 'Origin\tDest\tPickup\tRate\nDallas, TX\tAtlanta, GA\t3/5/2026\t2150'
     expect(fields(dated)).toEqual(['origin', 'destination', 'pickup', 'rate'])
   })
 
-  test('a column that is not read is named, so that nobody believes it was', () => {
+  test('an ignored column is reported', () => {
     const { columns } = readPasted('Origin\tDestination\tTemp\tRate\nDallas, TX\tAtlanta, GA\t34F\t2150')
     expect(columns[2]).toEqual({ column: 3, name: 'Temp', field: null })
   })
@@ -111,7 +111,7 @@ describe('with a line of column names', () => {
 })
 
 describe('a row', () => {
-  test('with a place that is none gets an error with what may have been meant', () => {
+  test('an unknown place is an error with suggestions', () => {
     const [, bad] = readPasted('Dallas, TX\tAtlanta, GA\tV\t2150\nPortland\tBoise, ID\tV\t1400').rows
     expect(bad).toMatchObject({ line: 2, text: 'Portland\tBoise, ID\tV\t1400', origin: null })
     expect(bad?.errors[0]?.suggestions[0]).toBe('Portland, OR')
@@ -126,7 +126,7 @@ describe('a row', () => {
     },
   )
 
-  test("an accountant's dash is no amount, and no error", () => {
+  test("an accountant's dash is an empty amount, not an error", () => {
     expect(lanes('Dallas, TX\tAtlanta, GA\tV\t $2,150.00 \t $-   ')).toEqual([`${dallasToAtlanta}2150 | `])
   })
 
@@ -137,7 +137,7 @@ describe('a row', () => {
   })
 })
 
-test('too many rows are refused as a whole', () => {
+test('too many rows are rejected as a whole', () => {
   const row = 'Dallas, TX\tAtlanta, GA\tV\t2150\n'
   expect(readPasted(row.repeat(pastedRowsMax)).rows).toHaveLength(pastedRowsMax)
   expect(readPasted(row.repeat(pastedRowsMax + 1))).toMatchObject({ rows: [], problem: expect.any(String) })

@@ -17,28 +17,28 @@ function file(...rows: ImportedLane[]) {
 }
 
 describe('rowIdentities', () => {
-  it('knows a row by its id, whatever else it says', () => {
+  it('identifies a row by its id, whatever its other values', () => {
     expect(file(lane('pending', 'L1'))).toEqual(file(lane('won', 'L1')))
     expect(file(lane('won', 'L1'))).not.toEqual(file(lane('won', 'L2')))
   })
 
-  it('knows the rows of the same file again, and keeps two equal rows apart', () => {
+  it('recognizes the rows of the same file, and keeps two equal rows apart', () => {
     const first = file(lane('a'), lane('a'), lane('b'))
     expect(file(lane('b'), lane('a'), lane('a')).sort()).toEqual([...first].sort())
     expect(new Set(first).size).toBe(3)
   })
 
-  it('never takes an id for a row that reads the same', () => {
+  it('never confuses an id with a row of the same text', () => {
     expect(file(lane('x', 'a'))).not.toEqual(file(lane('a')))
   })
 
-  it('tells where an id was before, and whether the row said the same', () => {
+  it('reports the earlier line of an id, and whether its row was equal', () => {
     const [, same, other] = file(lane('a', 'L1'), lane('a', 'L1'), lane('b', 'L1'))
     expect(same).toEqual({ sameIdAt: 2, saysTheSame: true })
     expect(other).toEqual({ sameIdAt: 2, saysTheSame: false })
   })
 
-  it('gives the fingerprints that rows of earlier imports are kept under', () => {
+  it('computes the fingerprints that are stored for earlier imports', () => {
     const kept = (text: string) => createHash('sha256').update(text).digest('hex')
     expect(file(lane('a'), lane('a'), lane('a', 'L1'), lane('b'))).toEqual([
       kept('lanewise import row\na\n1'),

@@ -32,7 +32,7 @@ function errorsOf(cells: Record<string, string>) {
   return read.kind === 'refused' ? read.errors : []
 }
 
-it('refuses a cell that is far too long for any value in a moment', () => {
+it('quickly rejects a cell that is too long for any value', () => {
   const spaces = `1${' '.repeat(60_000)}x`
   const begun = performance.now()
   const errors = errorsOf({ ...good, quoted_rate: spaces, miles: spaces, pickup_date: spaces })
@@ -86,7 +86,7 @@ describe('dates', () => {
     ['3/1/2026', '2026-03-01T00:00:00.000Z'],
     ['03/01/26 2:30 PM', '2026-03-01T14:30:00.000Z'],
     ['3/1/2026 12:05 am', '2026-03-01T00:05:00.000Z'],
-  ])('reads %s, as UTC where it names no zone', (text, iso) => {
+  ])('reads %s, as UTC without a zone', (text, iso) => {
     const cell = readMoment(text)
     expect('value' in cell && new Date(cell.value).toISOString()).toBe(iso)
   })
@@ -96,7 +96,7 @@ describe('dates', () => {
     (text) => expect(readMoment(text)).toHaveProperty('wrong'),
   )
 
-  it('takes the day of a pickup as written, whatever zone its time names', () => {
+  it('reads the pickup day as written, whatever the zone of its time', () => {
     expect(readDay('2026-03-01T23:30:00-06:00')).toEqual({ value: '2026-03-01' })
   })
 })
@@ -112,12 +112,12 @@ describe('outcomes', () => {
     ['SENT', 'pending', null],
   ])('reads %s', (text, outcome, reason) => expect(readOutcome(text)).toEqual({ value: { outcome, reason } }))
 
-  it('refuses a cancelled load and an unknown word', () => {
+  it('rejects a cancelled load and an unknown word', () => {
     expect(readOutcome('Cancelled')).toHaveProperty('wrong')
     expect(readOutcome('purple')).toHaveProperty('wrong')
   })
 
-  it('sorts free reasons, and calls what fits none "other"', () => {
+  it('classifies free-text reasons, with "other" for the rest', () => {
     expect([readReason('Rate too high'), readReason('No trucks'), readReason('went elsewhere')]).toEqual([
       'price',
       'capacity',
@@ -127,7 +127,7 @@ describe('outcomes', () => {
 })
 
 describe('a past quote', () => {
-  it('is pending when nothing says how it ended', () => {
+  it('is pending without an outcome', () => {
     const { lane, customerName, quotedAt } = laneOf(good)
     expect(lane).toMatchObject({
       origin: 'Dallas, TX',
@@ -156,7 +156,7 @@ describe('a past quote', () => {
     })
   })
 
-  it('was quoted at the booked rate when no other is given', () => {
+  it('defaults the quoted rate to the booked rate', () => {
     const { quoted_rate, ...rest } = good
     expect(laneOf({ ...rest, book_price: '1999.99' }).lane).toMatchObject({
       quoted_rate_cents: 199999,
@@ -164,7 +164,7 @@ describe('a past quote', () => {
     })
   })
 
-  it('has no booking unless it was won: its rate is what was quoted, its cost what was expected', () => {
+  it('has no booking unless it was won: its rate is then the quoted rate, its cost the estimated cost', () => {
     const { quoted_rate, ...rest } = good
     expect(
       laneOf({ ...rest, 'Sell Rate': '2000', 'Buy Rate': '1700', Status: 'LOST', Reason: 'price' }).lane,
@@ -185,13 +185,13 @@ describe('a past quote', () => {
     ])
   })
 
-  it('keeps a given mileage that a road can have, and measures where it is a placeholder', () => {
+  it('keeps a plausible mileage, and computes it otherwise', () => {
     expect(laneOf({ ...good, miles: '799' }).lane.miles).toBe(799)
     expect(laneOf({ ...good, miles: '140' }).lane.miles).toBeGreaterThan(700)
     expect(laneOf({ ...good, origin: 'Nowhere Yards, TX', miles: '140' }).lane.miles).toBe(140)
   })
 
-  it('takes a city nobody knows, and the number of a site for its state', () => {
+  it('accepts an unknown city, and a site number with a state', () => {
     expect(laneOf({ ...good, origin: 'Nowhere Yards, TX' }).lane.origin_key).toBe('nowhere yards|TX')
     const { origin, ...rest } = good
     expect(laneOf({ origin_city: '1', origin_state: 'LA', ...rest }).lane).toMatchObject({
@@ -200,7 +200,7 @@ describe('a past quote', () => {
     })
   })
 
-  it('names every wrong cell of a row by its column', () => {
+  it('names every invalid cell of a row by its column', () => {
     const errors = errorsOf({
       'Ship From': 'Dallas',
       destination: 'Atlanta, ZZ',
@@ -229,7 +229,7 @@ describe('a past quote', () => {
     )
   })
 
-  it('refuses empty cells that it needs', () => {
+  it('rejects empty required cells', () => {
     expect(errorsOf({ ...good, origin: ' ', equipment: '' }).map(({ detail }) => detail)).toEqual([
       'origin is empty.',
       'equipment is empty.',
@@ -238,7 +238,7 @@ describe('a past quote', () => {
     expect(errorsOf({ ...good, quoted_at: '' })[0]?.detail).toBe('quoted_at is empty.')
   })
 
-  it('refuses a quote of the future', () => {
+  it('rejects a quote with a future date', () => {
     expect(errorsOf({ ...good, quoted_at: '2026-07-01' })[0]?.detail).toContain('must be a time in the past')
   })
 

@@ -37,7 +37,7 @@ async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) =>
 const back = (to: string) =>
   backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), remark: () => {} })
 
-test('a copy that is made while somebody writes holds all that was committed before it, and is whole', async () => {
+test('a copy made during writes is complete and contains everything committed before it', async () => {
   const began = await connected(postgres, async (client) => {
     await client.query('create table written (number integer primary key, again integer not null)')
     let number = 0
@@ -75,8 +75,8 @@ test('a copy that is made while somebody writes holds all that was committed bef
   }
 })
 
-test('a folder that is there, and a data folder without a database, are refused and left alone', async () => {
-  await expect(back('data')).rejects.toThrow(/there already/)
+test('an existing folder, and a data folder without a database, are rejected and left unchanged', async () => {
+  await expect(back('data')).rejects.toThrow(/already exists/)
   await expect(
     backUp({ dataDirectory: join(folder, 'none'), folder: join(folder, 'new'), remark: () => {} }),
   ).rejects.toThrow(/no embedded database/)

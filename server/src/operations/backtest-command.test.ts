@@ -76,7 +76,7 @@ function runBacktest(words: readonly string[], env: Record<string, string> = {})
 }
 
 describe('npm run backtest', () => {
-  it('shows how far it is, the estimate against simple rules, how forecasts came true, and dollars', async () => {
+  it('shows progress, the estimate against simple rules, calibration, and dollars', async () => {
     const { code, output, remarks } = await runBacktest(['--tenant', 'full trucks'])
     expect(remarks).toContain('Walking 420 quotes of Full Trucks.')
     expect(remarks).toContain('100 %')
@@ -90,7 +90,7 @@ describe('npm run backtest', () => {
     expect(code).toBe(0)
   })
 
-  it('tells a brokerage with too few quotes so, also when named by its number', async () => {
+  it('reports too few quotes, also for a brokerage named by its id', async () => {
     expect(await runBacktest(['--tenant', '2'])).toMatchObject({
       code: 3,
       output:
@@ -98,13 +98,13 @@ describe('npm run backtest', () => {
     })
   })
 
-  it('asks which brokerage, and names those there are', async () => {
+  it('asks for a brokerage, and lists the existing ones', async () => {
     const { code, remarks } = await runBacktest([])
     expect(code).toBe(1)
     expect(remarks).toBe('Say for which brokerage, with --tenant:\n  Full Trucks  (1)\n  New Trucks  (2)\n')
   })
 
-  it('explains itself without a database, and refuses what it does not know', async () => {
+  it('prints its help without a database, and rejects unknown arguments', async () => {
     const nowhere = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
     const help = await runBacktest(['--help'], nowhere)
     expect(help.code).toBe(0)

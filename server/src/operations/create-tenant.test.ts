@@ -19,7 +19,7 @@ const around = () => ({
 })
 const made = { company: 'Blue Mesa Logistics', email: 'Ana@example.com', name: 'Ana Ortiz' }
 
-test('where sign-up is off, the operator makes a brokerage whose owner signs in with the printed password', async () => {
+test('where sign-up is off, the operator creates a brokerage whose owner signs in with the printed password', async () => {
   const { tenant, password } = await makeTenant(made, around(), app.now)
   const signedIn = await call(app, 'POST', '/api/auth/sign-in', { body: { email: made.email, password } })
   expect(signedIn.body).toMatchObject({
@@ -37,6 +37,6 @@ test.each([
   [{ ...made, email: 'ana' }, /email must be an e-mail address/],
   [{ ...made, company: ' ' }, /company must be text/],
   [{ ...made, name: 'x'.repeat(101) }, /name must be text/],
-])('what is not valid is refused by its name', async (wrong, words) => {
+])('an invalid value is rejected by its name', async (wrong, words) => {
   await expect(makeTenant(wrong, around(), app.now)).rejects.toThrow(words)
 })

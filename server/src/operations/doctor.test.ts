@@ -54,7 +54,7 @@ async function asOwner(statement: string): Promise<void> {
   await owner.end()
 }
 
-test('what is as it should be is said to be, and nothing is found wrong', async () => {
+test('reports a healthy installation, without a problem', async () => {
   const findings = await found(healthy)
   expect(wrongs(findings)).toEqual([])
   expect(findings.map(({ about }) => about)).toEqual([
@@ -75,14 +75,14 @@ test('what is as it should be is said to be, and nothing is found wrong', async 
   expect(findings.at(-1)?.says).toBe('none uses this database')
 })
 
-test('an instance at work is seen', async () => {
+test('reports a running instance', async () => {
   const opened = await openDatabase({ connection: { connectionString: database.serviceUrl } })
   await opened.outsideTenants((transaction) => seeInstance(transaction, randomUUID()))
   await opened.close()
   expect((await found(healthy)).at(-1)?.says).toBe('at least one uses this database')
 })
 
-test('every problem of the configuration is told, and nothing else is looked at', async () => {
+test('reports every configuration problem, and checks nothing else', async () => {
   const findings = await found({ ...healthy, PORT: 'x', THREADS: '2' })
   expect(wrongs(findings)).toEqual([
     'configuration: PORT must be a number from 0 to 65535; it is "x".',
@@ -91,17 +91,17 @@ test('every problem of the configuration is told, and nothing else is looked at'
   expect(findings).toHaveLength(3)
 })
 
-test('a database that is not there is told as that', async () => {
+test('reports a missing database', async () => {
   const port = await freePort()
   const findings = await found({ ...healthy, DATABASE_URL: `postgres://a:b@127.0.0.1:${port}/c` })
   expect(wrongs(findings)).toEqual([expect.stringMatching(/^database: .*ECONNREFUSED/)])
   expect(findings.at(-1)?.mend).toBe('Start PostgreSQL there, or correct the host and port.')
   const gone = new URL(database.serviceUrl)
   gone.pathname = '/no_such_database'
-  expect((await found({ ...healthy, DATABASE_URL: gone.href })).at(-1)?.mend).toMatch(/^Make the database/)
+  expect((await found({ ...healthy, DATABASE_URL: gone.href })).at(-1)?.mend).toMatch(/^Create the database/)
 })
 
-test('a key that is another one is told', async () => {
+test('reports a wrong secret key', async () => {
   const other = randomBytes(32).toString('base64')
   expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: other }))).toEqual([
     expect.stringMatching(/^secret key: it is not the one/),
@@ -109,7 +109,7 @@ test('a key that is another one is told', async () => {
   expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: `${other},${keyText}` }))).toEqual([])
 })
 
-test('a role that no wall stops is told, and an owner who is the service itself', async () => {
+test('reports a role without tenant isolation, and a service role that owns the tables', async () => {
   const superuser = databaseUrl(cluster.makerUrl, database.name)
   const findings = wrongs(await found({ ...healthy, DATABASE_URL: superuser }))
   expect(findings).toContainEqual(expect.stringMatching(/^tenant walls: .*superuser/))
@@ -118,13 +118,13 @@ test('a role that no wall stops is told, and an owner who is the service itself'
   ])
 })
 
-test('clocks that are apart are told', async () => {
+test('reports a clock difference', async () => {
   expect(wrongs(await found(healthy, () => Date.now() - 10_000))).toEqual([
     expect.stringMatching(/^clocks: this machine and the database are (9\.\d|10\.\d) s apart$/),
   ])
 })
 
-test('a schema of another version is told: older is wrong, newer is a note', async () => {
+test('reports a schema of another version: older is wrong, newer is a note', async () => {
   await asOwner(`insert into schema_migrations (name) values ('9999-later.sql')`)
   const newer = await found(healthy)
   expect(wrongs(newer)).toEqual([])
@@ -137,13 +137,13 @@ test('a schema of another version is told: older is wrong, newer is a note', asy
   await asOwner(`insert into schema_migrations (name) values ('0017-instances.sql')`)
 })
 
-test('Redis that is away keeps nothing from working', async () => {
+test('an unreachable Redis is a note', async () => {
   const findings = await found({ ...healthy, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
   expect(wrongs(findings)).toEqual([])
   expect(findings.at(-1)).toMatchObject({ about: 'Redis', state: 'note' })
 })
 
-test('a database that does not know letters is told of', async () => {
+test('reports a database without upper and lower case', async () => {
   const name = `${database.name}_c`
   await asMaker(cluster.makerUrl, async (maker) => {
     const { rows } = await maker.query<{ version: string }>(
@@ -162,7 +162,7 @@ test('a database that does not know letters is told of', async () => {
   }
 })
 
-test('a replica that is away or is none keeps nothing from working; one that is no wall does', async () => {
+test('an unreachable replica is a note; a replica without tenant isolation is wrong', async () => {
   const of = async (url: string) => {
     const findings = await found({ ...healthy, DATABASE_REPLICA_URL: url })
     return findings.find(({ about }) => about === 'replica')
@@ -175,7 +175,7 @@ test('a replica that is away or is none keeps nothing from working; one that is 
   expect([above?.state, above?.says]).toEqual(['wrong', expect.stringContaining('is a superuser')])
 })
 
-test('with the embedded database, the folder is looked at and nothing is started', async () => {
+test('with the embedded database, the folder is checked and nothing is started', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'lanewise-doctor-'))
   const findings = await found({ DATA_DIR: folder })
   expect(findings.map(({ about, state }) => `${about} ${state}`)).toEqual([
@@ -185,5 +185,5 @@ test('with the embedded database, the folder is looked at and nothing is started
     'embedded database note',
   ])
   rmSync(folder, { recursive: true })
-  expect((await found({ DATA_DIR: folder })).at(-1)?.says).toMatch(/is not there yet/)
+  expect((await found({ DATA_DIR: folder })).at(-1)?.says).toMatch(/does not exist yet/)
 })

@@ -21,7 +21,7 @@ function around() {
   }
 }
 
-test('a reset password signs in, the old one and every old session do not', async () => {
+test('a reset password signs in; the old password and every old session do not', async () => {
   const tenant = await makeTenant(app)
   const { password } = await resetPassword(tenant.email.toUpperCase(), around(), app.now)
   const signIn = (text: string) =>
@@ -31,6 +31,6 @@ test('a reset password signs in, the old one and every old session do not', asyn
   expect((await call(app, 'GET', '/api/me', { token: tenant.owner })).status).toBe(401)
 })
 
-test('an address nobody has is refused, and nothing changes', async () => {
-  await expect(resetPassword('nobody@example.com', around(), app.now)).rejects.toThrow('Nobody signs in with')
+test('an unknown e-mail address is rejected, and nothing changes', async () => {
+  await expect(resetPassword('nobody@example.com', around(), app.now)).rejects.toThrow('No person signs in with')
 })

@@ -100,7 +100,7 @@ describe('what is sealed', () => {
 })
 
 describe('rotate-key', () => {
-  test('is refused until the service has been started with the new key: it could not open what is sealed anew', async () => {
+  test('is refused until the service has been started with the new key, which it needs to decrypt the result', async () => {
     await startedWith(older)
     await expect(rotate([newer, older])).rejects.toThrow('has not been started with the first key yet')
   })
@@ -108,11 +108,11 @@ describe('rotate-key', () => {
   test('is refused without the key that the database belongs to', async () => {
     await startedWith(newer, stranger)
     await expect(rotate([newer, stranger])).rejects.toThrow(
-      'None of the secret keys is the one of this database',
+      'None of the secret keys is the key of this database',
     )
   })
 
-  test('under traffic loses no request; afterwards the old key opens nothing and is not needed', async () => {
+  test('loses no request under traffic; afterwards the old key decrypts nothing and is not needed', async () => {
     await startedWith(newer, older)
     const [holder] = holders
     if (holder === undefined) throw new Error('Nobody.')
@@ -162,7 +162,7 @@ describe('rotate-key', () => {
     }
   })
 
-  test('instances that are restarted one after the other open what each other signs and seals', async () => {
+  test('instances restarted one after the other decrypt and verify each other\'s data', async () => {
     const shared = await testDatabase()
     const [still, already] = await Promise.all([
       appOn(shared, { secretKeys: [older, newer] }),
@@ -184,7 +184,7 @@ describe('rotate-key', () => {
     }
   })
 
-  test('seals what events are signed with anew, too: it goes on signing without the old key', async () => {
+  test('re-encrypts the secrets of event endpoints, which then sign without the old key', async () => {
     const before = await appOn(database, { secretKeys: [older], now: rolling.now })
     const { tenant } = await makeIntegration(before)
     const { id, secret } = await sendEventsTo(before, tenant, 'https://hooks.example.com/')
@@ -201,12 +201,12 @@ describe('rotate-key', () => {
     expect([await opened(older), await opened(newer)]).toEqual([[null], [secret]])
   })
 
-  test('goes on where it was cut off, and names a live secret that opens with no key', async () => {
+  test('continues after an interruption, and names a live secret that no key decrypts', async () => {
     const { tenant } = await makeIntegration(rolling)
     await inTenant(tenant.id, `update signing_secrets set sealed = $1`, [randomBytes(60)])
     await startedWith(newer, older)
     await expect(rotate([newer, older])).rejects.toThrow(
-      `Signing secret 1 of Test Brokers (${tenant.id}) opens with none of the keys.`,
+      `Signing secret 1 of Test Brokers (${tenant.id}) cannot be decrypted with any of the keys.`,
     )
     await call(rolling, 'DELETE', '/api/integrations/secrets/1', { token: tenant.owner })
     expect(await rotate([newer, older])).toMatchObject({ sealedAnew: 0 })

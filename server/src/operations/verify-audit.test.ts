@@ -89,7 +89,7 @@ test.each([
 })
 
 describe('the verifier', () => {
-  test('finds a log that nobody has touched unbroken, with and without the logged heads', async () => {
+  test('reports an unchanged log as intact, with and without the logged heads', async () => {
     const tenant = await tenantWithRows()
     expect(await verified(tenant)).toBe('10 rows, unbroken')
     await logHeads()
@@ -98,7 +98,7 @@ describe('the verifier', () => {
     expect(await verified(tenant, logFile)).toBe('11 rows, unbroken')
   })
 
-  test('two brokerages’ rows that are written at once make two unbroken chains', async () => {
+  test('concurrent rows of two brokerages make two intact chains', async () => {
     const tenants = await Promise.all([makeTenant(app), makeTenant(app)])
     await Promise.all(
       Array.from({ length: 30 }, (_, index) => makeServiceToken(app, tenants[index % 2]?.owner ?? '')),
@@ -123,7 +123,7 @@ describe('the verifier', () => {
       'one bit of the hash',
       `update audit_log set hash = set_bit(hash, 7, 1 - get_bit(hash, 7)) where entry_number = 4`,
     ],
-  ])('names the row of which somebody changed %s', async (_what, statement) => {
+  ])('names the row with a changed %s', async (_what, statement) => {
     const tenant = await tenantWithRows()
     await tamper(tenant, statement)
     expect(await verified(tenant)).toBe('row 4 was changed after it was written')
@@ -135,7 +135,7 @@ describe('the verifier', () => {
     expect(await verified(tenant)).toBe('row 4 is missing')
   })
 
-  test('names the first row after one that was deleted, where the later ones were numbered anew', async () => {
+  test('names the first row after a deleted one when the later rows were renumbered', async () => {
     const tenant = await tenantWithRows()
     await tamper(
       tenant,
@@ -148,13 +148,13 @@ describe('the verifier', () => {
     expect(await verified(tenant)).toBe('row 4 was changed after it was written')
   })
 
-  test('names rows that were cut off the end', async () => {
+  test('reports rows removed from the end', async () => {
     const tenant = await tenantWithRows()
     await tamper(tenant, 'delete from audit_log where entry_number >= 8')
     expect(await verified(tenant)).toBe('row 8 is missing, and all up to 10')
   })
 
-  test('knows of a cut that was covered up from the heads that the service logged, and from nothing else', async () => {
+  test('detects a concealed truncation from the logged heads only', async () => {
     const tenant = await tenantWithRows()
     await logHeads()
     await tamper(
@@ -170,7 +170,7 @@ describe('the verifier', () => {
     expect(await verified(tenant, logFile)).toBe('row 10 is not the one that the service logged')
   })
 
-  test('knows a whole log that is gone', async () => {
+  test('detects a log that is gone completely', async () => {
     const tenant = await tenantWithRows()
     await logHeads()
     await tamper(tenant, 'delete from audit_log', `delete from tenant_counters where counter = 'audit'`)
@@ -197,7 +197,7 @@ test('the service logs the newest rows every hour', async () => {
   }
 })
 
-test('the newest row of a log is logged once it has been committed, and once', async () => {
+test('the newest row of a log is logged once, after its commit', async () => {
   const tenant = await makeTenant(app)
   app.database.takeAuditHeads()
   await makeServiceToken(app, tenant.owner)

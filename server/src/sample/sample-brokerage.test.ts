@@ -25,12 +25,12 @@ function winShare(some: readonly { outcome: string }[]): number {
   return won / some.filter((lane) => lane.outcome !== 'pending').length
 }
 
-test('the same seed and moment make the same brokerage, another seed another', () => {
+test('the same seed and time give the same brokerage, another seed gives another', () => {
   expect(sampleBrokerage({ seed: 7, now })).toEqual(brokerage)
   expect(sampleBrokerage({ seed: 8, now }).lanes).not.toEqual(lanes)
 })
 
-test('twelve thousand quotes take under a second to make', () => {
+test('generates twelve thousand quotes in less than a second', () => {
   const began = performance.now()
   sampleBrokerage({ seed: 9, now })
   expect(performance.now() - began).toBeLessThan(1000)
@@ -52,7 +52,7 @@ describe.each([1, 7, 42])('with seed %i', (seed) => {
     expect(winShare(made.lanes)).toBeLessThan(0.48)
   })
 
-  test('every amount is whole cents that the service would take', () => {
+  test('every amount is in whole cents, within the limits of the service', () => {
     const amounts = made.lanes.flatMap((lane) => [
       lane.quotedRateCents,
       lane.estimatedCostCents,
@@ -70,13 +70,13 @@ test('a few lanes carry hundreds of quotes, and a third of them ten or fewer', (
   expect(counts.filter((count) => count <= 10).length / counts.length).toBeGreaterThan(0.3)
 })
 
-test('no number is missing or absurd', () => {
+test('no number is missing or implausible', () => {
   const numbers = lanes.flatMap((lane) => Object.values(lane)).filter((value) => typeof value === 'number')
   expect(numbers.every(Number.isFinite)).toBe(true)
   expect(lanes.every((lane) => lane.miles >= 10 && lane.miles < 4000)).toBe(true)
 })
 
-test('nothing happens after now, nor more than two years before it', () => {
+test('every time is within the two years before now', () => {
   const times = lanes.flatMap((lane) => [lane.quotedAt, lane.decidedAt ?? now, lane.booking?.bookedAt ?? now])
   expect(Math.max(...times)).toBeLessThanOrEqual(now)
   expect(Math.min(...times)).toBeGreaterThan(now - 732 * dayMilliseconds)
@@ -97,7 +97,7 @@ test('only lost quotes have a reason, only decided ones a time, only won ones a 
   }
 })
 
-test('most open quotes are of the last two weeks, and some were never answered', () => {
+test('most open quotes are from the last two weeks, and some were never answered', () => {
   const open = lanes.filter((lane) => lane.outcome === 'pending')
   const recent = open.filter((lane) => lane.quotedAt > now - 14 * dayMilliseconds)
   expect(recent.length / open.length).toBeGreaterThan(0.5)
@@ -114,7 +114,7 @@ test('a request has one customer and one to six lanes, numbered from one, each q
   }
 })
 
-test('a requote follows a refusal over price, later and cheaper', () => {
+test('a requote follows a loss on price, later and cheaper', () => {
   const requotes = lanes.filter((lane) => lane.quoteNumber === 2)
   expect(requotes.length).toBeGreaterThan(200)
   const firsts = Map.groupBy(lanes, (lane) => `${lane.requestNumber}-${lane.laneNumber}-${lane.quoteNumber}`)
@@ -137,7 +137,7 @@ test('customers buy less often the further the rate is above the market', () => 
   expect((shares[0] ?? 0) - (shares[4] ?? 1)).toBeGreaterThan(0.2)
 })
 
-test('nine wins in ten are booked, at a margin near fourteen per cent, some of them at a loss', () => {
+test('nine wins in ten are booked, at a margin near 14%, some at a loss', () => {
   const won = lanes.filter((lane) => lane.outcome === 'won')
   expect(won.filter(isBooked).length / won.length).toBeGreaterThan(0.87)
   const margins = won.flatMap((lane) =>
@@ -150,7 +150,7 @@ test('nine wins in ten are booked, at a margin near fourteen per cent, some of t
   expect(losses).toBeLessThan(0.1)
 })
 
-test('a haul towards scarce freight costs more than its way back', () => {
+test('a haul toward scarce freight costs more than its backhaul', () => {
   const pulls = new Map(sampleCities.map((city) => [city.place, city.pull]))
   const perMile = (from: (pull: number) => boolean, to: (pull: number) => boolean) =>
     mean(
@@ -175,7 +175,7 @@ test('reefers cost more per mile than vans, and short hauls more per mile than l
   expect(perMile('V', 10, 200)).toBeGreaterThan(1.5 * perMile('V', 600, 1400))
 })
 
-test('each lane goes between two cities, City, ST', () => {
+test('each lane connects two cities, as City, ST', () => {
   for (const lane of lanes) {
     expect(lane.origin).toMatch(/^[A-Z][A-Za-z. ]+, [A-Z]{2}$/)
     expect(lane.origin).not.toBe(lane.destination)

@@ -6,7 +6,7 @@ test('seed 1 draws the known first number', () => {
   expect(seededRandom(1).uniform()).toBe(0.6270739405881613)
 })
 
-test('normal, exponential and Poisson draws have the mean asked for', () => {
+test('normal, exponential and Poisson draws have the requested mean', () => {
   const random = seededRandom(3)
   const meanOf = (draw: () => number) => {
     let sum = 0

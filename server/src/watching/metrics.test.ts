@@ -13,7 +13,7 @@ const answer = { endpoint: 'markup', method: 'GET', status: 200, seconds: 0.02 }
 const numberOf = (scrape: string, sample: string) =>
   Number(new RegExp(`^${sample.replaceAll(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(scrape)?.[1])
 
-test('answers from memory are requests like all others, and are told apart', async () => {
+test('answers from memory are counted as requests, and also separately', async () => {
   const metrics = serviceMetrics()
   const count = metrics.fromMemory(laneInsight)
   const { name } = laneInsight
@@ -33,7 +33,7 @@ test('answers from memory are requests like all others, and are told apart', asy
   }
 })
 
-test('a limit that is counted is the same limit', async () => {
+test('a counted limit behaves like the original limit', async () => {
   const metrics = serviceMetrics()
   const checks = metrics.counting('signature-check', slidingWindow(2, 1_000))
   expect([1, 2, 3].map((at) => checks.admit(7, at).admitted)).toEqual([true, true, false])
@@ -52,7 +52,7 @@ test('a limit that is counted is the same limit', async () => {
 })
 
 describe('the port for metrics', () => {
-  test('is read once for all who ask at the same time, and says when it cannot be', async () => {
+  test('concurrent scrapes share one read, and a failed read is an error', async () => {
     const metrics = serviceMetrics()
     let reads = 0
     const failures: unknown[] = []
@@ -75,7 +75,7 @@ describe('the port for metrics', () => {
     await listener.close()
   })
 
-  test('that is taken is an error', async () => {
+  test('a port in use is an error', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo

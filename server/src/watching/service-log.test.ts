@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serviceLog } from './service-log.ts'
 
-test('an error is logged by its words and its cause; what else hangs on it is left out', () => {
+test('an error is logged with its message and cause, without other properties', () => {
   const lines: string[] = []
   const log = serviceLog('info', { write: (line) => lines.push(line) })
   const refused = Object.assign(new Error('a check was violated'), {

@@ -68,7 +68,7 @@ async function spansOf(requestId: string) {
 }
 
 describe('metrics', () => {
-  test('count each answer by endpoint, method and status, and how long it took', async () => {
+  test('answers are counted by endpoint, method and status, and timed', async () => {
     const before = await scrape()
     await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })
     await call(app, 'GET', '/api/lanes', { token: 'nobody' })
@@ -85,7 +85,7 @@ describe('metrics', () => {
     )
   })
 
-  test('count answers from memory with the others, and say how many they are', async () => {
+  test('answers from memory are counted with the others, and separately', async () => {
     await call(app, 'GET', lanePath, { token: holder.token })
     const before = await scrape()
     for (let times = 0; times < 5; times++) await call(app, 'GET', lanePath, { token: holder.token })
@@ -102,7 +102,7 @@ describe('metrics', () => {
     expect(after.sum('lanewise_limit_total', admitted) - before.sum('lanewise_limit_total', admitted)).toBe(5)
   })
 
-  test('tell what is remembered, what is connected and what is ready', async () => {
+  test('caches, connections and readiness are reported', async () => {
     app.now = Date.now()
     const now = await scrape()
     expect(now.sum('lanewise_memory_entries')).toBeGreaterThan(0)
@@ -117,7 +117,7 @@ describe('metrics', () => {
     expect(now.sum('process_resident_memory_bytes')).toBeGreaterThan(0)
   })
 
-  test('count imports, their rows and how they ended', async () => {
+  test('imports are counted, with their rows and outcomes', async () => {
     const csv = [
       'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status',
       '"Dallas, TX","Atlanta, GA",V,2000,3/1/2026,Won',
@@ -140,7 +140,7 @@ describe('metrics', () => {
     expect(now.sum('lanewise_import_rows_total', { outcome: 'refused' })).toBe(1)
   })
 
-  test('tell a database that fails from a request that is wrong', async () => {
+  test('database failures and invalid requests are counted separately', async () => {
     failing.failAt(1, outage)
     expect((await call(app, 'GET', '/api/lanes', { token: holder.tenant.owner })).status).toBe(503)
     expect(failing.hasFired()).toBe(true)
@@ -149,7 +149,7 @@ describe('metrics', () => {
     expect(now.sum('lanewise_http_requests_total', { status: '503' })).toBe(1)
   })
 
-  test('have labels of a few known words, whatever is asked for', async () => {
+  test('labels have a fixed set of values, for any request', async () => {
     for (const path of ['/no/such/thing', '/api/lanes/odd', '/api/%00', '/wp-login.php?x=1']) {
       for (const method of ['GET', 'PROPFIND', 'DELETE']) await fetch(`${app.url}${path}`, { method })
     }
@@ -183,7 +183,7 @@ describe('traces', () => {
   const parent = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
   const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
-  test('go on with the trace of the caller: a span for the request, one for each of its transactions', async () => {
+  test('traces continue that of the caller, with a span for the request and one for each transaction', async () => {
     const { lane_ref: ref } = await makeLane(app, holder.tenant)
     const body = JSON.stringify({ lane_ref: ref, customer_rate: 2100, truck_cost: 1800 })
     const answer = await fetch(`${app.url}/api/integrations/tms/shipment-update`, {
@@ -211,7 +211,7 @@ describe('traces', () => {
     expect(collector.headers().authorization).toBe('collector-key')
   })
 
-  test('hold answers from memory too, without a transaction', async () => {
+  test('answers from memory have a span, without a transaction', async () => {
     await call(app, 'GET', lanePath, { token: holder.token })
     const answer = await call(app, 'GET', lanePath, { token: holder.token, headers: { traceparent } })
     const { request, parts } = await spansOf(answer.headers.get('Request-Id') ?? '')
@@ -223,7 +223,7 @@ describe('traces', () => {
     expect(parts).toEqual([])
   })
 
-  test('say by its code why a request was refused, and mark what is our fault as an error', async () => {
+  test('spans have the problem code of a refusal, and errors of the service are marked', async () => {
     const refused = await call(app, 'GET', '/api/lanes', { token: 'nobody' })
     const told = await spansOf(refused.headers.get('Request-Id') ?? '')
     expect([told.request.attributes['lanewise.problem'], told.request.status]).toEqual(['token-malformed', 0])
@@ -233,7 +233,7 @@ describe('traces', () => {
     expect([fault.request.attributes['lanewise.problem'], fault.request.status]).toEqual(['unavailable', 2])
   })
 
-  test('are not sent of a request whose caller keeps no trace, as the standard has it', async () => {
+  test('no span is sent when the caller does not sample its trace', async () => {
     const untold = await call(app, 'GET', '/api/lanes', {
       token: holder.tenant.owner,
       headers: { traceparent: `${traceparent.slice(0, -2)}00` },
@@ -243,7 +243,7 @@ describe('traces', () => {
     expect(collector.bodies.join()).not.toContain(untold.headers.get('Request-Id'))
   })
 
-  test('end with the answer: what goes on behind the requests is in none', async () => {
+  test('a trace ends with the answer: background work is in none', async () => {
     const answer = await call(app, 'GET', markupPath, { token: holder.token })
     const { request } = await spansOf(answer.headers.get('Request-Id') ?? '')
     await delay(500)
@@ -257,7 +257,7 @@ describe('the log', () => {
   const linesOf = (requestId: string | null): Line[] =>
     app.logLines.filter((line) => line.includes(requestId ?? 'none')).map((line) => JSON.parse(line) as Line)
 
-  test('names request and tenant in each line of a request: answered, refused, from memory', async () => {
+  test('each log line of a request has its id and tenant: answered, refused, from memory', async () => {
     await call(app, 'GET', lanePath, { token: holder.token })
     const answers = [
       await call(app, 'GET', lanePath, { token: holder.token }),
@@ -278,7 +278,7 @@ describe('the log', () => {
     }
   })
 
-  test('names the request, and no tenant, where nobody knows whose it is', async () => {
+  test('a log line has no tenant when the caller is unknown', async () => {
     const { headers } = await call(app, 'GET', '/api/lanes', { token: 'nobody' })
     const requestId = headers.get('Request-Id')
     await expect.poll(() => linesOf(requestId).length).toBe(2)
@@ -383,7 +383,7 @@ test('no secret is in a line of the log, a metric or a span, whatever is asked w
   expect(foundIn(places, secrets)).toEqual([])
 })
 
-test('a collector that goes away costs a line in the log, and holds up neither an answer nor a stop', async () => {
+test('an unreachable collector costs one log line, and delays neither answers nor the stop', async () => {
   await collector.close()
   const lines = () => app.logLines.filter((line) => line.includes('traces could not be sent'))
   expect(lines()).toEqual([])
