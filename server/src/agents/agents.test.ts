@@ -134,7 +134,7 @@ describe.each([
     expect((content[0] as { text: string }).text).toMatch(/^422 A field is not known: .*"equipmnt"/)
   })
 
-  test('reports an invalid call with the service\'s error message', async () => {
+  test("reports an invalid call with the service's error message", async () => {
     for (const [wrong, said] of [
       [{ origin: 'Dallas' }, /- origin must be a city with its state/],
       [{ proposed_rate: -5 }, /- proposed_rate must be a number of dollars greater than 0/],

@@ -40,7 +40,7 @@ describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => 
     { include: 'evidence' },
     { origin: 'Nowhere Atall, TX' },
     ...(name === 'markup' ? [{ include: 'estimate,curve,optimum', market_rate: '2050' }] : []),
-  ])('people get the very answer that machines get: %j', async (query) => {
+  ])('people get the same answer as machines: %j', async (query) => {
     const [person, machine] = [
       await ask(people, query, acme.tenant.owner),
       await ask(machines, query, acme.token),
@@ -49,13 +49,13 @@ describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => 
     expect(person.body).toEqual(machine.body)
   })
 
-  test('a viewer may ask, and nothing is cached', async () => {
+  test('a viewer may read it, and nothing is cached', async () => {
     const viewer = await makePerson(app, acme.tenant, 'viewer')
     const { status, headers } = await ask(people, {}, viewer.token)
     expect([status, headers.get('Cache-Control')]).toEqual([200, 'no-store'])
   })
 
-  test('the limit of the integration interface does not count what people ask', async () => {
+  test('requests of people do not count against the integration limit', async () => {
     const { headers } = await ask(people, {}, acme.tenant.owner)
     expect(headers.get('RateLimit')).toBeNull()
   })
@@ -66,7 +66,7 @@ describe.each(Object.entries(reads))('%s: 200', (name, { people, machines }) => 
   })
 })
 
-test('who has just marked a lane sees what that changed', async () => {
+test('a person who has just marked a lane sees the effect', async () => {
   const { owner } = acme.tenant
   const before = await ask(reads.markup.people, { equipment: 'F' }, owner)
   expect(before.body.found).toBe(false)
@@ -76,7 +76,7 @@ test('who has just marked a lane sees what that changed', async () => {
 })
 
 describe.each(Object.entries(reads))('%s: 401', (_name, { people }) => {
-  test('without a token, and with the token of a machine', async () => {
+  test('without a token, and with a service token', async () => {
     const none = await call(app, 'GET', `${people}?origin=Dallas,TX&destination=Atlanta,GA`)
     expect([none.status, none.body.type]).toEqual([401, '/problems/token-missing'])
     const machine = await ask(people, {}, acme.token)
@@ -95,7 +95,7 @@ describe.each(Object.entries(reads))('%s: 422', (_name, { people }) => {
     expect([status, body.errors[0].parameter]).toEqual([422, parameter])
   })
 
-  test('a state that is none is answered with places to offer', async () => {
+  test('an unknown state is an error with suggested places', async () => {
     const { status, body } = await ask(people, { destination: 'Atlanta, ZZ' }, acme.tenant.owner)
     expect([status, body.errors[0].suggestions[0]]).toEqual([422, 'Atlanta, GA'])
   })

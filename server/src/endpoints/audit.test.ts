@@ -308,7 +308,7 @@ const events: Partial<
 }
 
 describe('every security event leaves exactly one row', () => {
-  test('sign-up, and every kind of event has its line in this table', async () => {
+  test('every kind of event, sign-up included, has its row in this table', async () => {
     const tenant = await makeTenant(app)
     expect((await logOf(tenant)).map(({ kind }) => kind)).toEqual(['signed-up'])
     expect(['signed-up', ...Object.keys(events)].sort()).toEqual([...auditKinds].sort())
@@ -326,7 +326,7 @@ describe('every security event leaves exactly one row', () => {
 })
 
 describe('refusals', () => {
-  test('a flood of one kind is one row at once, one with their number after a minute, and ever fewer while it goes on', async () => {
+  test('a flood of one kind is one row at once, a row with their number after a minute, and fewer rows while it continues', async () => {
     const { tenant, token } = await makeIntegration(app)
     const known = (await logOf(tenant)).length
     const refused = () => pushUpdate(app, { token, secret: 'not the secret' }, { lane_ref: 'x' })
@@ -361,7 +361,7 @@ describe('refusals', () => {
     expect((await counts()).slice(before)).toEqual([['signature-refused', 1]])
   })
 
-  test('an address that nobody has, and a token that is none of ours, are in nobody’s log', async () => {
+  test('an unknown e-mail address and a foreign token are in no log', async () => {
     app.now += 16 * minute
     const tenant = await makeTenant(app)
     await signIn(`nobody-${crypto.randomUUID()}@example.com`, 'wrong password here')
@@ -370,7 +370,7 @@ describe('refusals', () => {
     expect(app.logLines.some((line) => line.includes('sign-in-failed'))).toBe(true)
   })
 
-  test('a shipment update leaves no row: it is in the changes of its lane', async () => {
+  test('a shipment update adds no row: it is in the change history of its lane', async () => {
     const integration = await makeIntegration(app)
     const lane = await makeLane(app, integration.tenant)
     const known = (await logOf(integration.tenant)).length
@@ -412,7 +412,7 @@ describe('200', () => {
     })
   })
 
-  test('a failed sign-in was done to somebody, by nobody known', async () => {
+  test('a failed sign-in has a target and no known actor', async () => {
     const tenant = await makeTenant(app)
     await signIn(tenant.email, 'wrong password here')
     await app.refusals.settle()
@@ -420,7 +420,7 @@ describe('200', () => {
     expect(body.events).toMatchObject([{ done_by: null, done_to: { id: 1, name: 'Olive Quay' } }])
   })
 
-  test('pages follow each other without a gap, by kind and by person too', async () => {
+  test('pages have no gaps, also filtered by kind and by person', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     for (let made = 0; made < 4; made++) await makeServiceToken(app, tenant.owner)
@@ -477,7 +477,7 @@ describe('200', () => {
     expect(Object.keys(auditKindsOf)).toEqual([...auditGroups])
   })
 
-  test('the newest row is told whatever is asked for, and nothing of an answer is newer', async () => {
+  test('the newest row is reported for any filter, and no row of an answer is newer', async () => {
     const tenant = await makeTenant(app)
     await makeServiceToken(app, tenant.owner)
     const rows = await logOf(tenant)
@@ -553,7 +553,7 @@ describe('200', () => {
     expect(numbers).toEqual(Array.from({ length: 2500 }, (_, index) => 2500 - index))
   })
 
-  test('a row that somebody wrote over by hand is shown as it stands', async () => {
+  test('a row edited in the database is shown unchanged', async () => {
     const tenant = await makeTenant(app)
     await inTenant(tenant, (client) => client.query("update audit_log set about = '{never happened'"))
     const { body } = await byOwner(tenant, 'GET', path)
@@ -562,7 +562,7 @@ describe('200', () => {
 })
 
 describe('403, 404 and 422', () => {
-  test('members and viewers read no audit log, nobody another brokerage’s', async () => {
+  test('members and viewers cannot read the audit log, and no one can read another brokerage’s', async () => {
     const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
     for (const role of ['viewer', 'member'] as const) {
       const { token } = await makePerson(app, tenant, role)
@@ -574,7 +574,7 @@ describe('403, 404 and 422', () => {
     expect((await byOwner(other, 'GET', `${path}/export`)).body.trim().split('\r\n')).toHaveLength(2)
   })
 
-  test('an unknown kind, and a cursor that nobody handed out', async () => {
+  test('an unknown kind, and an invalid cursor', async () => {
     const tenant = await makeTenant(app)
     for (const query of [
       'kind=nothing',

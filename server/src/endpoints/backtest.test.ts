@@ -44,7 +44,7 @@ async function found(token: string, of: TestApp = app) {
 }
 
 describe('200', () => {
-  it('answers running at once, tells how far it is, and then what it found', async () => {
+  it('answers running at once, then the progress, then the result', async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile(history))
     const viewer = await makePerson(app, tenant, 'viewer')
@@ -72,7 +72,7 @@ describe('200', () => {
     expect((await call(app, 'GET', '/api/backtest', { token: tenant.owner })).body).toEqual(body)
   })
 
-  it('tells a brokerage with too few quotes so, and how many are needed', async () => {
+  it('reports too few quotes, and how many are needed', async () => {
     const tenant = await makeTenant(app)
     await makeLane(app, tenant, { outcome: 'won' })
     const { body } = await found(tenant.owner)
@@ -86,7 +86,7 @@ describe('200', () => {
     })
   })
 
-  it('says when quotes have changed since, and walks again ten minutes later', async () => {
+  it('reports when quotes have changed since, and runs again ten minutes later', async () => {
     const tenant = await makeTenant(app)
     await found(tenant.owner)
     await makeLane(app, tenant, { outcome: 'lost' })
@@ -107,7 +107,7 @@ describe('200', () => {
     expect(second.body.result.quality).not.toEqual(before.quality)
   })
 
-  it('walks two brokerages at a time; a third waits, and stopping the service ends all', async () => {
+  it('runs two brokerages at a time; a third waits, and stopping the service ends all', async () => {
     const busy = await testApp({
       now,
       backtestThread: new URL('../../testing/hanging-thread.ts', import.meta.url),
@@ -127,7 +127,7 @@ describe('200', () => {
     await busy.close()
   })
 
-  it('lets nobody wait while it walks', async () => {
+  it('does not delay other requests', async () => {
     const tenant = await makeTenant(app)
     await importQuotes(tenant, quotesFile({ ...history, quotes: 1500, hours: 2 }))
     await call(app, 'GET', '/api/backtest', { token: tenant.owner })
@@ -150,7 +150,7 @@ describe('401', () => {
 })
 
 describe('500', () => {
-  it('says that a walk failed, and tries again later', async () => {
+  it('reports a failure, and retries later', async () => {
     const failing = await testApp({
       now,
       backtestThread: new URL('../../testing/failing-thread.ts', import.meta.url),

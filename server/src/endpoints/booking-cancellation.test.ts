@@ -111,7 +111,7 @@ describe('a cancellation', () => {
     expect((await changesOf(lane.lane_ref))[0].rule).toBeNull()
   })
 
-  test('sent again, in the same bytes or signed anew, changes nothing', async () => {
+  test('has no effect when repeated, in the same bytes or signed again', async () => {
     const lane = await makeLane(app, acme.tenant)
     const cancel = { lane_ref: lane.lane_ref, cancelled: true, cancel_reason: 'No truck' }
     await push({ lane_ref: lane.lane_ref, ...booking }, seconds() - 9)
@@ -124,7 +124,7 @@ describe('a cancellation', () => {
     expect(await changesOf(lane.lane_ref)).toHaveLength(2)
   })
 
-  test('that is newer than a booking wins over it in either order of arrival', async () => {
+  test('newer than a booking takes precedence, in either order of arrival', async () => {
     const [inOrder, late] = [await makeLane(app, acme.tenant), await makeLane(app, acme.tenant)]
     const at = seconds() - 9
     await push({ lane_ref: inOrder.lane_ref, ...booking }, at)
@@ -141,7 +141,7 @@ describe('a cancellation', () => {
     }
   })
 
-  test('that is older than a booking loses against it, and clears what an even older one brought', async () => {
+  test('older than a booking does not affect it, and clears an even older booking', async () => {
     const lane = await makeLane(app, acme.tenant)
     const at = seconds() - 9
     await push({ lane_ref: lane.lane_ref, ...booking }, at)
@@ -187,7 +187,7 @@ describe('a cancellation', () => {
     expect(await laneOf(lane.lane_ref)).toMatchObject({ ...noBooking, ...open })
   })
 
-  test('leaves the quoted rate as the rate that counts, and is in the list of shipments but in no total', async () => {
+  test('makes the quoted rate the effective rate, and is listed in shipments but not in totals', async () => {
     const tenant = await makeIntegration(app)
     const lane = await makeLane(app, tenant.tenant, { rate: 2000 })
     await pushUpdate(app, tenant, { lane_ref: lane.lane_ref, ...booking }, seconds() - 2)
@@ -234,7 +234,7 @@ describe('a cancellation', () => {
     [{ cancel_reason: 'No truck' }, '/cancel_reason'],
     [{ cancelled: false, cancel_reason: 'No truck' }, '/cancel_reason'],
     [{ cancelled: true, cancel_reason: 'a\nb' }, '/cancel_reason'],
-  ])('that is not clear is 422: %j', async (body, pointer) => {
+  ])('that is ambiguous is 422: %j', async (body, pointer) => {
     const lane = await makeLane(app, acme.tenant)
     const answer = await push({ lane_ref: lane.lane_ref, ...body })
     expect([answer.status, answer.body.errors]).toMatchObject([422, [{ pointer }]])

@@ -114,7 +114,7 @@ async function expectEverywhere(
 }
 
 describe('a signed update', () => {
-  test('of every field shows in the answer, the history, the event and the exported file', async () => {
+  test('every field is in the answer, the history, the event and the exported file', async () => {
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await expectEverywhere(ref, sentBookingFields, distinctive)
@@ -129,7 +129,7 @@ describe('a signed update', () => {
     expect(Object.keys((await newestChange(ref)).after)).toEqual([bookingTable[field].shown])
   })
 
-  test('that is rolled back leaves the value from before in every field', async () => {
+  test('a rollback restores the previous value of every field', async () => {
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await sendAll(ref, sentBookingFields, 1)
@@ -148,7 +148,7 @@ describe('a cancellation', () => {
   const value = (field: BookingField) =>
     field === 'cancelledAt' ? new Date(second * 1000).toISOString() : cancelled.cancel_reason
 
-  test('shows everywhere, clears what its row says, and leaves the rest', async () => {
+  test('is visible everywhere, clears the fields of its row, and keeps the others', async () => {
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
     await sendAll(ref, sentBookingFields)
     await push(ref, cancelled)
@@ -185,7 +185,7 @@ describe('a cancellation', () => {
   })
 })
 
-test('a file that is imported brings every field that a signed update can carry', async () => {
+test('an imported file can set every field that a signed update can set', async () => {
   const { tenant } = await makeIntegration(app)
   const quoted = { origin: 'Dallas TX', destination: 'Atlanta GA', equipment: 'Van', quoted_at: '2026-03-01' }
   const booked = Object.fromEntries(

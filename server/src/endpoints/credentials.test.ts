@@ -116,12 +116,12 @@ describe('201', () => {
     expect(codeOf(await write(acme.token, body.secret))).toBe('lane-not-found')
   })
 
-  test('an admin may make both, as an owner may', async () => {
+  test('an admin may create both, like an owner', async () => {
     expect((await create(tokensPath, 'by admin', people.admin.token)).status).toBe(201)
     expect((await create(secretsPath, 'by admin', people.admin.token)).status).toBe(201)
   })
 
-  test('a second secret of a live name is the way out when the plaintext was lost: both are accepted', async () => {
+  test('a second secret with a live name replaces a lost plaintext: both are accepted', async () => {
     const tenant = await makeIntegration(app)
     const second = await create(secretsPath, 'tms', tenant.tenant.owner)
     expect(second.status).toBe(201)
@@ -144,7 +144,7 @@ describe('201', () => {
     })
   })
 
-  test('rotation without an overlap ends the old secret at once', async () => {
+  test('rotation without an overlap revokes the old secret at once', async () => {
     const holder = await makeIntegration(app)
     await call(app, 'POST', `${secretsPath}/1/rotate`, {
       token: holder.tenant.owner,
@@ -155,7 +155,7 @@ describe('201', () => {
 })
 
 describe('200', () => {
-  test('the lists show what is needed to clean up, newest first, and never the plaintext', async () => {
+  test('the lists show everything needed to clean up, newest first, and never the plaintext', async () => {
     const tokens = await call(app, 'GET', tokensPath, { token: people.admin.token })
     const ids = tokens.body.tokens.map((token: { id: number }) => token.id)
     expect(ids).toEqual([...ids].sort((a, b) => b - a))
@@ -199,7 +199,7 @@ describe('200', () => {
       .toMatchObject({ last_used_at: expect.any(String), last_used_from: '127.0.0.1' })
   })
 
-  test('revoking works with the next request, and again changes nothing', async () => {
+  test('revoking takes effect with the next request, and has no effect the second time', async () => {
     const made = (await create(tokensPath, 'gone')).body
     const first = await call(app, 'DELETE', `${tokensPath}/${made.id}`, { token: acme.tenant.owner })
     expect([first.status, first.body.revoked_at]).toEqual([200, expect.any(String)])
@@ -241,7 +241,7 @@ describe('200', () => {
     for (const { status } of after) expect([401, 429]).toContain(status)
   })
 
-  test('a token is good for its year, forgiven 30 seconds of clock difference, and then expired', async () => {
+  test('a token is valid for a year, plus 30 seconds for clock differences, and then expires', async () => {
     await later(365 * day - 1000, async () => expect((await read(acme.token)).status).toBe(200))
     await later(365 * day + 29_000, async () => expect((await read(acme.token)).status).toBe(200))
     await later(365 * day + 32_000, async () => {
@@ -253,7 +253,7 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('a service token makes and lists no credentials', async () => {
+  test('a service token cannot create or list credentials', async () => {
     for (const path of [tokensPath, secretsPath]) {
       expect(codeOf(await create(path, 'x', acme.token))).toBe('token-wrong-kind')
       expect(codeOf(await call(app, 'GET', path, { token: acme.token }))).toBe('token-wrong-kind')
@@ -293,7 +293,7 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
   })
 
-  test('the holder is removed, the tokens handed over: they go on working', async () => {
+  test('when the holder is removed and the tokens are handed over, they stay valid', async () => {
     const { tenant, admin, token } = await withHolder()
     expect(
       (await call(app, 'DELETE', `/api/users/${admin.id}?tokens=hand-over`, { token: tenant.owner })).status,
@@ -302,7 +302,7 @@ describe('401', () => {
     expect(codeOf(await call(app, 'GET', '/api/me', { token: admin.token }))).toBe('token-revoked')
   })
 
-  test('the holder’s role falls from owner to viewer: token and session end with the next request', async () => {
+  test('when the holder’s role falls from owner to viewer, token and session end with the next request', async () => {
     const tenant = await makeTenant(app)
     const second = await makePerson(app, tenant, 'owner')
     const token = await makeServiceToken(app, tenant.owner)
@@ -342,7 +342,7 @@ describe('401', () => {
     await vi.waitFor(async () => expect((await read(token)).status).toBe(200), { timeout: 1_000 })
   })
 
-  test('signed out everywhere: every session ends, and service tokens where that is asked for', async () => {
+  test('signing out everywhere ends every session, and on request the service tokens', async () => {
     const { tenant, admin, token } = await withHolder()
     const everywhere = (person: string, body: Record<string, unknown>) =>
       call(app, 'POST', '/api/auth/sign-out', { token: person, body })
@@ -390,7 +390,7 @@ describe('several processes', () => {
 })
 
 describe('a signing secret alone', () => {
-  test('opens nothing: every address asks for a token', async () => {
+  test('gives no access: every endpoint requires a token', async () => {
     for (const endpoint of allEndpoints.filter(({ who }) => who.kind !== 'anyone')) {
       const bytes = '{"lane_ref":"none"}'
       const { Authorization: _none, ...headers } = signedHeaders(acme, bytes, Math.floor(app.now / 1000))
@@ -477,7 +477,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('a token or secret of another tenant is none', async () => {
+  test('a token or secret of another tenant is not found', async () => {
     for (const path of [tokensPath, secretsPath]) {
       const answer = await call(app, 'DELETE', `${path}/2147483647`, { token: acme.tenant.owner })
       expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found'])
@@ -562,7 +562,7 @@ describe('422', () => {
     }
   })
 
-  test('an overlap of -0 hours is one of 0: JSON knows one zero, and the old secret ends at once', async () => {
+  test('an overlap of -0 hours means 0, and the old secret ends at once', async () => {
     const secret = (await create(secretsPath, 'minus nothing')).body
     const answer = await fetch(`${app.url}${secretsPath}/${secret.id}/rotate`, {
       method: 'POST',

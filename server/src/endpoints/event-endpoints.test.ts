@@ -54,7 +54,7 @@ describe('201 and 200', () => {
     expect((await as(tenant, 'DELETE', '/api/event-endpoints/1')).status).toBe(404)
   })
 
-  test('a change is in part: what is given changes, and the answer is the whole address', async () => {
+  test('a change is partial, and the answer is the whole endpoint', async () => {
     const tenant = await makeTenant(app)
     const made = await as(tenant, 'POST', '/api/event-endpoints', { url, description: 'Data warehouse' })
     const one = '/api/event-endpoints/1'
@@ -75,7 +75,7 @@ describe('201 and 200', () => {
     expect((await as(tenant, 'GET', '/api/event-endpoints')).body.endpoints).toEqual([named])
   })
 
-  test('what became of events is listed newest first, by address and state, page by page', async () => {
+  test('deliveries are listed newest first, by endpoint and state, in pages', async () => {
     const tenant = await makeTenant(app)
     receiver.answer = answerWith(202, 'queued')
     const { id } = await sendEventsTo(app, tenant, receiver.url, { event_types: ['quote.created'] })
@@ -124,7 +124,7 @@ describe('422', () => {
     expect([changed.status, changed.body.type]).toEqual([422, '/problems/url-not-allowed'])
   })
 
-  test('types that there are not, states that nobody sets, and a replay of nothing in particular', async () => {
+  test('unknown types, states that cannot be set, and a replay without a selection', async () => {
     const tenant = await makeTenant(app)
     await as(tenant, 'POST', '/api/event-endpoints', { url })
     const one = '/api/event-endpoints/1'
@@ -147,7 +147,7 @@ describe('422', () => {
 })
 
 describe('403, 404 and 409', () => {
-  test('members read and change nothing of it, and nobody another brokerage’s', async () => {
+  test('members can neither read nor change endpoints, and no one can access another brokerage’s', async () => {
     const [tenant, other] = [await makeTenant(app), await makeTenant(app)]
     await as(tenant, 'POST', '/api/event-endpoints', { url })
     const { token } = await makePerson(app, tenant, 'member')
@@ -164,7 +164,7 @@ describe('403, 404 and 409', () => {
     }
   })
 
-  test('a brokerage has so many addresses and no more, also when they are added at once', async () => {
+  test('a brokerage has a maximum number of endpoints, also when they are added concurrently', async () => {
     const tenant = await makeTenant(app)
     const adding = Array.from({ length: eventEndpointsMax + 2 }, () =>
       as(tenant, 'POST', '/api/event-endpoints', { url }),
@@ -183,7 +183,7 @@ describe('403, 404 and 409', () => {
     expect([tested.status, tested.body.type]).toEqual([409, '/problems/state-conflict'])
   })
 
-  test('where the operator has not switched events on, none can be asked for', async () => {
+  test('with events off, no endpoint can be added', async () => {
     const off = await testApp({ config: { events: null } })
     try {
       const { owner: token } = await makeTenant(off)

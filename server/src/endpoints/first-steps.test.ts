@@ -34,7 +34,7 @@ async function untilTaken(step: string, token: string): Promise<string[]> {
 }
 
 describe('200', () => {
-  test('each step is taken when its first deed is done, and by nobody else', async () => {
+  test('each step is complete after its first action, in its own brokerage only', async () => {
     const other = await makeTenant(app)
     const tenant = await makeTenant(app)
     const { owner } = tenant
@@ -68,7 +68,7 @@ describe('200', () => {
     expect(await stepsTaken(other.owner)).toEqual([])
   })
 
-  test('a file that was only tried is no import, one that was taken in is', async () => {
+  test('a dry run does not count as an import', async () => {
     const { owner } = await makeTenant(app)
     const send = async (query: string) => {
       const response = await fetch(`${app.url}/api/imports${query}`, {
@@ -103,7 +103,7 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('without a token, and with the token of a machine', async () => {
+  test('without a token, and with a service token', async () => {
     const none = await call(app, 'GET', path)
     expect([none.status, none.body.type]).toEqual([401, '/problems/token-missing'])
     const { owner } = await makeTenant(app)

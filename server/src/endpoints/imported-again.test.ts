@@ -76,7 +76,7 @@ const open = row('L1', '2000', '1500', '', '', '', 'Open', '2026-03-01', '790')
 const booked = row('L1', '2050', '1550', '2100', '1800', 'Blue Mesa', 'Won', '2026-03-02', '800')
 
 describe('a row of a known reference', () => {
-  test('that says something new updates the quote: first shown field by field, then done, then restored', async () => {
+  test('with new values updates the quote: first shown field by field, then applied, then restored', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
     const [before] = await lanesOf(tenant)
@@ -145,7 +145,7 @@ describe('a row of a known reference', () => {
     expect(await imported(tenant, [columns, booked])).toMatchObject({ rows_updated: 1 })
   })
 
-  test('leaves what it has no value for', async () => {
+  test('keeps the fields it has no value for', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])
     const [before] = await lanesOf(tenant)
@@ -158,7 +158,7 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
   })
 
-  test('changes nothing when it says the same again, whoever has changed the lane since', async () => {
+  test('changes nothing when it has the same values, even if the lane has changed since', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, booked])
@@ -186,7 +186,7 @@ describe('a row of a known reference', () => {
     expect(change).toMatchObject({ rule: 'booking_is_a_win', before: { outcome: 'lost' } })
   })
 
-  test('leaves the outcome that a person set after the booking, and applies the rest', async () => {
+  test('keeps the outcome that a person set after the booking, and applies the rest', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, booked])
     const [lane] = await lanesOf(tenant)
@@ -210,7 +210,7 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toMatchObject([{ outcome: 'lost', customer_rate: 2300 }])
   })
 
-  test('leaves a value that the TMS signed, applies the rest, and lists what was left out', async () => {
+  test('keeps a value that the TMS signed, applies the rest, and lists the values that were not applied', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     await imported(tenant, [columns, booked])
@@ -286,7 +286,7 @@ describe('a row of a known reference', () => {
     expect(await lanesOf(tenant)).toEqual(before)
   })
 
-  test('is one of many that change in one file, and the counts of each kind add up', async () => {
+  test('is one of many changes in a file, and the counts of each kind add up', async () => {
     const tenant = await makeTenant(app)
     const rows = (rate: (index: number) => number, count: number) =>
       Array.from({ length: count }, (_, index) =>
@@ -311,7 +311,7 @@ describe('a row of a known reference', () => {
     expect(await quotesOf(tenant)).toEqual(await quotesOf(first))
   })
 
-  test('that another import changed afterwards is kept by the undo', async () => {
+  test('changed by a later import is kept by the undo', async () => {
     const tenant = await makeTenant(app)
     await imported(tenant, [columns, open])
     const second = await imported(tenant, [columns, booked])
@@ -324,7 +324,7 @@ describe('a row of a known reference', () => {
 })
 
 describe('a row with a lane_ref', () => {
-  test('follows the same rules, and two rows of one lane follow each other', async () => {
+  test('follows the same rules, and two rows of one lane are applied in order', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const lane = await makeLane(app, tenant)

@@ -64,7 +64,7 @@ async function imported(tenant: Pick<MadeTenant, 'owner'>, file: string | Buffer
 }
 
 describe('202', () => {
-  it('takes a file, answers at once, and goes on until all of it is in', async () => {
+  it('accepts a file, answers at once, and continues until it is imported', async () => {
     const tenant = await makeTenant(app)
     const { status, body } = await send(
       tenant,
@@ -99,7 +99,7 @@ describe('202', () => {
     ])
   })
 
-  it('takes a packed file, a dry run and a map', async () => {
+  it('accepts a gzipped file, a dry run and a map', async () => {
     const tenant = await makeTenant(app)
     const file = gzipSync(header.replace('Sell Rate', 'Rate') + rowTo('Atlanta'))
     const dry = await imported(tenant, file, '?dry_run=true&map=quoted_rate%3DRate')
@@ -124,7 +124,7 @@ describe('202', () => {
     return request
   }
 
-  it('takes a file that is minutes on its way, and meanwhile no other one of its brokerage', async () => {
+  it('accepts an upload that takes minutes, and meanwhile no other file of its brokerage', async () => {
     const tenant = await makeTenant(app)
     const before = app.now
     const request = await begun(tenant)
@@ -139,7 +139,7 @@ describe('202', () => {
     app.now = before
   })
 
-  it('keeps no place for a file whose sender has gone', async () => {
+  it('releases the memory of a file when its sender disconnects', async () => {
     const tenant = await makeTenant(app)
     const request = await begun(tenant)
     request.on('error', () => {})
@@ -171,7 +171,7 @@ describe('202', () => {
 })
 
 describe('202 of an undo', () => {
-  it('answers at once, goes on until all is undone, and answers the same when undone again', async () => {
+  it('answers at once, continues until all is undone, and answers the same when repeated', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const rows = Array.from({ length: 1_700 }, (_, index) =>
@@ -204,7 +204,7 @@ describe('202 of an undo', () => {
     expect(left.body.lanes).toMatchObject([{ truck_cost: 1800 }])
   })
 
-  it('keeps an imported lane that was quoted again', async () => {
+  it('keeps an imported lane with a requote', async () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
     const { body } = await call(app, 'GET', '/api/lanes', { token: tenant.owner })
@@ -215,7 +215,7 @@ describe('202 of an undo', () => {
     expect(await undone(tenant, import_id)).toMatchObject({ undo: { lanes_removed: 0, lanes_kept: 1 } })
   })
 
-  it('restores a booking in the name of the person who undoes it', async () => {
+  it('records the restored booking under the person who undoes the import', async () => {
     const tenant = await makeTenant(app)
     const lane = await makeLane(app, tenant)
     const { import_id } = await imported(tenant, `lane_ref,AR\n${lane.lane_ref},2222\n`)
@@ -227,7 +227,7 @@ describe('202 of an undo', () => {
     ])
   })
 
-  it('resumes an undo whose process was lost', async () => {
+  it('resumes an undo whose process died', async () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
     const doing = { caller: { tenant: tenantId(tenant.id), userId: 1 }, now: app.now - 31_000 }
@@ -248,7 +248,7 @@ describe('202 of an undo', () => {
 })
 
 describe('200', () => {
-  it('matches the columns of a file before it is sent, and says what is missing', async () => {
+  it('matches the columns of a file before its upload, and reports missing fields', async () => {
     const tenant = await makeTenant(app)
     const match = (body: object) => call(app, 'POST', '/api/import-columns', { token: tenant.owner, body })
     const headers = ['Ship From', 'Ship To', 'Equip', 'Rate', 'Quote Date', 'Colour']
@@ -276,7 +276,7 @@ describe('200', () => {
     expect(mapped.body).toMatchObject({ columns: { quoted_rate: 'Rate' }, problems: [] })
   })
 
-  it('says who sent a file', async () => {
+  it('reports who uploaded a file', async () => {
     const tenant = await makeTenant(app)
     const { created_by } = await imported(tenant, header + rowTo('Atlanta'))
     expect(created_by).toMatchObject({ name: 'Olive Quay' })
@@ -295,7 +295,7 @@ describe('200', () => {
     ])
   })
 
-  it('leaves an import that has ended as it is when it is asked to stop', async () => {
+  it('does not change an ended import when it is asked to stop', async () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta'))
     const { status, body } = await call(app, 'POST', `/api/imports/${import_id}/stop`, {
@@ -322,7 +322,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  it("answers another brokerage's import like one that never was", async () => {
+  it("answers another brokerage's import like one that does not exist", async () => {
     const { import_id } = await imported(await makeTenant(app), header + rowTo('Atlanta'))
     const stranger = await makeTenant(app)
     for (const id of [import_id, 99]) {
@@ -341,7 +341,7 @@ describe('404', () => {
 })
 
 describe('409', () => {
-  it('runs one import of a brokerage at a time, and undoes none that runs', async () => {
+  it('runs one import per brokerage at a time, and cannot undo a running one', async () => {
     const tenant = await makeTenant(app)
     const { body } = await send(tenant, header + rowTo('Atlanta').repeat(20_000))
     const [second, undone] = [
@@ -354,7 +354,7 @@ describe('409', () => {
     await ended(tenant, body.import_id)
   })
 
-  it('begins no import and no other undo while an import is undone', async () => {
+  it('starts no import and no other undo during an undo', async () => {
     const tenant = await makeTenant(app)
     const rows = Array.from({ length: 5_000 }, (_, index) =>
       rowTo('Atlanta').replace('2,150', String(1_000 + index)),
@@ -383,7 +383,7 @@ describe('409', () => {
     })
   })
 
-  it('takes one of two files that are sent at once', async () => {
+  it('accepts one of two files sent at the same time', async () => {
     const tenant = await makeTenant(app)
     let both: Promise<Answer>[] = []
     // Neither gets its number before both have looked for one that runs.
@@ -397,7 +397,7 @@ describe('409', () => {
     for (const { body } of sent.filter(({ status }) => status === 202)) await ended(tenant, body.import_id)
   })
 
-  it('undoes no dry run', async () => {
+  it('cannot undo a dry run', async () => {
     const tenant = await makeTenant(app)
     const { import_id } = await imported(tenant, header + rowTo('Atlanta'), '?dry_run=true')
     expect((await call(app, 'POST', `/api/imports/${import_id}/undo`, { token: tenant.owner })).status).toBe(
@@ -407,7 +407,7 @@ describe('409', () => {
 })
 
 describe('422', () => {
-  it('names the column of a wrong header at once, and keeps no record of it', async () => {
+  it('reports the column of an invalid header at once, and records no import', async () => {
     const tenant = await makeTenant(app)
     const { status, body } = await send(tenant, header.replace('Ship From', 'Orgin') + rowTo('Atlanta'))
     expect(status).toBe(422)
@@ -424,13 +424,13 @@ describe('422', () => {
     }
   })
 
-  it('names the parameter of a wrong map', async () => {
+  it('names the parameter of an invalid map', async () => {
     const { status, body } = await send(await makeTenant(app), header, '?map=quoted_rate%3DFrom')
     expect(status).toBe(422)
     expect(body.errors[0]).toMatchObject({ parameter: 'map', code: 'map' })
   })
 
-  it('names the header in which a name has a NUL, and keeps nothing', async () => {
+  it('reports a NUL in a column name, and saves nothing', async () => {
     const tenant = await makeTenant(app)
     const { status, body } = await send(tenant, `${header.trimEnd()}\0\n`)
     expect(status).toBe(422)

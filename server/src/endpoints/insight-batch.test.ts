@@ -29,7 +29,7 @@ const read = (name: string, query: Record<string, string | number>) => {
 }
 
 describe('200', () => {
-  test('the answers for a lane are those of the two reads, letter for letter', async () => {
+  test('the answers for a lane equal those of the two reads', async () => {
     const lane = { ...known, proposed_rate: 2050, market_rate: 2100 }
     const { status, body } = await batch({ lanes: [lane], answers: ['markup', 'lane'] })
     expect(status).toBe(200)
@@ -46,7 +46,7 @@ describe('200', () => {
     })
   })
 
-  test('without a proposed rate the suggested one is priced, and the echo says it', async () => {
+  test('without a proposed rate the suggested rate is used, and echoed', async () => {
     const { body } = await batch({ lanes: [known] })
     const { query, suggested_rate } = body.results[0].markup
     expect(query.proposed_rate).toBe(suggested_rate)
@@ -54,7 +54,7 @@ describe('200', () => {
     expect(body.results[0].markup).toEqual(asRead.body)
   })
 
-  test('a lane that is not known is found: false, also without a rate', async () => {
+  test('an unknown lane is found: false, also without a rate', async () => {
     const { body } = await batch({ lanes: [{ origin: 'Reno, NV', destination: 'Boise, ID' }] })
     expect(body.results[0].markup).toEqual({
       found: false,
@@ -69,7 +69,7 @@ describe('200', () => {
     })
   })
 
-  test('the results come in the order of the lanes, each with its own name; a wrong lane spoils no other', async () => {
+  test('the results are in the order of the lanes, each with its id; an invalid lane does not affect the others', async () => {
     const lanes = [
       { id: 'a', ...known, proposed_rate: 2000 },
       { id: 'b', origin: 'Dalas, TX', destination: 'Nowhere' },
@@ -142,7 +142,7 @@ describe('the limit', () => {
     clock.now += 60_000
   })
 
-  test('each hundred lanes take one place of the ten, and half of the limit is left to others', async () => {
+  test('each hundred lanes count as one request, and half of the limit stays available to others', async () => {
     const pricing = price(batchLanesMax)
     await expect.poll(remaining, { timeout: 20_000 }).toBe(5)
     const path = `/api/integrations/insights/lane?${new URLSearchParams(known)}`
@@ -155,7 +155,7 @@ describe('the limit', () => {
     expect(await remaining()).toBe(5)
   })
 
-  test('a part of a hundred takes a place as well', async () => {
+  test('a partial hundred counts as one request', async () => {
     expect((await price(101)).body.count).toBe(101)
     expect(await remaining()).toBe(8)
   })
@@ -166,7 +166,7 @@ describe('the limit', () => {
     expect([status, headers.get('Retry-After')]).toEqual([429, '1'])
   })
 
-  test('what was not reached in time is said to be sent again, and the rest is answered', async () => {
+  test('lanes that were not reached in time are marked for a retry, and the rest is answered', async () => {
     const pricing = price(700)
     await expect.poll(remaining, { timeout: 20_000 }).toBe(5)
     clock.now += batchSecondsMax * 1000

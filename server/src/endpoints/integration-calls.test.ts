@@ -62,7 +62,7 @@ async function entryOf(answer: { headers: Headers }, integration = acme): Promis
 const read = (token = acme.token, path = readPath) => call(app, 'GET', path, { token })
 
 describe('200', () => {
-  test('a call is listed as it was answered: what, when, with which token, how long, from where', async () => {
+  test('a call is listed with its answer: operation, time, token, duration, network', async () => {
     const lane = await makeLane(app, acme.tenant)
     const answer = await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 2150 })
     expect(answer.status).toBe(200)
@@ -84,7 +84,7 @@ describe('200', () => {
     })
   })
 
-  test('a read keeps the lane and the rate it asked for, and nothing else of its query', async () => {
+  test('a read is listed with its lane and rate, and nothing else of its query', async () => {
     const markup = `/api/integrations/insights/markup?origin=Dallas,%20TX&destination=Atlanta,GA&equipment=V&proposed_rate=2000&api_key=canary&note=canary`
     const entry = await entryOf(await read(acme.token, markup))
     expect(entry.operation).toBe('markup')
@@ -101,7 +101,7 @@ describe('200', () => {
     expect(() => decodeURIComponent(String(long.query).replace(/(%[0-9A-F]{2})+$/, ''))).not.toThrow()
   })
 
-  test('why a call was refused is what its caller was sent, to the letter', async () => {
+  test('the reason of a refusal is exactly the detail that its caller received', async () => {
     const wrongSecret = await pushUpdate(app, { ...acme, secret: 'wrong' }, { lane_ref: 'none' })
     const late = await pushUpdate(app, acme, { lane_ref: 'none' }, Math.floor(app.now / 1000) - 400)
     const noLane = await pushUpdate(app, acme, { lane_ref: '1-1-1' })
@@ -121,7 +121,7 @@ describe('200', () => {
     }
   })
 
-  test('tokens that are no longer accepted, and people’s tokens in their place, are listed with why', async () => {
+  test('revoked tokens, and people’s tokens used instead, are listed with the reason', async () => {
     const made = await call(app, 'POST', '/api/integrations/tokens', {
       token: acme.tenant.owner,
       body: { name: 'old one' },
@@ -150,7 +150,7 @@ describe('200', () => {
     expect([entry.problem, entry.token]).toEqual(['token-expired', { id: 1, name: 'test' }])
   })
 
-  test('what stands in the place of an id is kept only when it is one', async () => {
+  test('an invalid id in a path is not stored', async () => {
     const token = acme.tenant.owner
     const known = await call(app, 'DELETE', '/api/integrations/tokens/4711', { token })
     const leaked = await call(app, 'DELETE', `/api/integrations/secrets/${acme.secret}`, { token })
@@ -158,7 +158,7 @@ describe('200', () => {
     expect((await entryOf(leaked)).path).toBe('/api/integrations/secrets/{id}')
   })
 
-  test('newest first, in pages that leave out nothing and repeat nothing, and by filter', async () => {
+  test('newest first, in pages without gaps or repeats, and by filter', async () => {
     const token = await makeServiceToken(app, other.tenant.owner)
     const answers = []
     for (let index = 0; index < 6; index++) {
@@ -201,7 +201,7 @@ describe('200', () => {
     expect(none.body).toEqual({ calls: [], next_cursor: null })
   })
 
-  test('no token, no secret and nothing of a body is ever kept', async () => {
+  test('no token, secret or body is ever stored', async () => {
     const lane = await makeLane(app, acme.tenant)
     const body = { lane_ref: lane.lane_ref, customer_name: 'Canary Foods', carrier_name: 'Canary Trucks' }
     await pushUpdate(app, acme, body)
@@ -241,7 +241,7 @@ describe('200', () => {
 })
 
 describe('rate limit 200', () => {
-  test('looking takes nothing, calls take one each, and refusals are counted', async () => {
+  test('reading the limit costs nothing, calls cost one each, and refusals are counted', async () => {
     const limited = await testApp({ rateLimit: 'real' })
     try {
       const ours = await makeIntegration(limited)
@@ -295,13 +295,13 @@ describe('401, 403 and 422', () => {
     "operation=a'b",
     'token_id=0',
     'token_id=x',
-  ])('%s is said to be wrong', async (query) => {
+  ])('%s is reported as invalid', async (query) => {
     const { status, body } = await call(app, 'GET', `${listPath}?${query}`, { token: acme.tenant.owner })
     expect([status, body.errors[0].parameter]).toEqual([422, query.split('=')[0]])
   })
 })
 
-test('a caller who goes away in the middle of a body is listed as gone', async () => {
+test('a caller that disconnects during its body is listed as gone', async () => {
   const bytes = '{"lane_ref":"1-1-1"}'
   const sent = request(`${app.url}${updatePath}`, {
     agent: false,

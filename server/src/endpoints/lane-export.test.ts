@@ -64,7 +64,7 @@ async function brokerageOf(count: number): Promise<string> {
 }
 
 describe('200', () => {
-  test('a file that Excel reads: the mark of UTF-8, lines that end in CRLF, a dated name', async () => {
+  test('a file for Excel: a UTF-8 byte-order mark, CRLF line endings, a dated name', async () => {
     await quote(acme.tenant.owner, 'Café "Süd", Inc.', [{ ...oneLane, estimated_cost: 1800.5 }], 'RFQ 7')
     const { headers, text, rows } = await exported('/api/lanes/export?q=caf%C3%A9', acme.tenant.owner)
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
@@ -105,7 +105,7 @@ describe('200', () => {
     expect(booked).toMatchObject({ Margin: '-200.50', 'Margin %': '-20.1', 'Truck cost from': 'tms' })
   })
 
-  test('every lane is in it once, however many pieces it is made of', async () => {
+  test('every lane is in it once, for any number of pieces', async () => {
     const token = await brokerageOf(2_100)
     const { rows } = await exported('/api/lanes/export', token)
     expect(rows).toHaveLength(2_100)
@@ -117,7 +117,7 @@ describe('200', () => {
     expect((await exported('/api/lanes/export?customer=customer%20300', token)).rows).toHaveLength(100)
   })
 
-  test('shipments are the lanes with a booking; an empty selection is a header; a viewer may take both', async () => {
+  test('shipments are the lanes with a booking; an empty selection has only a header; a viewer may export both', async () => {
     const mine = await makeIntegration(app)
     const viewer = await makePerson(app, mine.tenant, 'viewer')
     const lane = await makeLane(app, mine.tenant)
@@ -132,7 +132,7 @@ describe('200', () => {
     expect((await exported('/api/lanes/export', other.owner)).rows).toEqual([])
   })
 
-  test('the import takes the file of another brokerage as it is', async () => {
+  test('the import accepts the export of another brokerage unchanged', async () => {
     const mine = await makeIntegration(app)
     await quote(mine.tenant.owner, '=Formula & Sons', [
       { ...oneLane, market_rate: 2000, pickup_date: '2026-03-04', miles: 781.5, estimated_cost: 1800 },
@@ -197,7 +197,7 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('nobody takes a file without signing in', async () => {
+  test('a file requires a sign-in', async () => {
     for (const path of ['/api/lanes/export', '/api/shipments/export']) {
       expect((await call(app, 'GET', path)).status).toBe(401)
     }
@@ -205,7 +205,7 @@ describe('401', () => {
 })
 
 describe('422', () => {
-  test('a wrong filter is refused before a file begins', async () => {
+  test('an invalid filter is rejected before the file begins', async () => {
     for (const query of ['from=yesterday', 'origin=Dallas', 'reason=mood', 'outcome=maybe']) {
       const answer = await call(app, 'GET', `/api/lanes/export?${query}`, { token: acme.tenant.owner })
       expect([query, answer.status]).toEqual([query, 422])
@@ -223,7 +223,7 @@ describe('503', () => {
     })
   }
 
-  test('a database that cannot answer is said so, not an empty file', async () => {
+  test('an unavailable database is an error, not an empty file', async () => {
     await withTransactions(1, async () => {
       const answer = await call(app, 'GET', '/api/lanes/export', { token: acme.tenant.owner })
       expect(answer.status).toBe(503)
@@ -231,7 +231,7 @@ describe('503', () => {
     })
   })
 
-  test('a file that is cut off ends the connection: nobody takes it for whole', async () => {
+  test('an interrupted file closes the connection, so that it is not taken for complete', async () => {
     const token = await brokerageOf(2_100)
     for (const transactions of [2, 3]) {
       await withTransactions(transactions, async () => {

@@ -93,7 +93,7 @@ describe('200', () => {
     expect((await ask(sent)).body.query).toEqual(sent)
   })
 
-  test('matching is case-insensitive and tolerant of white space', async () => {
+  test('matching ignores case and whitespace', async () => {
     const plain = (await ask({ equipment: 'V' })).body
     for (const origin of ['dallas, tx', '  DALLAS  ,TX', 'Dallas,\tTX', 'Dallas, TX\n', 'Dallas,\u00a0TX']) {
       const { status, body } = await ask({ origin, equipment: 'v' })
@@ -120,11 +120,11 @@ describe('200', () => {
     expect(body.summary).toMatch(/equipment/i)
   })
 
-  test('direction is kept, at every level that has one', async () => {
+  test('direction matters at every level', async () => {
     expect((await ask({ origin: 'Atlanta, GA', destination: 'Dallas, TX' })).body.found).toBe(false)
   })
 
-  test('a brokerage without this lane is answered from the state pair, then from everything it quoted', async () => {
+  test('a brokerage without this lane is answered from the state pair, then from all its quotes', async () => {
     const wide = await makeIntegration(app)
     const asked = { origin: 'El Paso, TX', destination: 'Savannah, GA', equipment: 'V' }
     await quote(wide, '2000W 2000L', { origin: 'Dallas, TX', destination: 'Atlanta, GA' })
@@ -167,7 +167,7 @@ describe('200', () => {
     }
   })
 
-  test('a booking counts from the very next read, and a rollback takes it back', async () => {
+  test('a booking counts from the next read on, and a rollback undoes it', async () => {
     const route = { origin: 'Macon, GA', destination: 'Mobile, AL' }
     const [ref = ''] = await quote(acme, '1000P', route)
     const historyOf = async () => (await ask({ ...route, equipment: 'V' })).body.history

@@ -163,7 +163,7 @@ describe('200', () => {
     },
   )
 
-  test('a cursor holds however long a name is and whatever it is written in', async () => {
+  test('a cursor works for names of any length and script', async () => {
     const mine = await makeTenant(app)
     const names = Array.from({ length: 6 }, (_, n) => `${'🚛'.repeat(199)}${n}`)
     await insert(
@@ -174,7 +174,7 @@ describe('200', () => {
     expect(lanes.map((lane) => lane.customer_name)).toEqual(names)
   })
 
-  test('lists narrow by rep and by the reason of a loss', async () => {
+  test('lists can be filtered by rep and by loss reason', async () => {
     const of = async (query: string) => (await walk(`/api/lanes?limit=50&${query}`, acme.owner)).lanes
     const all = await of('')
     const byRep = await of(`quoted_by=${rep.id}`)
@@ -186,7 +186,7 @@ describe('200', () => {
     expect(await of('quoted_by=999')).toEqual([])
   })
 
-  test('words are found in any case and in any field, and never across two', async () => {
+  test('words match in any case and any field, but not across fields', async () => {
     const found = async (q: string) =>
       (await call(app, 'GET', `/api/lanes?q=${encodeURIComponent(q)}`, { token: acme.owner })).body.total
     expect(await found('ÉCLAIRS')).toBe(15)
@@ -195,7 +195,7 @@ describe('200', () => {
     expect(await found('brook dallas')).toBe(15)
   })
 
-  test('a lane says who quoted it and for what request; an imported one has no rep', async () => {
+  test('a lane has its rep and its request; an imported lane has no rep', async () => {
     const mine = await makeTenant(app)
     const made = await call(app, 'POST', '/api/quote-requests', {
       token: mine.owner,
@@ -242,7 +242,7 @@ describe('200', () => {
     expect((await call(app, 'GET', path, { token: acme.owner })).status).toBe(401)
   })
 
-  test('the totals of shipments say what they cover', async () => {
+  test('the totals of shipments report what they cover', async () => {
     const { body } = await call(app, 'GET', '/api/shipments?limit=3', { token: acme.owner })
     const { lanes } = await walk('/api/shipments?limit=50', acme.owner)
     const sum = (amounts: (number | null)[]) =>
@@ -271,7 +271,7 @@ describe('200', () => {
     expect(known(both)).toBeLessThan(known(margins))
   })
 
-  test('a cursor of another brokerage leads into one’s own lanes only', async () => {
+  test('a cursor of another brokerage gives access to one’s own lanes only', async () => {
     const other = await makeTenant(app)
     await insert(other, [{ customer: 'Theirs', lanes: [{}, {}] }])
     const page = await call(app, 'GET', '/api/lanes?limit=5', { token: acme.owner })
@@ -285,7 +285,7 @@ describe('200', () => {
 })
 
 describe('422', () => {
-  test('a cursor of another sort, and one that nobody handed out', async () => {
+  test('a cursor of another sort order, and an invalid cursor', async () => {
     const page = await call(app, 'GET', '/api/lanes?sort=rate_high&limit=5', { token: acme.owner })
     const text = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')
     const refused = [

@@ -44,7 +44,7 @@ function ask(query: Record<string, string> = {}, token = acme.tenant.owner) {
 }
 
 describe('200', () => {
-  test('says where the lane runs', async () => {
+  test('has the coordinates of the lane', async () => {
     const { body } = await ask({ origin: ' DALLAS , texas' })
     expect(body.origin.place).toBe('Dallas, TX')
     expect(body.origin.latitude).toBeCloseTo(32.78, 1)
@@ -53,7 +53,7 @@ describe('200', () => {
     expect(body.miles).toBeCloseTo(857, -1)
   })
 
-  test('a place nobody knows is shown as it was sent, without coordinates and miles', async () => {
+  test('an unknown place is shown as sent, without coordinates and miles', async () => {
     const { status, body } = await ask({ origin: 'Nowhere Atall, TX' })
     expect([status, body]).toEqual([
       200,
@@ -69,7 +69,7 @@ describe('200', () => {
     ])
   })
 
-  test('every quote of the exact city pair, newest first, by the rate that counts', async () => {
+  test('every quote of the exact city pair, newest first, at its effective rate', async () => {
     const { body } = await ask({ equipment: 'dry van' })
     const customer_name = 'Harvest Table Foods'
     const unbooked = { booked: false, margin: null, customer_name }
@@ -98,7 +98,7 @@ describe('200', () => {
     expect((await ask({ equipment: 'R' })).body.equipment).toEqual(types)
   })
 
-  test('months of the type asked for, oldest first, by UTC', async () => {
+  test('months of the requested equipment, oldest first, in UTC', async () => {
     const { body } = await ask({ equipment: 'V' })
     expect(body.months).toEqual([
       {
@@ -126,7 +126,7 @@ describe('200', () => {
     ])
   })
 
-  test('months of all types put together; none decided is no win rate', async () => {
+  test('months of all equipment together; without decided quotes there is no win rate', async () => {
     const all = await ask()
     expect(all.body.points_total).toBe(4)
     expect(all.body.months[1]).toMatchObject({ quotes: 2, pending: 1, win_rate_pct: 100, avg_rate: 2275 })
@@ -141,7 +141,7 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('without a token, and with the token of a machine', async () => {
+  test('without a token, and with a service token', async () => {
     const none = await call(app, 'GET', `${path}?origin=Dallas,TX&destination=Atlanta,GA`)
     expect([none.status, none.body.type]).toEqual([401, '/problems/token-missing'])
     const machine = await ask({}, acme.token)

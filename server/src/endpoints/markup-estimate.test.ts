@@ -53,7 +53,7 @@ async function markup(query: Record<string, string | number>, integration = brok
 }
 
 describe('the default answer', () => {
-  test('is the interface’s shape whether or not extras exist', async () => {
+  test('the answer has the documented shape with and without extras', async () => {
     const { body } = await markup({})
     expect(Object.keys(body).sort()).toEqual(
       [
@@ -88,7 +88,7 @@ describe('include=estimate', () => {
     }
   })
 
-  test('says how much is borrowed, what would raise confidence and what would change the answer', async () => {
+  test('reports the borrowed share, what would raise confidence, and what would change the answer', async () => {
     const { estimate } = (await markup({ include: 'estimate' })).body
     expect(estimate).toMatchObject({ decided: 20, won: 10, equipment: 'V' })
     expect(estimate.borrowed_share).toBeGreaterThan(0)
@@ -101,14 +101,14 @@ describe('include=estimate', () => {
     expect(estimate.sentence).toMatch(/^An estimated \d+% of quotes at \$2,000 win/)
   })
 
-  test('stands beside a lane without quotes, wholly borrowed, and the answer stays found: false', async () => {
+  test('exists for a lane without quotes, entirely borrowed, and the answer stays found: false', async () => {
     const { body } = await markup({ include: 'estimate', destination: 'Nashville, TN' })
     expect(body).toMatchObject({ found: false, confidence: 'none' })
     expect(body.estimate).toMatchObject({ decided: 0, borrowed_share: 1 })
     expect(body.estimate.flags).toContain('unseen_lane')
   })
 
-  test('says when all the lane’s own quotes are very old', async () => {
+  test('flags a lane whose own quotes are all very old', async () => {
     const own = await makeIntegration(app)
     await makeLane(app, own.tenant, { rate: 2000, outcome: 'won' })
     const then = app.now
@@ -128,7 +128,7 @@ describe('include=estimate', () => {
     }
   })
 
-  test('gives nulls and a flag to a brokerage without any quote', async () => {
+  test('has nulls and a flag for a brokerage without quotes', async () => {
     const empty = await makeIntegration(app)
     const { body, text } = await markup({ include: 'estimate,curve,optimum,evidence' }, empty)
     expect(body.found).toBe(false)
@@ -174,7 +174,7 @@ describe('include=curve', () => {
 })
 
 describe('include=optimum', () => {
-  test('has the rate of the best expected margin, its flat zone and the dollars at stake', async () => {
+  test('has the rate with the best expected margin, its flat zone and the dollars at stake', async () => {
     const { estimate, optimum } = (await markup({ include: 'estimate,optimum' })).body
     expect(estimate.expected_cost.amount).toBeGreaterThan(1500)
     expect(optimum.flat_zone.low).toBeLessThanOrEqual(optimum.rate)
@@ -183,7 +183,7 @@ describe('include=optimum', () => {
     expect(optimum.at_stake).toBeCloseTo(optimum.expected_margin - estimate.expected_margin, 1)
   })
 
-  test('is flagged where no quote of the lane is behind it', async () => {
+  test("is flagged when it is outside the range of the lane's quotes", async () => {
     const own = await makeIntegration(app)
     for (const rate of [2000, 2010, 2020]) {
       const lane = await makeLane(app, own.tenant, { rate, outcome: 'won' })
@@ -211,7 +211,7 @@ describe('include=optimum', () => {
 })
 
 describe('include=evidence', () => {
-  test('pages the quotes behind each number, and says why one is left out', async () => {
+  test('pages the quotes behind each number, with the reason when one is excluded', async () => {
     app.now += 60_000
     const open = await makeLane(app, broker.tenant, { rate: 2500 })
     const { evidence } = (await markup({ include: 'evidence,estimate', evidence_limit: 5 })).body
@@ -222,7 +222,7 @@ describe('include=evidence', () => {
     expect(quote.left_out).toContainEqual({ of: 'win_probability', why: 'nobody has answered it yet' })
   })
 
-  test('shows an outlier as one instead of dropping it silently', async () => {
+  test('marks an outlier instead of dropping it silently', async () => {
     const wild = await makeLane(app, broker.tenant, { rate: 200000, outcome: 'lost' })
     const { body } = await markup({ include: 'evidence,estimate', evidence_limit: 200 })
     expect(body.rate_band.ceiling).toBe(200000)
@@ -239,8 +239,8 @@ describe('include=evidence', () => {
   })
 })
 
-describe('the rate that counts', () => {
-  test('a push changes statistics, margin and advice on the very next read, and a rollback changes them back', async () => {
+describe('the effective rate', () => {
+  test('a push changes statistics, margin and advice from the next read on, and a rollback restores them', async () => {
     const own = await makeIntegration(app)
     for (const quote of quotes.slice(5, 15)) await makeLane(app, own.tenant, quote)
     const lane = await makeLane(app, own.tenant, { rate: 2300, outcome: 'lost' })
@@ -285,7 +285,7 @@ describe('the rate that counts', () => {
 })
 
 describe('expected cost', () => {
-  test('is learned from estimates where no truck cost was ever booked', async () => {
+  test('is learned from estimated costs when no truck cost was ever booked', async () => {
     const own = await makeIntegration(app)
     const quote = () =>
       call(app, 'POST', '/api/quote-requests', {
@@ -317,7 +317,7 @@ describe('expected cost', () => {
     expect(lane.expected_cost.high).toBeGreaterThan(lane.expected_cost.amount)
   })
 
-  test('is null where no truck cost is known', async () => {
+  test('is null when no truck cost is known', async () => {
     const fresh = await makeIntegration(app)
     const lane = await makeLane(app, fresh.tenant, { rate: 2050 })
     expect(lane.expected_cost).toBeNull()
@@ -325,7 +325,7 @@ describe('expected cost', () => {
 })
 
 describe('places', () => {
-  test('a typing error is refused on the quoting side, with what may have been meant', async () => {
+  test('a typing error in a quote request is rejected with suggestions', async () => {
     const body = {
       customer_name: 'Harvest Table Foods',
       lanes: [{ origin: 'Dalas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
@@ -342,14 +342,14 @@ describe('places', () => {
     expect(meant.body.lanes[0].origin).toBe('Dalas, TX')
   })
 
-  test('a read with an unknown city matches by its folded text, and never another city', async () => {
+  test('a read with an unknown city matches its folded text only', async () => {
     const { body } = await markup({ origin: ' dalas ,tx' })
     expect(body.found).toBe(true)
     expect(body.rate_band).toMatchObject({ floor: null })
     expect((await markup({ origin: 'Dallass, TX' })).body.found).toBe(false)
   })
 
-  test('spellings of one city are one city', async () => {
+  test('different spellings of a city are the same city', async () => {
     await makeLane(app, broker.tenant, {
       origin: 'Saint Louis, MO',
       destination: 'Fort Worth, TX',
@@ -363,7 +363,7 @@ describe('places', () => {
     )
   })
 
-  test('lane insight looks at the market before the states, scales its average to the lane, and says so', async () => {
+  test("lane insight uses the market before the states, scales its average to the lane's miles, and reports both", async () => {
     const own = await makeIntegration(app)
     for (const [origin, rate] of [
       ['Dallas, TX', 2000],

@@ -88,7 +88,7 @@ describe('200', () => {
     expect(body.verdict).toMatch(/^[^\n]+\.$/)
   })
 
-  test('query repeats exactly what was sent, and null for what was not', async () => {
+  test('query repeats exactly the values sent, with null for absent ones', async () => {
     const sent = {
       origin: '  dallas , tx',
       destination: 'ATLANTA,GA',
@@ -125,7 +125,7 @@ describe('200', () => {
     },
   )
 
-  test('a dearer offer is never likelier to win, and a probability stays within 0 and 1', async () => {
+  test('a higher rate never raises the win probability, which stays within 0 and 1', async () => {
     let last = 1
     for (let rate = 1700; rate <= 2400; rate += 25) {
       const { win_probability: share } = (await ask({ proposed_rate: rate })).body
@@ -135,7 +135,7 @@ describe('200', () => {
     }
   })
 
-  test('a brokerage may choose the literal count', async () => {
+  test('a brokerage may choose the unsmoothed count', async () => {
     const set = (method: string) =>
       call(app, 'PATCH', '/api/tenant', {
         token: acme.tenant.owner,
@@ -159,7 +159,7 @@ describe('200', () => {
     }
   })
 
-  test('markup_pct is against market_rate when it is given, else against the median, to one decimal', async () => {
+  test('markup_pct is relative to market_rate if given, else to the median, with one decimal', async () => {
     expect((await ask({ proposed_rate: 2150 })).body.markup_pct).toBe(6.2)
     expect((await ask({ proposed_rate: 2150, market_rate: 2000 })).body.markup_pct).toBe(7.5)
     expect((await ask({ proposed_rate: 1999.99, market_rate: 2000 })).body.markup_pct).toBe(0)
@@ -173,7 +173,7 @@ describe('200', () => {
     }
   })
 
-  test('places match in any case, white space, accents and the usual short forms', async () => {
+  test('places match regardless of case, whitespace, accents and common abbreviations', async () => {
     const plain = (await ask({})).body
     for (const origin of [
       'dallas,tx',
@@ -256,15 +256,15 @@ describe('200', () => {
     expect(await confidenceOf()).toBe('high')
   })
 
-  test('direction is kept: the way back is another lane', async () => {
+  test('direction matters: the backhaul is another lane', async () => {
     expect((await ask({ origin: 'Atlanta, GA', destination: 'Dallas, TX' })).body.found).toBe(false)
   })
 
-  test('there is no fallback: another city of the same state does not count', async () => {
+  test('there is no wider scope: another city of the same state does not count', async () => {
     expect((await ask({ origin: 'Fort Worth, TX' })).body.found).toBe(false)
   })
 
-  test('a pushed customer rate counts from the very next read, and a rollback takes it back', async () => {
+  test('a pushed customer rate counts from the next read on, and a rollback undoes it', async () => {
     const lane = { origin: 'Macon, GA', destination: 'Mobile, AL' }
     const [ref = ''] = await quote(acme, '1000P', lane)
     await quote(acme, '1500L', lane)
@@ -390,14 +390,14 @@ describe('422', () => {
     },
   )
 
-  test('include takes only what there is', async () => {
+  test('include accepts only known extras', async () => {
     expect((await ask({ include: 'everything' })).status).toBe(422)
     expect((await ask({ include: 'evidence' })).body.evidence).toBeDefined()
   })
 })
 
 describe('401', () => {
-  test('a dashboard token does not read', async () => {
+  test('a dashboard token is rejected', async () => {
     expect((await ask({}, { token: acme.tenant.owner })).body.type).toBe('/problems/token-wrong-kind')
   })
 })

@@ -31,7 +31,7 @@ async function whileChanging(
 
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
-test('an invitation that is accepted while its person is being removed brings nobody back', async () => {
+test('accepting an invitation while its person is removed does not restore the person', async () => {
   const acme = await makeTenant(app)
   const invited = await call(app, 'POST', '/api/users', {
     token: acme.owner,
@@ -53,7 +53,7 @@ test('an invitation that is accepted while its person is being removed brings no
   expect([answer.status, codeOf(answer)]).toEqual([401, 'token-invalid'])
 })
 
-test('a person who is being made the only owner is not removed as the admin they were', async () => {
+test('a concurrent removal cannot remove a person who becomes the only owner', async () => {
   const acme = await makeTenant(app)
   const ownTenant = tenantId(acme.id)
   const me = await call(app, 'GET', '/api/me', { token: acme.owner })

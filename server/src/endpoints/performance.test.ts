@@ -179,7 +179,7 @@ describe('200', () => {
     )
   })
 
-  test('rows have the names people use: places, the customer as written, the rep, the month', async () => {
+  test('rows have readable labels: places, the customer as written, the rep, the month', async () => {
     const { rows: byLane } = await performance('by=lane&limit=1')
     expect(byLane[0]?.label).toBe(
       `${byLane[0]?.lane?.origin} to ${byLane[0]?.lane?.destination}, ${byLane[0]?.lane?.equipment}`,
@@ -231,7 +231,7 @@ describe('200', () => {
     }
   })
 
-  test('a win rate comes with the range it would lie in, and a period with what was asked', async () => {
+  test('a win rate has its confidence range, and the period is echoed', async () => {
     const { totals, from, to } = await performance('by=equipment&from=2025-12-01&to=2026-01-01T00:00:00Z')
     expect([from, to]).toEqual(['2025-12-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'])
     expect(totals.win_rate_interval?.low_pct).toBeLessThan(totals.win_rate_pct ?? 0)
@@ -246,7 +246,7 @@ describe('200', () => {
     })
   })
 
-  test('it narrows by customer in any case, and by rep', async () => {
+  test('it can be filtered by customer in any case, and by rep', async () => {
     const { totals } = await performance('by=lane&customer=HARVEST%20TABLE%20FOODS')
     expect(totals).toMatchObject(
       recomputed(lanes.filter((lane) => /^harvest table foods$/i.test(lane.customer_name))),
@@ -255,7 +255,7 @@ describe('200', () => {
     expect(rep.totals).toMatchObject(recomputed(lanes.filter((lane) => lane.quoted_by?.user_id === 1)))
   })
 
-  test('margin gaps are the shipments that landed below their quote, biggest first, with why', async () => {
+  test('margin gaps are the shipments with less margin than quoted, largest first, with the cause', async () => {
     const found: Gaps['gaps'] = []
     let cursor: string | null = ''
     let totals: Gaps['totals'] | null = null
@@ -306,14 +306,14 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('nobody reads it without signing in', async () => {
+  test('it requires a sign-in', async () => {
     expect((await call(app, 'GET', '/api/performance?by=lane')).status).toBe(401)
     expect((await call(app, 'GET', '/api/performance/margin-gaps')).status).toBe(401)
   })
 })
 
 describe('422', () => {
-  test('a question that cannot be read, and a cursor of another one', async () => {
+  test('an invalid query, and a cursor of another query', async () => {
     const page = await performance('by=lane&limit=2')
     const gap = await gaps('limit=1')
     const text = (position: unknown) => Buffer.from(JSON.stringify(position)).toString('base64url')

@@ -25,8 +25,8 @@ afterAll(() => app.close())
 const read = (path: string, query: Record<string, string>) =>
   call(app, 'GET', `${path}?${new URLSearchParams(query)}`, { token: acme.token })
 
-describe('each place of the table', () => {
-  test('is stored by a quote request, or refused with its field', async () => {
+describe('each place in the table', () => {
+  test('is stored by a quote request, or rejected with its field', async () => {
     expect(inputs.length).toBeLessThanOrEqual(lanesPerRequestMax)
     const quote = (lanes: readonly { written: string }[]) =>
       call(app, 'POST', '/api/quote-requests', {
@@ -109,7 +109,7 @@ describe('each place of the table', () => {
     }
   })
 
-  test('is read while somebody types, and filters a list', async () => {
+  test('is suggested while typing, and filters a list', async () => {
     for (const { written, stored } of inputs) {
       const { body } = await call(
         app,
@@ -135,13 +135,13 @@ test('a number is no equipment, wherever it is written', async () => {
   }
 })
 
-describe('a place that nobody knows', () => {
+describe('an unknown place', () => {
   const markupPath = '/api/integrations/insights/markup'
   const lanePath = '/api/integrations/insights/lane'
   const typo = { origin: 'Dalas, TX', destination: 'Reno, NV' }
   const named = [{ parameter: 'origin', sent: 'Dalas, TX', closest: ['Dallas, TX'] }]
 
-  test('is named, with what may have been meant, also from memory and in a batch', async () => {
+  test('is named with suggestions, also from memory and in a batch', async () => {
     const query = { ...typo, proposed_rate: '2000' }
     const first = await read(markupPath, query)
     expect(first.body).toEqual({
@@ -170,7 +170,7 @@ describe('a place that nobody knows', () => {
     expect((await read(markupPath, village)).body).not.toHaveProperty('unknown_places')
   })
 
-  test('adds nothing where both places are known', async () => {
+  test('adds nothing when both places are known', async () => {
     const known = { origin: 'Reno, NV', destination: 'Boise, ID', proposed_rate: '2000' }
     expect(Object.keys((await read(markupPath, known)).body)).toEqual(['found', 'query', 'confidence'])
   })

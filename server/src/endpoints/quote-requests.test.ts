@@ -48,7 +48,7 @@ const rollback = (ref: string, changeId: unknown, token = owner) =>
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
 describe('201', () => {
-  test('the same request_key again answers the request that the first one made, and makes nothing', async () => {
+  test('a repeated request_key answers the first request, and creates nothing', async () => {
     const key = { request_key: randomUUID() }
     const [one, ...others] = await Promise.all([
       quote([oneLane], key),
@@ -69,7 +69,7 @@ describe('201', () => {
     expect(codeOf(await quote([oneLane], { request_key: 'mine' }))).toBe('validation-failed')
   })
 
-  test('a request_key of another request is 422, names the key and that request, and makes nothing', async () => {
+  test('a request_key of a different request is 422, names the key and that request, and creates nothing', async () => {
     const key = { request_key: randomUUID() }
     const made = (await quote([oneLane], key)).body
     const lanes = async () => (await call(app, 'GET', '/api/lanes?limit=1', { token: owner })).body.total
@@ -136,7 +136,7 @@ describe('201', () => {
     })
   })
 
-  test('the request is read back with every lane and requote, whatever its id', async () => {
+  test('the request can be read with every lane and requote, for any id', async () => {
     for (let i = 0; i < 12; i++) {
       const { body } = await quote()
       const back = await call(app, 'GET', `/api/quote-requests/${body.request_id}`, {
@@ -155,7 +155,7 @@ describe('201', () => {
     expect(body.lanes.at(-1)).toMatchObject({ lane_ref: `${body.request_id}-100-1`, quoted_rate: 1099 })
   })
 
-  test('a requote is a new lane with the next COUNT, and the old one stays as it was', async () => {
+  test('a requote is a new lane with the next quote number, and the old lane is unchanged', async () => {
     const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
     const answers = await Promise.all(
       [2075, 2050].map((quoted_rate) =>
@@ -190,7 +190,7 @@ describe('201', () => {
 })
 
 describe('200', () => {
-  test('an outcome is set with its reason, and the same again changes nothing', async () => {
+  test('an outcome is set with its reason, and repeating it has no effect', async () => {
     const lane = await makeLane(app, acme.tenant)
     const lost = await setOutcome(lane.lane_ref, { outcome: 'lost', reason: 'price' }, people.member.token)
     expect(lost.body).toMatchObject({
@@ -209,7 +209,7 @@ describe('200', () => {
     })
   })
 
-  test('the audit trail says what changed from what to what, by whom and how, newest first', async () => {
+  test('the change history has old and new values, person and source, newest first', async () => {
     const lane = await makeLane(app, acme.tenant)
     await setOutcome(lane.lane_ref, { outcome: 'won' }, people.member.token)
     await pushUpdate(app, acme, { lane_ref: lane.lane_ref, customer_rate: 2150.5 })
@@ -240,7 +240,7 @@ describe('200', () => {
     })
   })
 
-  test('a rollback restores the values from before, as a new change, and can itself be rolled back', async () => {
+  test('a rollback restores the previous values as a new change, and can itself be rolled back', async () => {
     const lane = await makeLane(app, acme.tenant)
     await pushUpdate(app, acme, {
       lane_ref: lane.lane_ref,
@@ -273,7 +273,7 @@ describe('200', () => {
     }
   })
 
-  test('lanes are listed newest first, in pages that neither repeat nor leave out', async () => {
+  test('lanes are listed newest first, in pages without gaps or repeats', async () => {
     const mine = await makeIntegration(app)
     const { body } = await call(app, 'POST', '/api/quote-requests', {
       token: mine.tenant.owner,
@@ -318,7 +318,7 @@ describe('200', () => {
     expect(await lanesOf(`to=${start}`)).toBe(0)
   })
 
-  test('shipments are the lanes that have a booking, with the totals of them all', async () => {
+  test('shipments are the lanes with a booking, with totals of all of them', async () => {
     const mine = await makeIntegration(app)
     const [one, two, three] = [
       await makeLane(app, mine.tenant),
@@ -348,7 +348,7 @@ describe('200', () => {
 })
 
 describe('403', () => {
-  test('a viewer reads and changes nothing; a member quotes and decides; only an admin rolls back', async () => {
+  test('a viewer only reads; a member quotes and sets outcomes; only an admin rolls back', async () => {
     const lane = await makeLane(app, acme.tenant)
     const refused = [
       await quote([oneLane], {}, people.viewer.token),
@@ -367,7 +367,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('another tenant’s lane, request and change are none, letter for letter', async () => {
+  test('another tenant’s lane, request and change are not found, with the same answer as missing ones', async () => {
     const theirs = await makeLane(app, other.tenant, { outcome: 'won' })
     const bodies = async (ref: string) => {
       const answers = [
@@ -403,7 +403,7 @@ describe('404', () => {
 })
 
 describe('422', () => {
-  test('each wrong field of each lane is named', async () => {
+  test('each invalid field of each lane is named', async () => {
     const { status, body } = await quote([
       oneLane,
       { origin: 'x'.repeat(101), quoted_rate: 0, equipment: 'V' },
@@ -439,7 +439,7 @@ describe('422', () => {
       expect((await quote(lanes)).status).toBe(422)
   })
 
-  test('texts that hide, break or do not fit', async () => {
+  test('texts with control characters, and texts that are too long', async () => {
     for (const text of ['', ' ', 'a\u0000b', 'a\nb', 'a\u202eb', '\ud800', 'x'.repeat(201), 7]) {
       expect([text, (await quote([oneLane], { customer_name: text })).status]).toEqual([text, 422])
       expect([text, (await quote([oneLane], { reference: text })).status]).toEqual([text, 422])
@@ -468,7 +468,7 @@ describe('422', () => {
       expect((await rollback(lane.lane_ref, change)).status).toBe(422)
   })
 
-  test('pages that nobody handed out', async () => {
+  test('invalid cursors', async () => {
     for (const query of [
       'limit=0',
       'limit=201',

@@ -35,7 +35,7 @@ async function statusOf(token: string, address = '/api/integrations/tokens') {
 }
 
 describe('200', () => {
-  test('a page with nothing but the cookie gets a bearer for the addresses that read no cookie', async () => {
+  test('a page with only the cookie gets a bearer token for the endpoints that ignore cookies', async () => {
     const { cookie } = await signIn()
     const withCookie = await call(app, 'GET', '/api/integrations/tokens', { headers: { Cookie: cookie } })
     expect(withCookie.status).toBe(401)
@@ -47,7 +47,7 @@ describe('200', () => {
     expect(await statusOf(body.token, '/api/me')).toBe(200)
   })
 
-  test('it is over after five minutes', async () => {
+  test('it expires after five minutes', async () => {
     const { body } = await askWithCookie((await signIn()).cookie)
     expect(body.expires_at).toBe(new Date(start + 5 * minute).toISOString())
     app.now = start + 5 * minute + leeway - 1000
@@ -64,7 +64,7 @@ describe('200', () => {
     expect(body.expires_at).toBe(new Date(end).toISOString())
   })
 
-  test('who got hold of one cannot make it last', async () => {
+  test('a leaked token cannot be renewed', async () => {
     const first = (await askWithCookie((await signIn()).cookie)).body
     app.now = start + 4 * minute
     const second = await call(app, 'POST', path, { token: first.token, body: {} })
@@ -82,7 +82,7 @@ describe('200', () => {
     expect(await statusOf(second.body.token)).toBe(200)
   })
 
-  test('signing out with it ends the session it is of', async () => {
+  test('signing out with it ends its session', async () => {
     const { cookie } = await signIn()
     const { body } = await askWithCookie(cookie)
     await call(app, 'POST', '/api/auth/sign-out', { token: body.token, body: {} })
@@ -97,7 +97,7 @@ describe('200', () => {
     expect(await statusOf(body.token, '/api/me')).toBe(401)
   })
 
-  test('it opens its own brokerage and no other', async () => {
+  test('it gives access to its own brokerage only', async () => {
     const other = await makeTenant(app)
     const { body } = await askWithCookie((await signIn(other.email)).cookie)
     const me = await call(app, 'GET', '/api/me', { token: body.token })
@@ -118,7 +118,7 @@ describe('401', () => {
 })
 
 describe('403', () => {
-  test('another site cannot have one made', async () => {
+  test('another site cannot request one', async () => {
     const { cookie } = await signIn()
     for (const headers of [
       {},

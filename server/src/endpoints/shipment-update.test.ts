@@ -130,7 +130,7 @@ describe('200', () => {
     expect(shipments.body.lanes.map((one: { lane_ref: string }) => one.lane_ref)).toEqual([lane.lane_ref])
   })
 
-  test('a value present replaces; absent leaves', async () => {
+  test('a present value replaces the old one; an absent value keeps it', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, customer_rate: 2100, carrier_name: 'First' })
     await push({ lane_ref: lane.lane_ref, truck_cost: 1700 })
@@ -152,13 +152,13 @@ describe('200', () => {
     expect(await laneOf(lane.lane_ref)).toEqual(lane)
   })
 
-  test('an update without AR and AP is no booking: the outcome stays', async () => {
+  test('an update without AR and AP is not a booking: the outcome stays', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, carrier_name: 'Early Bird', booked_at: '2026-03-01T14:00:00Z' })
     expect(await laneOf(lane.lane_ref)).toMatchObject({ outcome: 'pending', outcome_source: null })
   })
 
-  test('a booking is a win, also where a person had said lost before it', async () => {
+  test('a booking is a win, even if a person had marked the lane lost before', async () => {
     const lane = await makeLane(app, acme.tenant, { outcome: 'lost' })
     await push({ lane_ref: lane.lane_ref, customer_rate: 2100 })
     expect(await laneOf(lane.lane_ref)).toMatchObject({
@@ -192,7 +192,7 @@ describe('200', () => {
     })
   })
 
-  test('a repeated update changes nothing and is answered the same', async () => {
+  test('a repeated update has no effect and gets the same answer', async () => {
     const lane = await makeLane(app, acme.tenant)
     const update = { lane_ref: lane.lane_ref, customer_rate: 2150, truck_cost: 1800 }
     const first = await push(update)
@@ -206,7 +206,7 @@ describe('200', () => {
     expect(await rowsOf(acme.tenant.id)).toBe(state)
   })
 
-  test('the same payload signed anew leads to the same end state and is answered the same', async () => {
+  test('the same payload signed again leads to the same state and gets the same answer', async () => {
     const lane = await makeLane(app, acme.tenant)
     const update = {
       lane_ref: lane.lane_ref,
@@ -223,7 +223,7 @@ describe('200', () => {
     expect(await changesOf(lane.lane_ref)).toHaveLength(1)
   })
 
-  test('fifty duplicates at once count once: one change, equal answers, equal insight', async () => {
+  test('fifty concurrent duplicates count once: one change, equal answers, equal insight', async () => {
     const lane = await makeLane(app, acme.tenant, { origin: 'Reno, NV', destination: 'Boise, ID' })
     await push({ lane_ref: lane.lane_ref, customer_rate: 1900 })
     const query = 'origin=Reno,NV&destination=Boise,ID&equipment=V&proposed_rate=1900'
@@ -244,7 +244,7 @@ describe('200', () => {
     expect(await changesOf(lane.lane_ref)).toHaveLength(2)
   })
 
-  test('fifty equal first deliveries at once are one update', async () => {
+  test('fifty concurrent equal first deliveries are one update', async () => {
     const lane = await makeLane(app, acme.tenant)
     const update = { lane_ref: lane.lane_ref, customer_rate: 2000, truck_cost: 1700 }
     const answers = await Promise.all(Array.from({ length: 50 }, () => push(update)))
@@ -257,7 +257,7 @@ describe('200', () => {
     expect(await changesOf(lane.lane_ref)).toHaveLength(1)
   })
 
-  test('a replay does not revert what a newer update has set', async () => {
+  test('a replay does not revert a newer update', async () => {
     const lane = await makeLane(app, acme.tenant)
     const a = { lane_ref: lane.lane_ref, customer_rate: 2100 }
     const answers = [
@@ -270,7 +270,7 @@ describe('200', () => {
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
   })
 
-  test('an older update with other values that arrives late is kept on record and not applied', async () => {
+  test('a late older update with different values is recorded and not applied', async () => {
     const lane = await makeLane(app, acme.tenant)
     await push({ lane_ref: lane.lane_ref, customer_rate: 2200 })
     const late = await push({ lane_ref: lane.lane_ref, customer_rate: 2100 }, seconds() - 10)
@@ -364,7 +364,7 @@ describe('200', () => {
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2100)
   })
 
-  test('a rollback is newer than what a fast sender signed before it, and older than what it signs afterwards', async () => {
+  test('a rollback is newer than earlier updates of a sender with a fast clock, and older than later ones', async () => {
     const lane = await makeLane(app, acme.tenant)
     const ahead = 120
     const signed = (await databaseSeconds()) + ahead
@@ -510,7 +510,7 @@ describe('200', () => {
 })
 
 describe('401', () => {
-  test('a service token of one tenant with the secret of another does not write', async () => {
+  test('a service token of one tenant with the secret of another cannot write', async () => {
     const lane = await makeLane(app, acme.tenant)
     const mixed = await pushUpdate(
       app,
@@ -521,7 +521,7 @@ describe('401', () => {
     expect(await laneOf(lane.lane_ref)).toEqual(lane)
   })
 
-  test('the secret without a token opens nothing', async () => {
+  test('the secret without a token gives no access', async () => {
     const bytes = '{"lane_ref":"1-1-1"}'
     const { Authorization: _left, ...headers } = signedHeaders(acme, bytes, seconds())
     const response = await fetch(`${app.url}${path}`, { method: 'POST', headers, body: bytes })
@@ -529,7 +529,7 @@ describe('401', () => {
     expect(await response.json()).toMatchObject({ type: '/problems/token-missing' })
   })
 
-  test('ciphertexts swapped between two rows do not open: both tenants are refused, not failed', async () => {
+  test('ciphertexts swapped between two rows cannot be decrypted: both tenants get 401, not 500', async () => {
     const [one, two] = await Promise.all([makeIntegration(app), makeIntegration(app)])
     const sealedOf = async (tenantId: number) => {
       await owner.query("select set_config('app.tenant_id', $1, false)", [String(tenantId)])
@@ -563,7 +563,7 @@ describe('403', () => {
     'INTEGRATIONS:WRITE',
     ' integrations:write',
     'integrations:write integrations:read',
-  ])('a token of scope %j does not write, and still reads', async (scope) => {
+  ])('a token with scope %j cannot write, and can still read', async (scope) => {
     const made = await call(app, 'POST', '/api/integrations/tokens', {
       token: acme.tenant.owner,
       body: { name: 'odd' },
@@ -642,7 +642,7 @@ describe('404', () => {
     expect(await rowsOf(other.tenant.id)).toBe(state)
   })
 
-  test('a 404 is not remembered: the same request works once the lane is there', async () => {
+  test('a 404 is not cached: the same request works once the lane exists', async () => {
     expect((await push({ lane_ref: 'x', customer_rate: 1 })).headers.get('Idempotent-Replayed')).toBeNull()
     expect((await push({ lane_ref: 'x', customer_rate: 1 })).status).toBe(404)
   })
@@ -788,11 +788,11 @@ describe('422', () => {
     '2026-03-01T14:00:00+25:00',
     1772373600,
     {},
-  ])('booked_at that names no moment: %j', async (value) => {
+  ])('an invalid booked_at: %j', async (value) => {
     expect((await push({ lane_ref: '1-1-1', booked_at: value })).status).toBe(422)
   })
 
-  test('one wrong field: nothing of the update is applied', async () => {
+  test('with one invalid field, nothing of the update is applied', async () => {
     const lane = await makeLane(app, acme.tenant)
     const state = await rowsOf(acme.tenant.id)
     expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2100, truck_cost: -1 })).status).toBe(422)
@@ -821,7 +821,7 @@ describe('the database', () => {
     await owner.query('rollback')
   })
 
-  test('lets the service neither change nor delete what was recorded', async () => {
+  test('the service can neither change nor delete records', async () => {
     const service = new pg.Client(app.testDatabase.service)
     await service.connect()
     await service.query("select set_config('app.tenant_id', $1, false)", [String(acme.tenant.id)])

@@ -34,7 +34,7 @@ const calm = () => {
 }
 
 describe('201', () => {
-  test('sign-up makes a brokerage and its owner, signed in for 12 hours', async () => {
+  test('sign-up creates a brokerage and its owner, signed in for 12 hours', async () => {
     const answer = await signUp({ email: 'First@Example.com' })
     expect(answer.status).toBe(201)
     expect(Object.keys(answer.body)).toEqual(['token', 'expires_at', 'user', 'tenant'])
@@ -53,14 +53,14 @@ describe('201', () => {
     expect((await me(answer.body.token)).body.user).toEqual(answer.body.user)
   })
 
-  test('the browser gets the session as a cookie out of reach of scripts, plain HTTP and other sites', async () => {
+  test('the session cookie is HttpOnly, Secure and SameSite=Strict', async () => {
     const cookie = cookieOf(await signUp())
     expect(cookie).toMatch(/^__Host-lanewise=[\w.-]+; Path=\/; HttpOnly; Secure; SameSite=Strict; Expires=/)
   })
 })
 
 describe('200', () => {
-  test('sign-in answers a session of its own each time; the address is read without case', async () => {
+  test('each sign-in creates its own session; the e-mail address is case-insensitive', async () => {
     const first = await signIn(acme.email)
     const second = await signIn(acme.email.toUpperCase())
     expect([first.status, second.status]).toEqual([200, 200])
@@ -74,7 +74,7 @@ describe('200', () => {
     expect(body.tenant.id).toBe(acme.id)
   })
 
-  test('sign-out ends this session and no other, and takes the cookie back', async () => {
+  test('sign-out ends this session only, and clears the cookie', async () => {
     const [one, two] = [await signIn(acme.email), await signIn(acme.email)]
     const out = await call(app, 'POST', '/api/auth/sign-out', { token: one.body.token, body: {} })
     expect(out.status).toBe(200)
@@ -130,7 +130,7 @@ describe('200', () => {
     expect((await accept(late.invitation)).status).toBe(200)
   })
 
-  test('the cookie signs in the dashboard; what changes something must come from the dashboard itself', async () => {
+  test('the cookie authenticates the dashboard; writes must come from the dashboard itself', async () => {
     const session = cookieOf(await signIn(acme.email)).split(';')[0] ?? ''
     const get = await call(app, 'GET', '/api/me', { headers: { Cookie: session } })
     expect(get.status).toBe(200)
@@ -161,7 +161,7 @@ describe('the cookie of a session', () => {
   const withCookie = (cookie: string) => call(app, 'GET', '/api/me', { headers: { Cookie: cookie } })
   const nameAndValue = (answer: Answer) => cookieOf(answer).split(';')[0] ?? ''
 
-  test('sign-in makes a session of its own, whatever session the browser was given before', async () => {
+  test('sign-in creates a new session, even if the browser already has one', async () => {
     calm()
     const attacker = await makeTenant(app)
     const planted = nameAndValue(await signIn(attacker.email))
@@ -181,7 +181,7 @@ describe('the cookie of a session', () => {
     expect([fixed.status, (await withCookie(madeUp)).status]).toEqual([200, 401])
   })
 
-  test('after sign-out it opens nothing any more', async () => {
+  test('after sign-out it gives no access', async () => {
     const session = nameAndValue(await signIn(acme.email))
     expect((await withCookie(session)).status).toBe(200)
     await call(app, 'POST', '/api/auth/sign-out', {
@@ -192,7 +192,7 @@ describe('the cookie of a session', () => {
     expect([after.status, codeOf(after)]).toEqual([401, 'token-revoked'])
   })
 
-  test('after a change of role it opens nothing any more', async () => {
+  test('after a change of role it gives no access', async () => {
     const person = await makePerson(app, acme, 'member')
     const session = nameAndValue(await signIn(person.email))
     await call(app, 'PATCH', `/api/users/${person.id}`, { token: acme.owner, body: { role: 'viewer' } })
@@ -240,7 +240,7 @@ describe('401', () => {
     app.now = before
   })
 
-  test('an invitation that nobody wrote', async () => {
+  test('a forged invitation', async () => {
     calm()
     for (const invitation of [
       '',
@@ -267,7 +267,7 @@ describe('401', () => {
 })
 
 describe('403', () => {
-  test('an operator can switch sign-up off', async () => {
+  test('an operator can turn sign-up off', async () => {
     const closed = await testApp({ config: { allowSignUp: false } })
     try {
       const answer = await call(closed, 'POST', '/api/auth/sign-up', {
@@ -281,7 +281,7 @@ describe('403', () => {
 })
 
 describe('409', () => {
-  test('an address is one person’s, in any case and however often it is claimed at once', async () => {
+  test('an e-mail address belongs to one person, in any case and under concurrent sign-ups', async () => {
     calm()
     const email = `twice-${crypto.randomUUID()}@example.com`
     const answers = await Promise.all(Array.from({ length: 4 }, () => signUp({ email })))
@@ -328,7 +328,7 @@ describe('422', () => {
     `${'x'.repeat(250)}@example.com`,
     'ana@example.com,bob@example.com',
     7,
-  ])('%j is no e-mail address', async (email) => {
+  ])('%j is not an e-mail address', async (email) => {
     expect((await signUp({ email })).status).toBe(422)
   })
 })
@@ -349,13 +349,13 @@ describe('429', () => {
     expect((await signIn(tenant.email, 'wrong password here')).status).toBe(401)
   })
 
-  test('an account that does not exist is slowed just the same', async () => {
+  test('a nonexistent account is throttled the same way', async () => {
     calm()
     for (let i = 0; i < 5; i++) expect((await signIn('ghost@example.com')).status).toBe(401)
     expect((await signIn('ghost@example.com')).status).toBe(429)
   })
 
-  test('guesses sent all at once are slowed like guesses sent in a row', async () => {
+  test('concurrent guesses are throttled like sequential ones', async () => {
     calm()
     const tenant = await makeTenant(app)
     const answers = await Promise.all(
@@ -366,7 +366,7 @@ describe('429', () => {
     expect(answers.length - looked.length).toBe(answers.filter(({ status }) => status === 429).length)
   })
 
-  test('one network gets 30 failures a quarter of an hour over all accounts', async () => {
+  test('one network gets 30 failures per 15 minutes over all accounts', async () => {
     calm()
     const statuses: number[] = []
     for (let i = 0; i < 32; i++) statuses.push((await signIn(`ghost-${i}@example.com`)).status)

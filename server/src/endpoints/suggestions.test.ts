@@ -63,7 +63,7 @@ describe('suggest-places: 200', () => {
     ])
   })
 
-  test('a village that no map knows is answered as typed, beside the places it resembles', async () => {
+  test('an unknown village is suggested as typed, together with similar places', async () => {
     const { body } = await ask(places, { q: 'Dalas, TX' })
     expect([body.as_typed, body.places[0].place]).toEqual(['Dalas, TX', 'Dallas, TX'])
   })
@@ -84,22 +84,22 @@ describe('suggest-places: 200', () => {
     }
   })
 
-  test('places that this brokerage quotes come first, the most quoted before the others', async () => {
+  test('places that this brokerage quotes come first, most quoted first', async () => {
     expect((await placesFor({ q: 'dal' })).slice(0, 3)).toEqual(['Dalton, GA', 'Dalhart, TX', 'Dallas, TX'])
     expect((await placesFor({ q: 'dal', limit: '2' })).length).toBe(2)
   })
 
-  test('a place it quotes does not push itself in where something else was typed', async () => {
+  test('a quoted place is not suggested for other text', async () => {
     expect(await placesFor({ q: 'chicago' })).not.toContain('Dalton, GA')
   })
 
-  test('nothing typed: the places it quotes most, either end of a lane', async () => {
+  test('without text: the most quoted places, at either end of a lane', async () => {
     const most = ['Atlanta, GA', 'Dalton, GA', 'El Paso, TX', 'Dalhart, TX']
     expect(await placesFor({})).toEqual(most)
     expect(await placesFor({ q: ' ', limit: '2' })).toEqual(most.slice(0, 2))
   })
 
-  test('another brokerage is told nothing of where this one quotes', async () => {
+  test('another brokerage does not see the places of this one', async () => {
     const other = await makeTenant(app)
     expect(await placesFor({}, other.owner)).toEqual([])
     expect((await placesFor({ q: 'dal' }, other.owner))[0]).toBe('Dallas, TX')
@@ -117,17 +117,17 @@ describe('suggest-customers: 200', () => {
     expect(await namesFor({ q: 'har', limit: '1' })).toEqual(['Harvest Table Foods'])
   })
 
-  test('what was typed is text and no pattern', async () => {
+  test('the text is matched literally, not as a pattern', async () => {
     expect(await namesFor({ q: '%' })).toEqual(['Char-Broil 100%'])
     expect(await namesFor({ q: 'a_m' })).toEqual(['Zebra_Mills'])
     expect(await namesFor({ q: "'; drop table lanes" })).toEqual([])
   })
 
-  test('nothing typed: the most quoted of all', async () => {
+  test('without text: the most quoted ones', async () => {
     expect(await namesFor({})).toEqual(['Harvest Table Foods', 'Char-Broil 100%', 'Zebra_Mills'])
   })
 
-  test('the name on the booking counts before the one on the quote', async () => {
+  test('the customer name of the booking takes precedence over that of the quote', async () => {
     const other = await makeIntegration(app)
     const made = await call(app, 'POST', '/api/quote-requests', {
       token: other.tenant.owner,
@@ -140,14 +140,14 @@ describe('suggest-customers: 200', () => {
     expect(await namesFor({}, other.tenant.owner)).toEqual(['Billed Co'])
   })
 
-  test('another brokerage is told no customer of this one', async () => {
+  test('another brokerage does not see the customers of this one', async () => {
     expect(refs.length).toBe(7)
     expect(await namesFor({ q: 'har' }, (await makeTenant(app)).owner)).toEqual([])
   })
 })
 
 describe.each([places, customers])('%s', (path) => {
-  test('401 without a token, and with the token of a machine', async () => {
+  test('401 without a token, and with a service token', async () => {
     const none = await call(app, 'GET', `${path}?q=dal`)
     expect([none.status, none.body.type]).toEqual([401, '/problems/token-missing'])
     const machine = await ask(path, { q: 'dal' }, acme.token)

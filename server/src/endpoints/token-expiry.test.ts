@@ -16,7 +16,7 @@ afterAll(() => app.close())
 
 const lane = '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA'
 
-test('from thirty days before its end on, each answer to a service token says when it ends', async () => {
+test('in its last thirty days, each answer to a service token has its expiry', async () => {
   app.now = madeAt
   const tenant = await makeTenant(app)
   await makeLane(app, tenant, { outcome: 'won' })
@@ -45,13 +45,13 @@ test('from thirty days before its end on, each answer to a service token says wh
   expect(await headerOf(lane)).toEqual([401, end])
 })
 
-test('the token of a person is no service token, and says nothing of the kind', async () => {
+test('the token of a person has no expiry header', async () => {
   const { owner } = await makeTenant(app)
   const answer = await call(app, 'GET', lane, { token: owner })
   expect([answer.status, answer.headers.get('token-expires')]).toEqual([401, null])
 })
 
-test('the dashboard of admins names the tokens that end soon, and nobody else is shown them', async () => {
+test('admins see the tokens that expire soon, and other people do not', async () => {
   app.now = madeAt
   const tenant = await makeTenant(app)
   const [admin, member] = await Promise.all([

@@ -31,7 +31,7 @@ const me = (token: string) => call(app, 'GET', '/api/me', { token })
 const codeOf = (answer: Answer) => answer.body.type?.replace('/problems/', '')
 
 describe('201', () => {
-  test('an invitation is shown once, to hand over, and its person waits as invited', async () => {
+  test('an invitation is shown once, and its person has the status invited', async () => {
     const { status, body } = await invite(people.admin.token)
     expect(status).toBe(201)
     expect(Object.keys(body)).toEqual(['user', 'invitation', 'expires_at'])
@@ -56,7 +56,7 @@ describe('201', () => {
 })
 
 describe('200', () => {
-  test('everybody may see who is here, oldest first; nobody of another brokerage', async () => {
+  test('every role may list the people, oldest first; other brokerages cannot', async () => {
     const { body } = await call(app, 'GET', '/api/users', { token: people.viewer.token })
     const ids = body.users.map((user: { id: number }) => user.id)
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
@@ -65,19 +65,19 @@ describe('200', () => {
       expect(Object.keys(user)).toEqual(['id', 'name', 'email', 'role', 'status', 'created_at'])
   })
 
-  test('a role change is in force with the next request, in a new session', async () => {
+  test('a role change takes effect with the next request, which needs a new session', async () => {
     const person = await makePerson(app, acme, 'member')
     expect((await change(people.admin.token, person.id, { role: 'admin' })).body.role).toBe('admin')
     expect(codeOf(await me(person.token))).toBe('token-revoked')
   })
 
-  test('a name alone ends no session', async () => {
+  test('a change of name ends no session', async () => {
     const person = await makePerson(app, acme, 'member')
     expect((await change(acme.owner, person.id, { name: 'Kim Lane' })).body.name).toBe('Kim Lane')
     expect((await me(person.token)).body.user.name).toBe('Kim Lane')
   })
 
-  test('a removed person is gone from the list at once, and their address is free again', async () => {
+  test('a removed person leaves the list at once, and their e-mail address can be used again', async () => {
     const email = newEmail()
     const invited = (await invite(acme.owner, { email })).body
     expect((await remove(people.admin.token, invited.user.id)).body.status).toBe('removed')
@@ -112,7 +112,7 @@ describe('403', () => {
     for (const answer of answers) expect([answer.status, codeOf(answer)]).toEqual([403, 'role-required'])
   })
 
-  test('an admin cannot rise: owners are made, changed and removed by owners', async () => {
+  test('an admin cannot become an owner: only owners create, change and remove owners', async () => {
     const { token, id } = people.admin
     for (const answer of [
       await invite(token, { role: 'owner' }),
@@ -133,7 +133,7 @@ describe('403', () => {
 })
 
 describe('404', () => {
-  test('a person of another brokerage is nobody', async () => {
+  test('a person of another brokerage is not found', async () => {
     const stranger = await makePerson(app, other, 'viewer')
     const far = 2_000_000
     for (const id of [far, stranger.id + far]) {
@@ -143,7 +143,7 @@ describe('404', () => {
     expect((await me(stranger.token)).body.user.role).toBe('viewer')
   })
 
-  test('a removed person is nobody', async () => {
+  test('a removed person is not found', async () => {
     const person = await makePerson(app, acme, 'viewer')
     await remove(acme.owner, person.id)
     expect(codeOf(await remove(acme.owner, person.id))).toBe('not-found')
@@ -152,14 +152,14 @@ describe('404', () => {
 })
 
 describe('409', () => {
-  test('the last owner keeps the role and cannot be removed, by themselves either', async () => {
+  test('the last owner keeps the role and cannot be removed, not even by themselves', async () => {
     for (const answer of [await change(acme.owner, 1, { role: 'admin' }), await remove(acme.owner, 1)]) {
       expect([answer.status, codeOf(answer)]).toEqual([409, 'last-owner'])
     }
     expect((await me(acme.owner)).body.user.role).toBe('owner')
   })
 
-  test('two owners cannot both step down at once', async () => {
+  test('two owners cannot step down at the same time', async () => {
     const tenant = await makeTenant(app)
     const second = await makePerson(app, tenant, 'owner')
     const answers = await Promise.all([
@@ -171,7 +171,7 @@ describe('409', () => {
     expect(left.some(({ body }) => body.user?.role === 'owner')).toBe(true)
   })
 
-  test('an address that is in use here or elsewhere', async () => {
+  test('an e-mail address in use here or elsewhere', async () => {
     for (const email of [acme.email, other.email, other.email.toUpperCase()]) {
       expect(codeOf(await invite(acme.owner, { email }))).toBe('email-taken')
     }
@@ -179,7 +179,7 @@ describe('409', () => {
 })
 
 describe('422', () => {
-  test('a role, a name and an address must be what they say', async () => {
+  test('role, name and e-mail address must be valid', async () => {
     for (const body of [
       { role: 'god' },
       { role: 'OWNER' },
@@ -197,7 +197,7 @@ describe('422', () => {
     ).toBe(422)
   })
 
-  test('the brokerage’s settings take only what there is', async () => {
+  test('the brokerage’s settings accept only known values', async () => {
     const set = (body: Record<string, unknown>) =>
       call(app, 'PATCH', '/api/tenant', { token: people.admin.token, body })
     expect((await set({ win_probability_method: 'magic' })).status).toBe(422)

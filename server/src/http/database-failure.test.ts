@@ -229,7 +229,7 @@ describe('409', () => {
     }
   })
 
-  test('a repeated update does not wait for the lane\'s lock: its answer is stored', async () => {
+  test("a repeated update does not wait for the lane's lock: its answer is stored", async () => {
     const update = { lane_ref: lane.lane_ref, customer_rate: 3100 }
     const first = await pushUpdate(app, acme, update)
     const holder = await holding(lane.lane_ref)

@@ -175,7 +175,7 @@ describe('the audit log', () => {
 })
 
 describe('the key of the installation', () => {
-  test('a start with a key that cannot decrypt the database\'s secrets is refused with an explanation', async () => {
+  test("a start with a key that cannot decrypt the database's secrets is refused with an explanation", async () => {
     const wrong = join(folder, 'wrong-key')
     writeFileSync(wrong, `${randomBytes(32).toString('hex')}\n`)
     await expect(start({ LANEWISE_SECRET_KEY_FILE: wrong })).rejects.toThrow(

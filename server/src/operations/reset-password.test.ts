@@ -32,5 +32,7 @@ test('a reset password signs in; the old password and every old session do not',
 })
 
 test('an unknown e-mail address is rejected, and nothing changes', async () => {
-  await expect(resetPassword('nobody@example.com', around(), app.now)).rejects.toThrow('No person signs in with')
+  await expect(resetPassword('nobody@example.com', around(), app.now)).rejects.toThrow(
+    'No person signs in with',
+  )
 })

@@ -162,7 +162,7 @@ describe('rotate-key', () => {
     }
   })
 
-  test('instances restarted one after the other decrypt and verify each other\'s data', async () => {
+  test("instances restarted one after the other decrypt and verify each other's data", async () => {
     const shared = await testDatabase()
     const [still, already] = await Promise.all([
       appOn(shared, { secretKeys: [older, newer] }),
