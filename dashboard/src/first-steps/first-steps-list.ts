@@ -1,5 +1,5 @@
-import type { Role } from '#contract/endpoint.ts'
 import { pagePaths } from '#contract/pages.ts'
+import type { Role } from '#contract/roles.ts'
 import type { Answer } from '../api/index.ts'
 
 type StepName = keyof Answer<'first-steps'>

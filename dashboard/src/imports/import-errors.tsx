@@ -6,35 +6,31 @@ import { csvText, saveText } from './import-file.ts'
 import type { ImportAnswer } from './import-words.ts'
 
 const perPage = 25
-/** As many errors as the service keeps with an import. */
+/** The service keeps at most this many errors per import. */
 const errorsKept = 1_000
 
-/** What was wrong with a file, by line and column, to be looked at here or taken along as CSV. */
+/** The errors of a file by line and column, with a CSV download. */
 export function ImportErrors({ run }: { run: ImportAnswer }) {
   const { errors } = run
   const search = useSearch({ strict: false })
-  const navigate = useNavigate()
   const pages = Math.ceil(errors.length / perPage)
   const page = Math.min(Math.max(1, Math.trunc(Number(search.page ?? 1)) || 1), Math.max(1, pages))
   if (errors.length === 0) return null
   const shown = errors.map((error, at) => ({ ...error, at })).slice((page - 1) * perPage, page * perPage)
   const save = async () => {
     const rows = errors.map(({ row, column, detail }) => [row, column, detail])
-    saveText(
-      `errors-of-import-${run.import_id}.csv`,
-      await csvText(['Line', 'Column', 'What is wrong'], rows),
-    )
+    saveText(`errors-of-import-${run.import_id}.csv`, await csvText(['Line', 'Column', 'Error'], rows))
   }
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <div>
           <Title order={3} size="h5">
-            What was wrong, by line
+            Errors by line
           </Title>
           <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
             {errors.length >= errorsKept
-              ? `The first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were refused. `
+              ? `Showing the first ${count(errorsKept)} errors; ${counted(run.rows_refused, 'row')} were rejected. `
               : ''}
             {mostlyIn(errors)}
           </Text>
@@ -45,55 +41,68 @@ export function ImportErrors({ run }: { run: ImportAnswer }) {
           leftSection={<IconDownload size={16} aria-hidden />}
           onClick={() => void save()}
         >
-          Save the errors as CSV
+          Download errors as CSV
         </Button>
       </Group>
-      <DataTable
-        caption="Errors by line and column of the file"
-        rows={shown}
-        rowKey={({ at }) => String(at)}
-        columns={[
-          { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
-          {
-            key: 'column',
-            header: 'Column',
-            cell: ({ column }) => (
-              <span
-                title={column ?? undefined}
-                style={{
-                  display: 'inline-block',
-                  maxWidth: '14rem',
-                  overflow: 'hidden',
-                  textOverflow: 'ellipsis',
-                  verticalAlign: 'bottom',
-                }}
-              >
-                {column ?? '–'}
-              </span>
-            ),
-          },
-          {
-            key: 'detail',
-            header: 'What is wrong',
-            wraps: true,
-            cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
-          },
-        ]}
-      />
-      {pages > 1 && (
-        <Pagination
-          total={pages}
-          value={page}
-          size="sm"
-          siblings={0}
-          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
-          getItemProps={(number) => ({ 'aria-label': `Page ${number} of the errors` })}
-          onChange={(next) =>
-            void navigate({ to: '.', search: { ...search, page: String(next) }, replace: true })
-          }
-        />
-      )}
+      <ErrorsTable errors={shown} />
+      {pages > 1 && <ErrorPages page={page} pages={pages} />}
     </Stack>
+  )
+}
+
+type ShownError = ImportAnswer['errors'][number] & { readonly at: number }
+
+const cutColumn = {
+  display: 'inline-block',
+  maxWidth: '14rem',
+  overflow: 'hidden',
+  textOverflow: 'ellipsis',
+  verticalAlign: 'bottom',
+} as const
+
+function ErrorsTable({ errors }: { errors: readonly ShownError[] }) {
+  return (
+    <DataTable
+      caption="Errors by line and column of the file"
+      rows={errors}
+      rowKey={({ at }) => String(at)}
+      columns={[
+        { key: 'row', header: 'Line', align: 'right', cell: ({ row }) => count(row) },
+        {
+          key: 'column',
+          header: 'Column',
+          cell: ({ column }) => (
+            <span title={column ?? undefined} style={cutColumn}>
+              {column ?? '–'}
+            </span>
+          ),
+        },
+        {
+          key: 'detail',
+          header: 'Error',
+          wraps: true,
+          cell: ({ detail }) => <span style={{ overflowWrap: 'anywhere' }}>{detail}</span>,
+        },
+      ]}
+    />
+  )
+}
+
+function ErrorPages({ page, pages }: { page: number; pages: number }) {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  return (
+    <Pagination
+      total={pages}
+      value={page}
+      size="sm"
+      siblings={0}
+      getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+      getItemProps={(number) => ({ 'aria-label': `Page ${number} of the errors` })}
+      onChange={(next) =>
+        void navigate({ to: '.', search: { ...search, page: String(next) }, replace: true })
+      }
+    />
   )
 }
 

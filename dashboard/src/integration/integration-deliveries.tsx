@@ -14,8 +14,8 @@ import {
   since,
   useNotice,
 } from '../shared-ui/index.ts'
+import type { EventEndpoint } from './event-endpoint.ts'
 import { useIntegrationAddress } from './integration-address.ts'
-import type { EventEndpoint } from './integration-events.tsx'
 
 type Delivery = Answer<'list-event-deliveries'>['deliveries'][number]
 type DeliveryState = Delivery['state']

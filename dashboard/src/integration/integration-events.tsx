@@ -16,11 +16,10 @@ import {
   Nothing,
   useNotice,
 } from '../shared-ui/index.ts'
+import type { EventEndpoint } from './event-endpoint.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
 import { EventDeliveries } from './integration-deliveries.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
-
-export type EventEndpoint = Answer<'list-event-endpoints'>['endpoints'][number]
 
 const lookEveryMs = 3_000
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { secretOverlapHoursDefault, secretOverlapHoursMax } from '#contract/limits.ts'
 import { type Answer, useChange } from '../api/index.ts'
 import { moment } from '../shared-ui/index.ts'
-import { type Secret, SecretNotMade } from './integration-secrets.tsx'
+import { type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 
 /** Makes a successor of a secret; both are accepted for as long as is asked here, to the minute. */
 export function RotateSecret({

@@ -1,33 +1,24 @@
-import { Alert, Button, Group, List, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, type CallFailed, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
   CredentialState,
   counted,
   day,
-  Failed,
   IntegrationSection,
   LastUsed,
   moment,
   Nothing,
-  since,
   useNotice,
 } from '../shared-ui/index.ts'
 import { type HoldsCredentials, useIntegrationAddress } from './integration-address.ts'
 import { ConfirmDialog } from './integration-confirm.tsx'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
 import { RotateSecret } from './integration-rotate.tsx'
+import { isLiveSecret, type Secret, SecretNotMade } from './integration-secret-limit.tsx'
 import { type ShownOnce, ShownOnceDialog } from './integration-shown-once.tsx'
-
-export type Secret = Answer<'list-signing-secrets'>['secrets'][number]
-
-export function isLiveSecret(secret: Secret): boolean {
-  return (
-    secret.revoked_at === null && (secret.expires_at === null || Date.parse(secret.expires_at) > Date.now())
-  )
-}
 
 /** The signing secrets of the brokerage: made, rotated with an overlap, revoked at once. */
 export function IntegrationSecrets({ held, setHeld }: HoldsCredentials) {
@@ -110,38 +101,6 @@ function CreateSecret({
         )
       }
     />
-  )
-}
-
-/** Why no secret was made. Of two live ones of a name the way out is told, with their ends. */
-export function SecretNotMade({
-  error,
-  name,
-  secrets,
-}: {
-  error: CallFailed
-  name: string
-  secrets: readonly Secret[]
-}) {
-  if (error.code !== 'too-many-live-secrets') return <Failed error={error} title="No secret was made" />
-  const live = secrets.filter((secret) => secret.name === name && isLiveSecret(secret))
-  const ending = live.find(({ expires_at }) => expires_at !== null)
-  return (
-    <Alert color="red" variant="outline" role="alert" title={`Two secrets named ${name} are live already`}>
-      <Text size="sm">
-        More than two would leave nobody sure which one a system holds. Revoke one of them
-        {ending === undefined ? '' : `, or wait until ${moment(ending.expires_at)}, when the older one ends`},
-        then try again:
-      </Text>
-      <List size="sm" mt="xs">
-        {live.map(({ id, created_at, expires_at, last_used_at }) => (
-          <List.Item key={id}>
-            Secret {id}, made {day(created_at)}, last used {since(last_used_at)},{' '}
-            {expires_at === null ? 'accepted without an end' : `accepted until ${moment(expires_at)}`}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   )
 }
 

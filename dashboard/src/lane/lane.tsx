@@ -208,27 +208,11 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           <LaneDots record={record} band={bandOf(advice.data)} />
         </LaneSection>
       )}
-      <LaneSection
-        title="Scores and signals"
-        hint={`Read from the last ${BUCKETS_MAX} periods of ${BUCKET_DAYS} days; what happened, not a forecast.`}
-        busy={insight.isFetching}
-      >
-        {insight.isPending ? (
-          <Loading rows={4} height={34} label="Loading the scores" />
-        ) : insight.isError ? (
-          <Failed error={insight.error} retry={() => void insight.refetch()} />
-        ) : found === null ? (
-          <Nothing title="Too few quotes for scores">
-            Five decided quotes anywhere in your brokerage are enough for the widest scope.
-          </Nothing>
-        ) : (
-          <LaneScores insight={found} />
-        )}
-      </LaneSection>
+      <ScoresSection insight={insight} found={found} />
       {found !== null && (
         <LaneSection
           title="Scopes"
-          hint="The lane's own quotes answer when there is one; else wider scopes are looked at, trust falling."
+          hint="Advice uses the lane's own quotes. If there are none, it uses the next wider scope with enough history."
         >
           <LaneScopes insight={found} />
         </LaneSection>
@@ -248,6 +232,34 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
         </LaneSection>
       )}
     </Stack>
+  )
+}
+
+function ScoresSection({
+  insight,
+  found,
+}: {
+  insight: ReturnType<typeof useAnswer<'lane-advice'>>
+  found: FoundInsight | null
+}) {
+  return (
+    <LaneSection
+      title="Scores and signals"
+      hint={`Based on the last ${BUCKETS_MAX} periods of ${BUCKET_DAYS} days. They describe the past and are not a forecast.`}
+      busy={insight.isFetching}
+    >
+      {insight.isPending ? (
+        <Loading rows={4} height={34} label="Loading the scores" />
+      ) : insight.isError ? (
+        <Failed error={insight.error} retry={() => void insight.refetch()} />
+      ) : found === null ? (
+        <Nothing title="Too few quotes for scores">
+          The widest scope, all lanes of your brokerage, needs five decided quotes.
+        </Nothing>
+      ) : (
+        <LaneScores insight={found} />
+      )}
+    </LaneSection>
   )
 }
 

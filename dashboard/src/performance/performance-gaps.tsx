@@ -47,26 +47,31 @@ function Because({ gap }: { gap: MarginGap }) {
   )
 }
 
+function QuoteCell({ lane }: { lane: MarginGap['lane'] }) {
+  const name = laneName(lane.origin, lane.destination)
+  return (
+    <>
+      <TextLink
+        to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
+        label={`Quote ${lane.lane_ref}, ${name}`}
+      >
+        {name}
+      </TextLink>
+      <Text size="xs" c="dimmed" component="div">
+        {lane.equipment} · {lane.lane_ref}{' '}
+        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
+      </Text>
+    </>
+  )
+}
+
 function columnsOf(gaps: readonly MarginGap[]): readonly Column<MarginGap>[] {
   const biggest = Math.max(...gaps.map(({ shortfall }) => shortfall), 1)
   return [
     {
       key: 'lane',
       header: 'Quote',
-      cell: ({ lane }) => (
-        <>
-          <TextLink
-            to={`${pagePaths.quotes}/${encodeURIComponent(lane.lane_ref)}`}
-            label={`Quote ${lane.lane_ref}, ${laneName(lane.origin, lane.destination)}`}
-          >
-            {laneName(lane.origin, lane.destination)}
-          </TextLink>
-          <Text size="xs" c="dimmed" component="div">
-            {lane.equipment} · {lane.lane_ref}{' '}
-            <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
-          </Text>
-        </>
-      ),
+      cell: ({ lane }) => <QuoteCell lane={lane} />,
     },
     {
       key: 'shortfall',

@@ -8,8 +8,8 @@ const previewed = 200
 const errorsShown = 12
 
 /**
- * Rows from a spreadsheet on their way to the desk: what each column was read as, what was read of each row, and what is
- * wrong with it. Nothing is added before this was shown. Rows with an error stay in the dialog to be put right.
+ * Adds rows from a spreadsheet to the desk. The dialog first shows how each column and each row was read, and the errors
+ * of each row. Rows with an error stay in the dialog so that the user can correct them.
  */
 export function PasteDialog({
   text,
@@ -21,12 +21,12 @@ export function PasteDialog({
 }: {
   /** Null: closed. */
   text: string | null
-  /** How many lanes the request still takes. */
+  /** The number of lanes that the request can still take. */
   room: number
-  /** Of the request; empty while there is none. */
+  /** The customer of the request; empty when none is entered. */
   customer: string
   onText: (text: string) => void
-  /** The customer that the rows name, when they name one. */
+  /** `customer` is the customer that the rows name, or null. */
   onAdd: (lanes: readonly Omit<DeskLane, 'id'>[], customer: string | null) => void
   onClose: () => void
 }) {
@@ -53,8 +53,8 @@ export function PasteDialog({
           <Modal.Title mb="sm">Paste rows</Modal.Title>
           <Stack>
             <Text size="sm">
-              Copy rows from a spreadsheet and paste them here, with or without a line of column names. A
-              place may be a city and state in one column or two, a ZIP code, or an airport code.
+              Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a
+              city and state in one column or two, a ZIP code, or an airport code.
             </Text>
             <Textarea
               label="Rows"
@@ -66,28 +66,11 @@ export function PasteDialog({
             />
             <Text size="sm" role="status" mih={22}>
               {statusWords(read, text ?? '', { good: good.length, bad: bad.length })}
-              {tooMany && ` A request takes ${lanesPerRequestMax} lanes: there is room for ${room}.`}
+              {tooMany && ` A request can have ${lanesPerRequestMax} lanes: you can add ${room} more.`}
             </Text>
             {failure !== null && <Failed error={failure} retry={retry} title="The rows could not be read" />}
-            {pasted !== null && pasted.columns.length > 0 && (
-              <ul className="desk-list" aria-label="How the columns were read">
-                {pasted.columns.map((column) => (
-                  <li key={column.column} style={{ overflowWrap: 'anywhere' }}>
-                    {columnWords(column)}
-                  </li>
-                ))}
-              </ul>
-            )}
-            {customers.length > 1 && (
-              <Text
-                size="sm"
-                role="alert"
-                style={{ color: 'var(--mantine-color-error)', overflowWrap: 'anywhere' }}
-              >
-                A request is for one customer, and this would be for {customers.join(' and ')}. Paste the rows
-                of one customer.
-              </Text>
-            )}
+            {pasted !== null && <ColumnsRead columns={pasted.columns} />}
+            {customers.length > 1 && <SeveralCustomers customers={customers} />}
             {bad.length > 0 && <RowErrors rows={bad} />}
             {rows.length > 0 && <Preview rows={rows.slice(0, previewed)} />}
             <Group justify="flex-end">
@@ -107,7 +90,29 @@ export function PasteDialog({
   )
 }
 
-/** Of the request and of the rows, each once, whatever the case. */
+function ColumnsRead({ columns }: { columns: NonNullable<ReadPaste['pasted']>['columns'] }) {
+  if (columns.length === 0) return null
+  return (
+    <ul className="desk-list" aria-label="How the columns were read">
+      {columns.map((column) => (
+        <li key={column.column} style={{ overflowWrap: 'anywhere' }}>
+          {columnWords(column)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function SeveralCustomers({ customers }: { customers: readonly string[] }) {
+  return (
+    <Text size="sm" role="alert" style={{ color: 'var(--mantine-color-error)', overflowWrap: 'anywhere' }}>
+      A request can have only one customer, but these rows are for {customers.join(' and ')}. Paste the rows
+      of one customer.
+    </Text>
+  )
+}
+
+/** The distinct customers of the request and of the rows, ignoring case. */
 function customersOf(rows: readonly PastedRow[], ofRequest: string): string[] {
   const names = [ofRequest.trim(), ...rows.map(({ customer }) => customer ?? '')].filter(
     (name) => name !== '',
@@ -122,16 +127,16 @@ function statusWords(
   text: string,
   { good, bad }: { readonly good: number; readonly bad: number },
 ): string {
-  if (isTooLong) return `At most ${pastedLengthMax.toLocaleString('en-US')} characters can be read at once.`
-  if (text.trim() === '') return 'Nothing to read yet.'
-  if (pasted === null) return failure === null ? 'Reading the rows.' : ''
+  if (isTooLong) return `Paste at most ${pastedLengthMax.toLocaleString('en-US')} characters at a time.`
+  if (text.trim() === '') return 'No rows pasted yet.'
+  if (pasted === null) return failure === null ? 'Reading the rows…' : ''
   if (pasted.problem !== null) return pasted.problem
-  return `${counted(good, 'lane')} read${bad === 0 ? '' : `, ${counted(bad, 'row')} with an error`}.`
+  return `${counted(good, 'lane')} read${bad === 0 ? '' : `, ${counted(bad, 'row')} with errors`}.`
 }
 
 function RowErrors({ rows }: { rows: readonly PastedRow[] }) {
   return (
-    <ul className="desk-list" aria-label="To put right">
+    <ul className="desk-list" aria-label="Rows with errors">
       {rows.slice(0, errorsShown).map(({ line, errors }) => (
         <li key={line}>
           Row {line}: {errors.map(errorWords).join('. ')}
@@ -149,7 +154,7 @@ function errorWords({ detail, suggestions }: PastedRow['errors'][number]): strin
 function Preview({ rows }: { rows: readonly PastedRow[] }) {
   return (
     <DataTable
-      caption="What was read of each row"
+      caption="Rows as they were read"
       rows={rows}
       rowKey={({ line }) => String(line)}
       columns={[
@@ -158,7 +163,7 @@ function Preview({ rows }: { rows: readonly PastedRow[] }) {
         { key: 'destination', header: 'Destination', cell: ({ destination }) => destination ?? '–' },
         { key: 'equipment', header: 'Equipment', cell: (row) => equipmentName(laneOf(row).equipment) },
         { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => dollars(rate) },
-        { key: 'read', header: 'Read', cell: ({ errors }) => (errors.length === 0 ? 'OK' : 'To put right') },
+        { key: 'read', header: 'Status', cell: ({ errors }) => (errors.length === 0 ? 'OK' : 'Error') },
       ]}
     />
   )

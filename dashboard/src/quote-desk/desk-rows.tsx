@@ -15,11 +15,11 @@ export interface RowProps {
   readonly only: boolean
   readonly errors: readonly DeskError[]
   readonly unknown: { readonly origin: boolean; readonly destination: boolean }
-  /** The same for every row and every drawing, so that typing in one row draws that row alone. */
+  /** Identical for every row and every render, so that typing in one row re-renders only that row. */
   readonly on: RowEvents
 }
 
-/** What can be done with a row. */
+/** The events of a row. */
 export interface RowEvents {
   readonly change: (lane: DeskLane, field: LaneField, text: string) => void
   readonly activate: (lane: DeskLane) => void
@@ -27,7 +27,7 @@ export interface RowEvents {
   readonly enter: (lane: DeskLane) => void
   readonly duplicate: (lane: DeskLane) => void
   readonly remove: (lane: DeskLane) => void
-  /** Answers true when the paste was rows of lanes, which then do not go into the field. */
+  /** Returns true when the pasted text contains rows of lanes. The field then ignores the paste. */
   readonly paste: (text: string) => boolean
 }
 
@@ -100,36 +100,44 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         onKeyDown={hasMore ? undefined : enter}
       />
       <RowActions {...props} hasMore={hasMore} onMore={() => setOpened(!hasMore)} />
-      {hasMore && (
-        <div className="desk-more">
-          <TextInput
-            label="Estimated cost (optional)"
-            leftSection="$"
-            inputMode="decimal"
-            autoComplete="off"
-            {...input('cost')}
-            onChange={(event) => onChange('cost', event.currentTarget.value)}
-          />
-          <TextInput
-            label="Market rate (optional)"
-            leftSection="$"
-            inputMode="decimal"
-            autoComplete="off"
-            {...input('market')}
-            onChange={(event) => onChange('market', event.currentTarget.value)}
-          />
-          <TextInput
-            label="Pickup date (optional)"
-            type="date"
-            {...input('pickup')}
-            onChange={(event) => onChange('pickup', event.currentTarget.value)}
-            onKeyDown={enter}
-          />
-        </div>
-      )}
+      {hasMore && <MoreFields input={input} onChange={onChange} onLastKey={enter} />}
     </div>
   )
 })
+
+function MoreFields({
+  input,
+  onChange,
+  onLastKey,
+}: {
+  input: (field: LaneField) => { value: string; error: string | undefined; 'data-field': string }
+  onChange: (field: LaneField, text: string) => void
+  /** A key pressed in the last field. */
+  onLastKey: (event: KeyboardEvent) => void
+}) {
+  return (
+    <div className="desk-more">
+      {(['cost', 'market'] as const).map((field) => (
+        <TextInput
+          key={field}
+          label={field === 'cost' ? 'Estimated cost (optional)' : 'Market rate (optional)'}
+          leftSection="$"
+          inputMode="decimal"
+          autoComplete="off"
+          {...input(field)}
+          onChange={(event) => onChange(field, event.currentTarget.value)}
+        />
+      ))}
+      <TextInput
+        label="Pickup date (optional)"
+        type="date"
+        {...input('pickup')}
+        onChange={(event) => onChange('pickup', event.currentTarget.value)}
+        onKeyDown={onLastKey}
+      />
+    </div>
+  )
+}
 
 function RowActions({
   lane,
@@ -147,7 +155,7 @@ function RowActions({
         size="compact-sm"
         aria-expanded={hasMore}
         disabled={needed}
-        aria-label={`More of lane ${number}: cost, market rate, pickup date`}
+        aria-label={`More fields of lane ${number}: cost, market rate, pickup date`}
         rightSection={
           hasMore ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
         }
@@ -201,17 +209,17 @@ function PlaceField({
   )
   const readsAs = incomplete ? (offered.data?.reads_as ?? null) : null
   useEffect(() => {
-    // 75201, DFW or "Dallas TX" is a place as it stands.
+    // The service read the text as a known place, for example 75201, DFW or "Dallas TX".
     if (readsAs !== null) onChange(readsAs)
   })
   const near = (offered.data?.places ?? []).map(({ place }) => place).slice(0, suggestedMax)
-  const said = notice()
+  const shown = notice()
   function notice(): { text: string; suggestions: readonly string[] } | null {
     if (problem !== undefined) return { text: error ?? problem.text, suggestions: problem.suggestions }
     if (incomplete) return { text: near.length > 0 ? 'Which one?' : 'Add the state', suggestions: near }
     if (isUnknown) {
       return {
-        text: near.length > 0 ? 'We do not know this place. Did you mean' : 'We do not know this place.',
+        text: near.length > 0 ? 'Unknown place. Did you mean' : 'Unknown place.',
         suggestions: near,
       }
     }
@@ -223,7 +231,7 @@ function PlaceField({
       label={label}
       openOnFocus={false}
       value={value}
-      error={said === null ? undefined : <Suggested {...said} onUse={onChange} />}
+      error={shown === null ? undefined : <Suggested {...shown} onUse={onChange} />}
       onChange={(text) => {
         setDone(false)
         onChange(text)
@@ -255,12 +263,12 @@ function Suggested({
   )
 }
 
-/** How the desk is worked without a mouse. */
+/** The keyboard shortcuts of the desk. */
 export function KeyboardHint() {
   return (
     <Text size="xs" c="dimmed" visibleFrom="sm">
-      Enter after the rate adds a lane. Ctrl or ⌘ + Enter saves. Rows copied from a spreadsheet can be pasted
-      into any field of a lane.
+      Press Enter after the rate to add a lane. Press Ctrl or ⌘ + Enter to save. Paste rows copied from a
+      spreadsheet into any field of a lane.
     </Text>
   )
 }

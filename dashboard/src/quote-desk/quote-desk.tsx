@@ -29,14 +29,14 @@ import { DeskRow, KeyboardHint, type RowEvents } from './desk-rows.tsx'
 import { type DeskSave, useDeskSave } from './desk-save.ts'
 import { Saved } from './desk-saved.tsx'
 
-/** Where a rep on the phone finds the number: lanes as they are typed, advice beside them, and the saved quote. */
+/** The page for quoting: lane fields with advice that updates while the user types, then the saved quote. */
 export default function QuoteDesk() {
   const { tenant } = useSession()
   const search = useSearch({ strict: false }) as Readonly<Record<string, string>>
   const navigate = useNavigate()
   const [draft, setDraft] = useState(() => draftWith(keptDraft(tenant.id), laneHandedOver(search)))
   useEffect(() => {
-    // Taken over once: a reload must not add it again.
+    // Removes the lane from the address, so that a reload does not add the lane again.
     if (laneHandedOver(search) !== null) void navigate({ to: pagePaths.desk, search: {}, replace: true })
   }, [search, navigate])
   const saving = useDeskSave()
@@ -57,7 +57,7 @@ export default function QuoteDesk() {
   )
 }
 
-/** The lane that was handed over stands first, unless it is there already or the request is full. */
+/** Puts the lane from the address first, unless the draft has the lane already or is full. */
 function draftWith(draft: Draft, lane: Omit<DeskLane, 'id'> | null): Draft {
   const isThere = draft.lanes.some(
     ({ origin, destination, equipment }) =>
@@ -78,7 +78,7 @@ function focusLane(id: number, field: LaneField = 'origin'): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
 
-/** The lanes of a draft and what can be done with them. */
+/** The lanes of a draft, and the actions on them. */
 function useLanes({ draft, onDraft, saving }: DeskProps) {
   const [activeId, setActiveId] = useState(draft.lanes[0]?.id ?? 1)
   const tell = useNotice()
@@ -93,7 +93,9 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   const isFull = lanes.length >= lanesPerRequestMax
   const insertAfter = (lane: DeskLane, made: DeskLane) => {
     if (isFull) {
-      tell(`A request takes ${lanesPerRequestMax} lanes. Save it and start another.`, { failed: true })
+      tell(`A request can have ${lanesPerRequestMax} lanes. Save this one and start another.`, {
+        failed: true,
+      })
       return
     }
     setLanes((all) => all.flatMap((one) => (one.id === lane.id ? [one, made] : [one])))
@@ -110,7 +112,7 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
     },
     addAfter: (lane: DeskLane) => insertAfter(lane, blankLane(nextId(lanes), lane.equipment)),
     duplicate: (lane: DeskLane) => insertAfter(lane, { ...lane, id: nextId(lanes) }),
-    /** Enter in the last field: on to the next lane, or to a new one after the last. */
+    /** Enter in the last field of a lane: moves to the next lane, or adds a lane after the last one. */
     enter: (lane: DeskLane) => {
       const next = lanes[lanes.indexOf(lane) + 1]
       if (next !== undefined) go(next.id)
@@ -132,6 +134,8 @@ function useLanes({ draft, onDraft, saving }: DeskProps) {
   }
 }
 
+type Lanes = ReturnType<typeof useLanes>
+
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving } = props
   const lanes = useLanes(props)
@@ -146,7 +150,7 @@ function Desk(props: DeskProps) {
   const room = lanesPerRequestMax - filled
   const paste = (text: string): boolean => {
     if (!/[\t\n\r]/.test(text.trim())) return false
-    // What each column was read as is shown before anything is added.
+    // The dialog shows how each column was read before it adds the rows.
     setPasted(text)
     return true
   }
@@ -156,68 +160,31 @@ function Desk(props: DeskProps) {
     save()
   }
   const on = useRowEvents({ ...lanes, paste })
-  const told = saving.errors
+  const saveErrors = saving.errors
   const errors = [
-    ...told,
-    ...untold(told, unreadableIn(lanes.active)),
-    ...adviceErrors(answer, lanes.active, told),
+    ...saveErrors,
+    ...notIn(saveErrors, unreadableIn(lanes.active)),
+    ...adviceErrors(answer, lanes.active, saveErrors),
   ]
   const setRate = (rate: number) => lanes.change(lanes.active, 'rate', String(rate))
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for every field within
+    // biome-ignore lint/a11y/noStaticElementInteractions: one keyboard shortcut for all fields inside
     <div onKeyDown={keys}>
       <Stack gap="md">
         <Paper withBorder p="sm">
           <Stack gap="sm">
             <RequestFields draft={draft} onDraft={onDraft} saving={saving} />
-            <div className="desk-rows" data-many={lanes.lanes.length > 7 || undefined}>
-              {lanes.lanes.map((lane, index) => (
-                <DeskRow
-                  key={lane.id}
-                  lane={lane}
-                  number={index + 1}
-                  active={lane.id === lanes.active.id}
-                  only={lanes.lanes.length === 1}
-                  errors={errorsOf(errors, lane)}
-                  unknown={lane.id === lanes.active.id ? answer.unknown : nothingUnknown}
-                  on={on}
-                />
-              ))}
-            </div>
-            <Group justify="space-between" gap="xs">
-              <Group gap="xs">
-                <Button
-                  variant="default"
-                  size="sm"
-                  disabled={lanes.isFull}
-                  onClick={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
-                >
-                  Add a lane
-                </Button>
-                <Button variant="default" size="sm" onClick={() => setPasted('')}>
-                  Paste rows
-                </Button>
-              </Group>
-              <Button
-                disabled={!mayQuote}
-                loading={saving.saving}
-                onClick={save}
-                aria-keyshortcuts="Control+Enter Meta+Enter"
-              >
-                {filled > 1 ? `Save ${filled} lanes` : 'Save quote'}
-              </Button>
-            </Group>
-            {mayQuote ? (
-              <KeyboardHint />
-            ) : (
-              <Text size="sm">
-                Your role, viewer, can ask for advice but not save quotes. An owner or admin can change it on
-                the Team page.
-              </Text>
-            )}
+            <LaneRows lanes={lanes} errors={errors} unknown={answer.unknown} on={on} />
+            <DeskButtons
+              lanes={lanes}
+              laneCount={filled}
+              isSaving={saving.saving}
+              onPaste={() => setPasted('')}
+              onSave={save}
+            />
             {saving.errors.some(({ unknownPlace }) => unknownPlace) && (
               <Checkbox
-                label="The places are right: save them as typed"
+                label="These places are correct: save them as typed"
                 checked={acceptUnknown}
                 onChange={(event) => setAcceptUnknown(event.currentTarget.checked)}
               />
@@ -247,6 +214,86 @@ function Desk(props: DeskProps) {
   )
 }
 
+function LaneRows({
+  lanes: { lanes, active },
+  errors,
+  unknown,
+  on,
+}: {
+  lanes: Lanes
+  errors: readonly DeskError[]
+  unknown: ReturnType<typeof useDeskAnswer>['unknown']
+  on: RowEvents
+}) {
+  return (
+    <div className="desk-rows" data-many={lanes.length > 7 || undefined}>
+      {lanes.map((lane, index) => (
+        <DeskRow
+          key={lane.id}
+          lane={lane}
+          number={index + 1}
+          active={lane.id === active.id}
+          only={lanes.length === 1}
+          errors={errorsOf(errors, lane)}
+          unknown={lane.id === active.id ? unknown : nothingUnknown}
+          on={on}
+        />
+      ))}
+    </div>
+  )
+}
+
+function DeskButtons({
+  lanes,
+  laneCount,
+  isSaving,
+  onPaste,
+  onSave,
+}: {
+  lanes: Lanes
+  laneCount: number
+  isSaving: boolean
+  onPaste: () => void
+  onSave: () => void
+}) {
+  const mayQuote = useMay('member')
+  return (
+    <>
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Button
+            variant="default"
+            size="sm"
+            disabled={lanes.isFull}
+            onClick={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
+          >
+            Add a lane
+          </Button>
+          <Button variant="default" size="sm" onClick={onPaste}>
+            Paste rows
+          </Button>
+        </Group>
+        <Button
+          disabled={!mayQuote}
+          loading={isSaving}
+          onClick={onSave}
+          aria-keyshortcuts="Control+Enter Meta+Enter"
+        >
+          {laneCount > 1 ? `Save ${laneCount} lanes` : 'Save quote'}
+        </Button>
+      </Group>
+      {mayQuote ? (
+        <KeyboardHint />
+      ) : (
+        <Text size="sm">
+          Your role, viewer, can get advice but cannot save quotes. An owner or admin can change your role on
+          the Team page.
+        </Text>
+      )}
+    </>
+  )
+}
+
 const noErrors: readonly DeskError[] = []
 
 function errorsOf(errors: readonly DeskError[], lane: DeskLane): readonly DeskError[] {
@@ -254,11 +301,11 @@ function errorsOf(errors: readonly DeskError[], lane: DeskLane): readonly DeskEr
   return own.length === 0 ? noErrors : own
 }
 
-/** Events that stay the same while what they do follows the desk. */
-function useRowEvents(does: RowEvents): RowEvents {
-  const latest = useRef(does)
+/** Row events with a stable identity that call the handlers of the latest render. */
+function useRowEvents(events: RowEvents): RowEvents {
+  const latest = useRef(events)
   useLayoutEffect(() => {
-    latest.current = does
+    latest.current = events
   })
   return useMemo(
     () => ({
@@ -275,24 +322,24 @@ function useRowEvents(does: RowEvents): RowEvents {
 
 const nothingUnknown = { origin: false, destination: false }
 
-/** A lane that cannot be read is told at its field, unless the save has already said so. */
+/** Errors of the advice request at the fields of the lane, except at fields that have a save error. */
 function adviceErrors(
   { failure }: ReturnType<typeof useDeskAnswer>,
   lane: DeskLane,
-  told: readonly DeskError[],
+  saveErrors: readonly DeskError[],
 ): DeskError[] {
   const pointed = (failure?.errors ?? []).map(({ parameter = '', detail, ...error }) => ({
     ...error,
     pointer: `/lanes/0/${parameter === 'proposed_rate' ? 'quoted_rate' : parameter}`,
     detail: `lanes[0].${detail}`,
   }))
-  return untold(told, errorsAt(pointed, [lane]))
+  return notIn(saveErrors, errorsAt(pointed, [lane]))
 }
 
-/** Errors at fields of which nothing is told yet. */
-function untold(told: readonly DeskError[], found: readonly DeskError[]): DeskError[] {
+/** The found errors, except at fields that have an error in `shown`. */
+function notIn(shown: readonly DeskError[], found: readonly DeskError[]): DeskError[] {
   return found.filter(
-    ({ laneId, field }) => !told.some((error) => error.laneId === laneId && error.field === field),
+    ({ laneId, field }) => !shown.some((error) => error.laneId === laneId && error.field === field),
   )
 }
 
@@ -302,23 +349,23 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
   if (failure.status === 422 && failure.errors.length > 0) {
     return errors.length === 0 ? null : (
       <Text size="sm" role="alert" style={{ color: 'var(--mantine-color-error)' }}>
-        Not saved: {counted(errors.length, 'field')} to put right.
+        Not saved: correct {counted(errors.length, 'field')}.
       </Text>
     )
   }
   if (!saving.mayBeSaved) {
-    return <Failed error={failure} title="Not saved: everything you typed is still here" retry={retry} />
+    return <Failed error={failure} title="Not saved. Everything you typed is still here." retry={retry} />
   }
   return (
     <Stack gap="xs">
       <Failed
         error={failure}
-        title="No answer to the save: everything you typed is still here"
+        title="The service did not confirm the save. Everything you typed is still here."
         retry={retry}
       />
       <Text size="sm">
-        It may have been saved all the same. Tried again as it stands, it is made once. Before you change it,
-        look for it under{' '}
+        The quote may have been saved. Saving again without changes does not create a second quote. Before you
+        change anything, look for the quote under{' '}
         <Anchor component={Link} to={pagePaths.quotes} size="sm" underline="always">
           Quotes
         </Anchor>
@@ -331,7 +378,7 @@ function SaveFailed({ saving, retry }: { saving: DeskSave; retry: () => void }) 
 function RequestFields({ draft, onDraft, saving }: DeskProps) {
   const [isFresh] = useState(draft.customer === '')
   useEffect(() => {
-    // Typing can begin at once; a touch screen's keyboard would cover half the page.
+    // Not on touch screens, where the on-screen keyboard would cover half the page.
     if (isFresh && window.matchMedia('(pointer: fine)').matches) {
       document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
     }

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import type { Lane } from '#contract/lane.ts'
 import { useNotice } from '../shared-ui/index.ts'
 import { useOutcomeMarks } from './outcome-marks.ts'
@@ -10,10 +10,10 @@ import { RequoteDialog } from './quotes-requote.tsx'
 import { type OpenedMenu, QuotesRowMenu } from './quotes-row-menu.tsx'
 import { focusLink, QuotesTable } from './quotes-table.tsx'
 
-/** The quote that was worked on last: whoever comes back from its page finds the row again. */
+/** The current row when the list was last left. The list selects the row again when the user comes back. */
 let lastCurrent: string | null = null
 
-/** The list of quotes and all that can be done from it: by key, by button, by menu. */
+/** The list of quotes, with actions by keyboard, button and menu. */
 export function QuotesList({
   rows,
   isBusy,
@@ -32,28 +32,15 @@ export function QuotesList({
   onHelp: () => void
 }) {
   const body = useRef<HTMLTableSectionElement>(null)
-  const [toLose, setToLose] = useState<Lane | null>(null)
-  const [toRequote, setToRequote] = useState<Lane | null>(null)
   const [menu, setMenu] = useState<OpenedMenu | null>(null)
   const [current, setCurrent] = useCurrentRow(rows, body)
-  const mark = useOutcomeMarks()
-  const copy = useCopiedRef()
-  const navigate = useNavigate()
-  const act = (action: RowAction, lane: Lane) => {
-    if (action === 'copy') copy(lane.lane_ref)
-    else if (action === 'open')
-      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
-    else if (!mayMark) return
-    else if (action === 'lost') setToLose(lane)
-    else if (action === 'requote') setToRequote(lane)
-    else if (action === 'won' || action === 'pending') mark(lane, action)
-  }
+  const { act, dialogs } = useRowActions(mayMark)
   const actFrom = useStable((action: RowAction, lane: Lane, from: HTMLElement) => {
     if (action === 'menu') {
       setMenu({ lane, from })
       return
     }
-    // A button that its own action takes away must not take the focus with it.
+    // The action can remove the button that has the focus, so the focus moves to the row's link.
     if (action !== 'copy' && action !== 'open') focusLink(from.closest('tr'))
     act(action, lane)
   })
@@ -88,6 +75,32 @@ export function QuotesList({
           onClose={() => setMenu(null)}
         />
       )}
+      {dialogs}
+    </>
+  )
+}
+
+/** The actions on a row, and the dialogs that two of them open. */
+function useRowActions(mayMark: boolean): {
+  readonly act: (action: RowAction, lane: Lane) => void
+  readonly dialogs: ReactNode
+} {
+  const [toLose, setToLose] = useState<Lane | null>(null)
+  const [toRequote, setToRequote] = useState<Lane | null>(null)
+  const mark = useOutcomeMarks()
+  const copy = useCopiedRef()
+  const navigate = useNavigate()
+  const act = (action: RowAction, lane: Lane) => {
+    if (action === 'copy') copy(lane.lane_ref)
+    else if (action === 'open')
+      void navigate({ to: '/quotes/$lane_ref', params: { lane_ref: lane.lane_ref } })
+    else if (!mayMark) return
+    else if (action === 'lost') setToLose(lane)
+    else if (action === 'requote') setToRequote(lane)
+    else if (action === 'won' || action === 'pending') mark(lane, action)
+  }
+  const dialogs = (
+    <>
       <ReasonDialog
         lane={toLose}
         onChoose={(lane, reason) => mark(lane, 'lost', reason)}
@@ -96,9 +109,10 @@ export function QuotesList({
       <RequoteDialog lane={toRequote} onClose={() => setToRequote(null)} />
     </>
   )
+  return { act, dialogs }
 }
 
-/** The row the keyboard is on. When it has left the list, the one that took its place is. */
+/** The current row of the keyboard. When that row leaves the list, the row at the same position becomes current. */
 function useCurrentRow(
   rows: readonly Lane[],
   body: RefObject<HTMLTableSectionElement | null>,
@@ -135,11 +149,11 @@ function useCopiedRef(): (laneRef: string) => void {
     )
 }
 
-/** A function that stays the same from one drawing to the next, and does what the last of them said. */
-function useStable<Given extends unknown[]>(does: (...given: Given) => void): (...given: Given) => void {
-  const latest = useRef(does)
+/** A function with a stable identity that calls the function of the latest render. */
+function useStable<Given extends unknown[]>(action: (...given: Given) => void): (...given: Given) => void {
+  const latest = useRef(action)
   useEffect(() => {
-    latest.current = does
+    latest.current = action
   })
   const [stable] = useState(
     () =>

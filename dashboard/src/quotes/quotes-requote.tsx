@@ -55,46 +55,20 @@ function RequoteForm({
   const [rate, setRate] = useState('')
   const [cost, setCost] = useState('')
   const [isAsked, setIsAsked] = useState(false)
-  const requote = useChange('requote')
-  const queries = useQueryClient()
+  const { requote, send } = useRequote(lane, onMade)
   const [quotedRate, estimatedCost] = [readDollars(rate), cost.trim() === '' ? null : readDollars(cost)]
   const wrongCost = cost.trim() !== '' && estimatedCost === null
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setIsAsked(true)
     if (quotedRate === null || wrongCost) return
-    requote.mutate(
-      {
-        params: { lane_ref: lane.lane_ref },
-        body: {
-          quoted_rate: quotedRate,
-          ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
-        },
-      },
-      {
-        onSuccess: (made) => {
-          onMade(made)
-          void laneHasChanged(queries, lane.lane_ref)
-          void queries.invalidateQueries({ queryKey: ['list-lanes'] })
-          void queries.invalidateQueries({ queryKey: ['get-quote-request'] })
-        },
-      },
-    )
+    send(quotedRate, estimatedCost)
   }
-  const held = quotedMargin(lane)
+  const lastQuote = quotedMargin(lane)
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="sm">
-        <div>
-          <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
-            {laneName(lane.origin, lane.destination)} · {lane.equipment}
-          </Text>
-          <Text size="sm" c="dimmed">
-            {lane.lane_ref}: quoted {dollars(lane.quoted_rate)}
-            {lane.miles !== null && ` (${ratePerMile(rpm(lane.quoted_rate, lane.miles))})`}
-            {held !== null && `, expected cost ${dollars(held.cost)}`}
-          </Text>
-        </div>
+        <LastQuote lane={lane} />
         <Group align="flex-start" grow>
           <TextInput
             label="New rate"
@@ -114,7 +88,7 @@ function RequoteForm({
             label="Expected truck cost"
             inputMode="decimal"
             autoComplete="off"
-            placeholder={held === null ? '' : 'as before'}
+            placeholder={lastQuote === null ? '' : 'unchanged'}
             value={cost}
             onChange={(event) => setCost(event.currentTarget.value)}
             error={
@@ -124,7 +98,7 @@ function RequoteForm({
             }
           />
         </Group>
-        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? held?.cost ?? null} />
+        <NewMargin lane={lane} rate={quotedRate} cost={estimatedCost ?? lastQuote?.cost ?? null} />
         <Advice lane={lane} rate={quotedRate} />
         {requote.error !== null && <Failed error={requote.error} title="Not requoted" />}
         <Group justify="flex-end">
@@ -137,6 +111,46 @@ function RequoteForm({
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function useRequote(lane: Lane, onMade: (made: Lane) => void) {
+  const requote = useChange('requote')
+  const queries = useQueryClient()
+  const send = (quotedRate: number, estimatedCost: number | null) =>
+    requote.mutate(
+      {
+        params: { lane_ref: lane.lane_ref },
+        body: {
+          quoted_rate: quotedRate,
+          ...(estimatedCost === null ? {} : { estimated_cost: estimatedCost }),
+        },
+      },
+      {
+        onSuccess: (made) => {
+          onMade(made)
+          void laneHasChanged(queries, lane.lane_ref)
+          void queries.invalidateQueries({ queryKey: ['list-lanes'] })
+          void queries.invalidateQueries({ queryKey: ['get-quote-request'] })
+        },
+      },
+    )
+  return { requote, send }
+}
+
+function LastQuote({ lane }: { lane: Lane }) {
+  const margin = quotedMargin(lane)
+  return (
+    <div>
+      <Text fw={600} style={{ overflowWrap: 'anywhere' }}>
+        {laneName(lane.origin, lane.destination)} · {lane.equipment}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {lane.lane_ref}: quoted {dollars(lane.quoted_rate)}
+        {lane.miles !== null && ` (${ratePerMile(rpm(lane.quoted_rate, lane.miles))})`}
+        {margin !== null && `, expected cost ${dollars(margin.cost)}`}
+      </Text>
+    </div>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { IconDownload, IconKeyboard } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { addressOfCall, type CallFailed, useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading, Nothing, Page } from '../shared-ui/index.ts'
@@ -11,56 +11,30 @@ import { QuotesList } from './quotes-list.tsx'
 import { QuotesPager, shownWords } from './quotes-pager.tsx'
 import { ShortcutsDialog, useShortcutsSwitch } from './quotes-shortcuts.tsx'
 
-/** Every quote of the brokerage: found, sorted, marked won or lost, quoted again. */
+/** All quotes of the brokerage: filter, sort, mark won or lost, requote. */
 export default function QuotesPage() {
   const place = useQuotesView()
   const answer = useAnswer('list-lanes', { query: place.asked }, { keeps: true })
   const [letters, switchLetters] = useShortcutsSwitch()
   const [helpIsOpen, setHelpIsOpen] = useState(false)
   const mayMark = useMay('member')
-  const top = useRef<HTMLDivElement>(null)
   const total = place.page === 1 ? (answer.data?.total ?? null) : place.total
   const { data, error } = answer
-  const toTop = () => top.current?.scrollIntoView({ block: 'start' })
+  const isLoading = answer.isPlaceholderData || (data === undefined && error === null)
   const hasQuotes = data !== undefined && (data.lanes.length > 0 || place.isFiltered)
+  const shown = data === undefined || (error !== null && answer.isPlaceholderData) ? null : data
   return (
     <Page
       title="Quotes"
-      actions={
-        <>
-          <Button
-            size="xs"
-            variant="default"
-            visibleFrom="sm"
-            leftSection={<IconKeyboard size={16} aria-hidden />}
-            onClick={() => setHelpIsOpen(true)}
-          >
-            Shortcuts
-          </Button>
-          {hasQuotes && (
-            <Button
-              size="xs"
-              variant="default"
-              component="a"
-              href={addressOfCall('export-lanes', place.filters)}
-              download
-              leftSection={<IconDownload size={16} aria-hidden />}
-            >
-              Export CSV
-            </Button>
-          )}
-        </>
-      }
+      actions={<Actions place={place} canExport={hasQuotes} onHelp={() => setHelpIsOpen(true)} />}
     >
       <QuotesFilters place={place} error={error} />
-      <Group ref={top} justify="space-between" gap="xs" mih={30} style={{ scrollMarginTop: 60 }}>
+      <Group id={listTop} justify="space-between" gap="xs" mih={30} style={{ scrollMarginTop: 60 }}>
         <Text size="sm" role="status">
-          {data === undefined
-            ? error === null
-              ? 'Loading quotes'
-              : 'No quotes loaded'
-            : answer.isPlaceholderData
-              ? 'Loading quotes'
+          {isLoading
+            ? 'Loading quotes'
+            : data === undefined
+              ? 'No quotes loaded'
               : shownWords(place, data.lanes.length, total)}
         </Text>
         <QuotesPager
@@ -72,14 +46,12 @@ export default function QuotesPage() {
         />
       </Group>
       {error !== null && <ListFailed error={error} place={place} retry={() => void answer.refetch()} />}
-      {data === undefined ? (
-        error === null && <Loading label="Loading the quotes" rows={12} height={44} />
-      ) : error !== null && answer.isPlaceholderData ? null : data.lanes.length === 0 ? (
-        <NoQuotes place={place} />
-      ) : (
+      {data === undefined && error === null && <Loading label="Loading the quotes" rows={12} height={44} />}
+      {shown !== null && shown.lanes.length === 0 && <NoQuotes place={place} />}
+      {shown !== null && shown.lanes.length > 0 && (
         <>
           <QuotesList
-            rows={data.lanes}
+            rows={shown.lanes}
             isBusy={answer.isPlaceholderData}
             sort={place.view.sort ?? 'newest'}
             onSort={(sort) => place.change({ sort })}
@@ -87,15 +59,7 @@ export default function QuotesPage() {
             mayMark={mayMark}
             onHelp={() => setHelpIsOpen(true)}
           />
-          <Group justify="flex-end">
-            <QuotesPager
-              place={place}
-              next={data.next_cursor}
-              total={total}
-              label="Pages of quotes, below the list"
-              onMoved={toTop}
-            />
-          </Group>
+          <PagerBelow place={place} next={shown.next_cursor} total={total} />
         </>
       )}
       <ShortcutsDialog
@@ -109,7 +73,71 @@ export default function QuotesPage() {
   )
 }
 
-/** A filter or cursor in the address that the service cannot read is no fault of the service: the way out is another view. */
+const listTop = 'quotes-list-top'
+
+function Actions({
+  place,
+  canExport,
+  onHelp,
+}: {
+  place: QuotesPlace
+  canExport: boolean
+  onHelp: () => void
+}) {
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        visibleFrom="sm"
+        leftSection={<IconKeyboard size={16} aria-hidden />}
+        onClick={onHelp}
+      >
+        Shortcuts
+      </Button>
+      {canExport && (
+        <Button
+          size="xs"
+          variant="default"
+          component="a"
+          href={addressOfCall('export-lanes', place.filters)}
+          download
+          leftSection={<IconDownload size={16} aria-hidden />}
+        >
+          Export CSV
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** The page controls below the list. After a change of page, the window scrolls back to the top of the list. */
+function PagerBelow({
+  place,
+  next,
+  total,
+}: {
+  place: QuotesPlace
+  next: string | null
+  total: number | null
+}) {
+  return (
+    <Group justify="flex-end">
+      <QuotesPager
+        place={place}
+        next={next}
+        total={total}
+        label="Pages of quotes, below the list"
+        onMoved={() => document.getElementById(listTop)?.scrollIntoView({ block: 'start' })}
+      />
+    </Group>
+  )
+}
+
+/**
+ * The list could not be loaded. A filter or cursor in the address that the service cannot read (422) gets a button that
+ * leads to a valid view; other failures get a retry button.
+ */
 function ListFailed({ error, place, retry }: { error: CallFailed; place: QuotesPlace; retry: () => void }) {
   if (error.status !== 422)
     return <Failed error={error} retry={retry} title="The quotes could not be loaded" />

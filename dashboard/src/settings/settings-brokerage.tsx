@@ -8,11 +8,27 @@ type Brokerage = Answer<'me'>['tenant']
 
 const asText = (amount: number | null) => (amount === null ? '' : String(amount))
 
-/** The brokerage's name, the way win_probability is counted, and the floors that recommended rates keep. */
+interface Floors {
+  readonly margin_pct: string
+  readonly margin: string
+  readonly rate_per_mile: string
+}
+
+/** The floors as numbers. An empty field is no floor, which the API represents as 0. */
+function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number } {
+  const amount = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
+  return {
+    margin_pct: amount(floors.margin_pct),
+    margin: amount(floors.margin),
+    rate_per_mile: amount(floors.rate_per_mile),
+  }
+}
+
+/** The brokerage's name, the counting method of win_probability, and the floors of recommended rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)
-  const [floors, setFloors] = useState({
+  const [floors, setFloors] = useState<Floors>({
     margin_pct: asText(tenant.floors.margin_pct),
     margin: asText(tenant.floors.margin),
     rate_per_mile: asText(tenant.floors.rate_per_mile),
@@ -23,24 +39,16 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   const tell = useNotice()
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    // An empty floor is no floor, which the API writes as 0.
-    const amounts = Object.entries(floors).map(([field, text]) => [
-      field,
-      Number(text.replaceAll(/[$,%\s]/g, '') || '0'),
-    ])
-    const wrong = amounts.flatMap(([field, amount]) => (Number.isNaN(amount) ? [String(field)] : []))
+    const amounts = amountsOf(floors)
+    const wrong = Object.entries(amounts).flatMap(([field, amount]) => (Number.isNaN(amount) ? [field] : []))
     setNotNumbers(wrong)
     if (wrong.length > 0) return
-    const body: Body<'update-tenant'> = {
-      name,
-      win_probability_method: method,
-      floors: Object.fromEntries(amounts),
-    }
+    const body: Body<'update-tenant'> = { name, win_probability_method: method, floors: amounts }
     change.mutate(
       { body },
       {
         onSuccess: () => {
-          tell('The settings were saved.')
+          tell('Settings saved.')
           void queries.invalidateQueries()
         },
       },
@@ -48,29 +56,14 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   }
   const wrong = (field: string) =>
     notNumbers.includes(field)
-      ? 'Write a number, or leave it empty for no floor.'
+      ? 'Enter a number, or leave it empty for no floor.'
       : (change.error?.fieldError(`/floors/${field}`) ?? change.error?.fieldError(`/${field}`))
-  const isOfAField = ['name', ...Object.keys(floors)].some((field) => wrong(field) !== undefined)
-  const floor = (field: keyof typeof floors, label: string, unit: string) => (
-    <TextInput
-      label={label}
-      inputMode="decimal"
-      rightSection={<span aria-hidden>{unit}</span>}
-      rightSectionWidth={48}
-      value={floors[field]}
-      onChange={(event) => {
-        const { value } = event.currentTarget
-        setFloors((all) => ({ ...all, [field]: value }))
-      }}
-      error={wrong(field)}
-      disabled={!mayChange}
-    />
-  )
+  const isFieldError = ['name', ...Object.keys(floors)].some((field) => wrong(field) !== undefined)
   return (
     <form onSubmit={submit}>
       <Stack maw={720}>
         <TextInput
-          label="Name of the brokerage"
+          label="Brokerage name"
           maw={420}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
@@ -78,36 +71,79 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           disabled={!mayChange}
           required
         />
-        <Group align="flex-start" grow preventGrowOverflow={false}>
-          {floor('margin_pct', 'Least margin, % of the rate', '%')}
-          {floor('margin', 'Least margin of a load, dollars', '$')}
-          {floor('rate_per_mile', 'Least rate per loaded mile', '$/mi')}
-        </Group>
-        <Radio.Group
-          label="How the interface counts win_probability"
-          description="The calibrated estimate on the quote desk does not depend on it"
-          value={method}
-          onChange={(value) => setMethod(value as Method)}
-        >
-          <Stack gap="xs" mt="xs">
-            {methods.map(({ value, label, description }) => (
-              <Radio
-                key={value}
-                value={value}
-                label={label}
-                description={description}
-                disabled={!mayChange}
-              />
-            ))}
-          </Stack>
-        </Radio.Group>
-        {change.error !== null && !isOfAField && <Failed error={change.error} title="Nothing was saved" />}
+        <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />
+        <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
+        {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
         {mayChange && (
           <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
-            Save the settings
+            Save settings
           </Button>
         )}
       </Stack>
     </form>
+  )
+}
+
+const floorFields = [
+  { field: 'margin_pct', label: 'Minimum margin, % of the rate', unit: '%' },
+  { field: 'margin', label: 'Minimum margin per load, dollars', unit: '$' },
+  { field: 'rate_per_mile', label: 'Minimum rate per loaded mile', unit: '$/mi' },
+] as const
+
+function FloorInputs({
+  floors,
+  onChange,
+  wrong,
+  disabled,
+}: {
+  floors: Floors
+  onChange: (change: (floors: Floors) => Floors) => void
+  wrong: (field: string) => string | undefined
+  disabled: boolean
+}) {
+  return (
+    <Group align="flex-start" grow preventGrowOverflow={false}>
+      {floorFields.map(({ field, label, unit }) => (
+        <TextInput
+          key={field}
+          label={label}
+          inputMode="decimal"
+          rightSection={<span aria-hidden>{unit}</span>}
+          rightSectionWidth={48}
+          value={floors[field]}
+          onChange={(event) => {
+            const { value } = event.currentTarget
+            onChange((all) => ({ ...all, [field]: value }))
+          }}
+          error={wrong(field)}
+          disabled={disabled}
+        />
+      ))}
+    </Group>
+  )
+}
+
+function MethodChoice({
+  method,
+  onChange,
+  disabled,
+}: {
+  method: Method
+  onChange: (method: Method) => void
+  disabled: boolean
+}) {
+  return (
+    <Radio.Group
+      label="How the API calculates win_probability"
+      description="This setting does not affect the calibrated estimate on the quote desk."
+      value={method}
+      onChange={(value) => onChange(value as Method)}
+    >
+      <Stack gap="xs" mt="xs">
+        {methods.map(({ value, label, description }) => (
+          <Radio key={value} value={value} label={label} description={description} disabled={disabled} />
+        ))}
+      </Stack>
+    </Radio.Group>
   )
 }

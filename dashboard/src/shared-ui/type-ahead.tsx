@@ -17,16 +17,16 @@ import { counted } from './formats.ts'
 import { fieldSettled, fieldWaits } from './settled-fields.ts'
 
 const typingPauseMs = 120
-/** How long Enter or Tab waits for suggestions before the text stays as typed. */
-const acceptancePatienceMs = 10_000
+/** The time that Enter or Tab waits for suggestions. After that, the text stays as typed. */
+const acceptTimeoutMs = 10_000
 
-/** The text that suggestions are asked for, a moment behind the text in the field. */
+/** The text that suggestions are requested for. It follows the text in the field after a short pause. */
 interface Asking {
   readonly asked: string
-  /** Somebody has been in the field. A page may hold a hundred fields, and only one of them asks. */
+  /** True once the field has had the focus. A page can have a hundred fields; only focused ones request suggestions. */
   readonly isEntered: boolean
   readonly enter: () => void
-  /** Asks for this text now, without waiting for a pause in typing. */
+  /** Requests suggestions for this text now, without waiting for a pause in typing. */
   readonly hurry: (text: string) => void
 }
 
@@ -39,7 +39,7 @@ export function useAsking(value: string): Asking {
 }
 
 export interface Option {
-  /** What the field says once the option is taken. No two options have the same. */
+  /** The text of the field once the option is accepted. Unique among the options. */
   readonly value: string
   readonly label?: ReactNode
 }
@@ -53,15 +53,15 @@ interface Suggestions {
   /** `current` answers `asking.asked`; while `loading`, the options are those of an older text. */
   readonly state: 'current' | 'loading' | 'failed'
   readonly options: readonly Option[]
-  /** The value of the option that Enter and Tab take; null where they take none. */
+  /** The value of the option that Enter and Tab accept; null when they accept none. */
   readonly taken: string | null
-  /** How many times the question has failed. */
+  /** The number of failed requests. */
   readonly failures: number
-  /** Asks again after a failure. */
+  /** Sends the request again after a failure. */
   readonly retry: () => void
 }
 
-/** What a query for suggestions has to offer. */
+/** The suggestions of a query. */
 export function suggestionsOf<Data>(
   query: {
     readonly data: Data | undefined
@@ -88,7 +88,7 @@ export type FieldProps = Omit<InputBaseProps, 'description' | 'rightSection'> &
   > & {
     readonly value: string
     readonly onChange: (text: string) => void
-    /** The text is final for now: an option was taken, Enter was pressed, or the person left the field. */
+    /** Called when the text is final: an option was accepted, Enter was pressed, or the field lost the focus. */
     readonly onDone?: (text: string) => void
     readonly openOnFocus?: boolean
   }
@@ -96,68 +96,79 @@ export type FieldProps = Omit<InputBaseProps, 'description' | 'rightSection'> &
 interface TypeAheadProps extends FieldProps {
   readonly asking: Asking
   readonly suggestions: Suggestions
-  /** Whether a text can be left as it is without looking at suggestions. Absent where any text is legal. */
+  /** True for a text that can stay as typed without checking the suggestions. Absent where any text is valid. */
   readonly isComplete?: (text: string) => boolean
-  /** Shown where nothing is suggested for the text. */
+  /** Shown when there is no suggestion for the text. */
   readonly emptyText?: string
 }
 
-/** Whether the text in the field still is to be replaced by a suggestion. It counts only for that very text. */
+/** Whether the user is done with a text: accepted a suggestion, or kept the text. Valid only for that text. */
 interface Decision {
   readonly text: string
   readonly isMade: boolean
 }
 
-/** Enter or Tab waits for the suggestions for this text. */
+/** Enter or Tab was pressed, and the field waits for the suggestions for this text. */
 interface Wait {
   readonly text: string
-  /** The failures before the key was pressed, which say nothing about the question that it asked again. */
+  /** The number of failures before the key was pressed. Those failures do not end the wait. */
   readonly failuresBefore: number
 }
 
-/**
- * A text field that suggests values while one types. Every field that does so is this one.
- *
- * Enter and Tab do the same: they take the highlighted option, and only from the list that answers the text now in the
- * field. If that list is still on its way, they wait for it, also after the focus has moved on; typing again cancels the
- * wait, and a failure leaves the text as typed. While a list of an older text is on screen, it is dimmed and nothing in it
- * is highlighted; a click still takes exactly the option that was clicked.
- */
-export function TypeAhead({
-  value,
-  onChange,
-  onDone,
-  openOnFocus = true,
-  asking,
-  suggestions,
-  isComplete,
-  emptyText,
-  onFocus,
-  onKeyDown,
-  ...field
-}: TypeAheadProps) {
-  const id = useId()
-  const text = value.trim()
+/** The state of the field. Every part is valid only for the text that it was set for. */
+function useFieldState(text: string) {
   const [isOpen, setOpen] = useState(false)
   const [decision, setDecision] = useState<Decision | null>(null)
   const [pointed, setPointed] = useState<{ text: string; index: number } | null>(null)
   const [wait, setWait] = useState<Wait | null>(null)
   const [failure, setFailure] = useState<{ text: string; words: string } | null>(null)
-  const [takenLate, setTakenLate] = useState('')
+  const [acceptedLate, setAcceptedLate] = useState('')
+  return {
+    isOpen,
+    setOpen,
+    decision: decision?.text === text ? decision : null,
+    decide: (final: string, isMade: boolean) => setDecision({ text: final.trim(), isMade }),
+    /** The index of the option that the arrow keys moved to. */
+    pointed: pointed?.text === text ? pointed.index : null,
+    point: (index: number | null) => setPointed(index === null ? null : { text, index }),
+    wait: wait?.text === text ? wait : null,
+    setWait,
+    failedWords: failure?.text === text ? failure.words : null,
+    setFailedWords: (words: string | null) => setFailure(words === null ? null : { text, words }),
+    /** What screen readers announce after an option was accepted from suggestions that arrived later. */
+    acceptedLate,
+    setAcceptedLate,
+  }
+}
 
-  const { options, retry } = suggestions
+/** Runs `onRender` after each render, and `onTimeout` when a wait takes too long. */
+function useWait(id: string, isWaiting: boolean, onRender: () => void, onTimeout: () => void): void {
+  const afterRender = useEffectEvent(onRender)
+  useEffect(() => afterRender())
+  const timeOut = useEffectEvent(onTimeout)
+  useEffect(() => {
+    if (!isWaiting) return
+    const timer = setTimeout(() => timeOut(), acceptTimeoutMs)
+    return () => clearTimeout(timer)
+  }, [isWaiting])
+  useEffect(() => () => fieldSettled(id), [id])
+}
+
+/** What the field accepts, waits for and highlights. */
+function useChoice(id: string, { value, onChange, onDone, asking, suggestions, isComplete }: TypeAheadProps) {
+  const text = value.trim()
+  const state = useFieldState(text)
+  const { decision, wait, decide, setWait, setOpen } = state
+  const { options } = suggestions
   const isCurrent = asking.asked === text && suggestions.state === 'current'
   const hasFailed = asking.asked === text && suggestions.state === 'failed'
   const mayStay = isComplete === undefined || isComplete(text)
-  const isDecided = text === '' || (decision?.text === text ? decision.isMade : mayStay)
-  const isWaiting = wait?.text === text
-  const taken = options.findIndex((option) => option.value === suggestions.taken)
-  // Nothing of an older list is ever highlighted.
-  const active = !isCurrent ? -1 : pointed?.text === text ? pointed.index : isDecided ? -1 : taken
-  const failedWords = failure?.text === text ? failure.words : null
-
+  const isDecided = text === '' || (decision === null ? mayStay : decision.isMade)
+  const accepted = options.findIndex((option) => option.value === suggestions.taken)
+  // Suggestions for an older text are never highlighted.
+  const active = !isCurrent ? -1 : (state.pointed ?? (isDecided ? -1 : accepted))
   const finish = (final: string) => {
-    setDecision({ text: final.trim(), isMade: true })
+    decide(final, true)
     setWait(null)
     setOpen(false)
     onDone?.(final)
@@ -168,77 +179,101 @@ export function TypeAhead({
   }
   const giveUp = (why: string) => {
     setWait(null)
-    setDecision({ text, isMade: false })
-    setFailure({ text, words: `${why} “${text}” stays as typed.` })
+    decide(text, false)
+    state.setFailedWords(`${why} “${text}” stays as typed.`)
   }
-
-  const answerWait = useEffectEvent(() => {
-    if (!isWaiting) fieldSettled(id)
+  const endWait = () => {
+    if (wait === null) fieldSettled(id)
     else if (isCurrent) {
-      const option = options[taken]
+      const option = options[accepted]
       if (option === undefined) finish(value)
       else {
         take(option.value)
-        setTakenLate(`${option.value} taken.`)
+        state.setAcceptedLate(`${option.value} accepted.`)
       }
     } else if (hasFailed && suggestions.failures !== wait.failuresBefore) {
       giveUp('Suggestions did not load.')
     }
-  })
-  useEffect(() => answerWait())
-  const endWait = useEffectEvent(() => giveUp('Suggestions took too long.'))
-  useEffect(() => {
-    if (!isWaiting) return
-    const patience = setTimeout(() => endWait(), acceptancePatienceMs)
-    return () => clearTimeout(patience)
-  }, [isWaiting])
-  useEffect(() => () => fieldSettled(id), [id])
+  }
+  useWait(id, wait !== null, endWait, () => giveUp('Suggestions took too long.'))
+  return { ...state, text, isCurrent, hasFailed, mayStay, isDecided, active, finish, take }
+}
 
+type Choice = ReturnType<typeof useChoice>
+
+/** The keys of the field: arrows move the highlight, Enter and Tab accept, Escape closes the list. */
+function keyHandler(
+  id: string,
+  { value, asking, suggestions, isComplete, onKeyDown }: TypeAheadProps,
+  choice: Choice,
+): (event: KeyboardEvent<HTMLInputElement>) => void {
+  const { text, isOpen, isCurrent, hasFailed, active, wait } = choice
+  const { options } = suggestions
   const accept = (event: KeyboardEvent) => {
     const isPlainEnter = event.key === 'Enter' && !event.ctrlKey && !event.metaKey
-    if (isWaiting) {
+    if (wait !== null) {
       if (isPlainEnter) event.preventDefault()
       return
     }
     const option = options[active]
     if (option !== undefined) {
-      // The same key may also save the page or submit the form, which then must see what was taken.
-      flushSync(() => take(option.value))
+      // The same key can also save the page or submit the form. The handlers must then see the accepted text.
+      flushSync(() => choice.take(option.value))
       if (isPlainEnter && option.value !== value) event.preventDefault()
-    } else if (isDecided || isComplete?.(text) === true || isCurrent) {
-      if (event.key === 'Enter') flushSync(() => finish(value))
+    } else if (choice.isDecided || isComplete?.(text) === true || isCurrent) {
+      if (event.key === 'Enter') flushSync(() => choice.finish(value))
     } else {
-      if (hasFailed) retry()
+      if (hasFailed) suggestions.retry()
       asking.hurry(text)
       fieldWaits(id)
-      setWait({ text, failuresBefore: hasFailed ? suggestions.failures : -1 })
-      setFailure(null)
+      choice.setWait({ text, failuresBefore: hasFailed ? suggestions.failures : -1 })
+      choice.setFailedWords(null)
       if (isPlainEnter) event.preventDefault()
     }
   }
-  const point = (step: 1 | -1) => {
-    setOpen(true)
+  const move = (step: 1 | -1) => {
+    choice.setOpen(true)
     if (!isOpen || !isCurrent || options.length === 0) return
     const from = active === -1 && step === -1 ? 0 : active
-    setPointed({ text, index: (from + step + options.length) % options.length })
+    choice.point((from + step + options.length) % options.length)
   }
-  const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+  return (event) => {
     onKeyDown?.(event)
     if (event.defaultPrevented || event.nativeEvent.isComposing) return
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
-      point(event.key === 'ArrowDown' ? 1 : -1)
-    } else if (event.key === 'Escape' && (isOpen || isWaiting)) {
-      setOpen(false)
-      setWait(null)
-      setPointed(null)
-      setDecision({ text, isMade: true })
+      move(event.key === 'ArrowDown' ? 1 : -1)
+    } else if (event.key === 'Escape' && (isOpen || wait !== null)) {
+      choice.setOpen(false)
+      choice.setWait(null)
+      choice.point(null)
+      choice.decide(text, true)
     } else if (event.key === 'Enter' || event.key === 'Tab') accept(event)
   }
+}
 
-  const store = useCombobox({ opened: isOpen, onOpenedChange: setOpen })
-  const listId = `${id}-list`
-  const optionId = (index: number) => `${id}-option-${index}`
+function typeText(typed: string, { onChange }: TypeAheadProps, choice: Choice): void {
+  choice.decide(typed, false)
+  choice.setWait(null)
+  choice.point(null)
+  choice.setAcceptedLate('')
+  choice.setOpen(true)
+  onChange(typed)
+}
+
+/** The focus leaves the field. While the field waits for suggestions, its text is not final yet. */
+function leave({ value, onDone }: TypeAheadProps, choice: Choice): void {
+  choice.setOpen(false)
+  choice.point(null)
+  if (choice.wait !== null) return
+  if (choice.mayStay) choice.decide(choice.text, true)
+  onDone?.(value)
+}
+
+/** The note in the list, and the status that screen readers announce. */
+function wordsOf({ suggestions, emptyText }: TypeAheadProps, choice: Choice) {
+  const { text, isCurrent, hasFailed, wait, failedWords, acceptedLate } = choice
+  const { options, taken } = suggestions
   const note = isCurrent
     ? options.length === 0 && text !== ''
       ? emptyText
@@ -246,30 +281,59 @@ export function TypeAhead({
     : hasFailed
       ? 'Suggestions did not load.'
       : 'Searching…'
-  const isShown = isOpen && (note !== undefined || options.length > 0)
-  const hasList = isShown && options.length > 0
-  useEffect(() => {
-    if (hasList && active !== -1) {
-      document.getElementById(`${id}-option-${active}`)?.scrollIntoView({ block: 'nearest' })
-    }
-  }, [hasList, active, id])
-
-  const shownStatus = isCurrent
+  const isShown = choice.isOpen && (note !== undefined || options.length > 0)
+  const listStatus = isCurrent
     ? [
         note ?? `${counted(options.length, 'suggestion')}.`,
-        ...(isDecided || suggestions.taken === null ? [] : [`Enter or Tab takes ${suggestions.taken}.`]),
+        ...(choice.isDecided || taken === null ? [] : [`Press Enter or Tab to accept ${taken}.`]),
       ].join(' ')
     : hasFailed
       ? note
       : ''
-  const status = isWaiting ? `Searching for ${text}…` : (failedWords ?? (isShown ? shownStatus : takenLate))
+  const status =
+    wait === null ? (failedWords ?? (isShown ? listStatus : acceptedLate)) : `Searching for ${text}…`
+  return { note, isShown, status }
+}
 
+/**
+ * A text field that suggests values while the user types. All such fields of the dashboard use this component.
+ *
+ * Enter and Tab do the same: they accept the highlighted option, but only from suggestions for the text that is now in
+ * the field. If those suggestions have not arrived, the field waits for them, even after the focus has moved on. Typing
+ * again cancels the wait, and a failure leaves the text as typed. Suggestions for an older text are dimmed and none is
+ * highlighted, but a click accepts exactly the clicked option.
+ */
+export function TypeAhead(props: TypeAheadProps) {
+  const {
+    value,
+    onChange: _onChange,
+    onDone: _onDone,
+    openOnFocus = true,
+    asking,
+    suggestions,
+    isComplete: _isComplete,
+    emptyText: _emptyText,
+    onFocus,
+    onKeyDown: _onKeyDown,
+    ...field
+  } = props
+  const id = useId()
+  const choice = useChoice(id, props)
+  const { isOpen, setOpen, active, failedWords } = choice
+  const { note, isShown, status } = wordsOf(props, choice)
+  const store = useCombobox({ opened: isOpen, onOpenedChange: setOpen })
+  const hasList = isShown && suggestions.options.length > 0
+  useEffect(() => {
+    if (hasList && active !== -1) {
+      document.getElementById(optionId(id, active))?.scrollIntoView({ block: 'nearest' })
+    }
+  }, [hasList, active, id])
   return (
     <Combobox
       store={store}
-      onOptionSubmit={take}
+      onOptionSubmit={choice.take}
       keepMounted={false}
-      // Within the page's landmark, where screen readers look for it.
+      // Within the main landmark, so that screen readers find the list.
       portalProps={{ target: 'main' }}
       size={field.size ?? 'sm'}
       __staticSelector="TypeAhead"
@@ -280,82 +344,92 @@ export function TypeAhead({
           spellCheck={false}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
           {...field}
+          {...listAttributes(id, hasList, active)}
           id={id}
           value={value}
-          role="combobox"
-          aria-autocomplete="list"
-          aria-haspopup="listbox"
-          aria-expanded={hasList}
-          aria-controls={hasList ? listId : undefined}
-          aria-activedescendant={hasList && active !== -1 ? optionId(active) : undefined}
           data-mantine-stop-propagation={isShown || undefined}
-          // It stands still: many fields may wait at once, and each animation would draw the page anew all the time.
-          rightSection={isWaiting ? <IconHourglass size={16} aria-hidden /> : null}
-          {...(failedWords === null
-            ? {}
-            : {
-                description: failedWords,
-                descriptionProps: { style: { color: 'var(--mantine-color-error)' } },
-              })}
+          // Not animated: many fields can wait at once, and each animation would repaint the page continuously.
+          rightSection={choice.wait === null ? null : <IconHourglass size={16} aria-hidden />}
+          {...(failedWords === null ? {} : { description: failedWords, descriptionProps: errorColor })}
           inputContainer={(input) => (
             <>
               {input}
               {asking.isEntered && <VisuallyHidden role="status">{status}</VisuallyHidden>}
             </>
           )}
-          onChange={(event) => {
-            const typed = event.currentTarget.value
-            setDecision({ text: typed.trim(), isMade: false })
-            setWait(null)
-            setPointed(null)
-            setTakenLate('')
-            setOpen(true)
-            onChange(typed)
-          }}
+          onChange={(event) => typeText(event.currentTarget.value, props, choice)}
           onFocus={(event: FocusEvent<HTMLInputElement>) => {
             asking.enter()
             if (openOnFocus) setOpen(true)
             onFocus?.(event)
           }}
           onClick={() => setOpen(true)}
-          onBlur={() => {
-            setOpen(false)
-            setPointed(null)
-            if (isWaiting) return
-            if (mayStay) setDecision({ text, isMade: true })
-            onDone?.(value)
-          }}
-          onKeyDown={keyDown}
+          onBlur={() => leave(props, choice)}
+          onKeyDown={keyHandler(id, props, choice)}
         />
       </Combobox.Target>
       <Combobox.Dropdown hidden={!isShown}>
-        {note !== undefined && (
-          // The field's own status tells screen readers.
-          <div className="type-ahead-note" aria-hidden>
-            {note}
-          </div>
-        )}
-        {options.length > 0 && (
-          <Combobox.Options
-            className="type-ahead-list"
-            id={listId}
-            labelledBy={`${id}-label`}
-            data-old={!isCurrent || undefined}
-          >
-            {options.map((option, index) => (
-              <Combobox.Option
-                key={option.value}
-                id={optionId(index)}
-                value={option.value}
-                selected={index === active}
-                aria-selected={index === active}
-              >
-                {option.label ?? option.value}
-              </Combobox.Option>
-            ))}
-          </Combobox.Options>
-        )}
+        <OptionList id={id} note={note} options={suggestions.options} choice={choice} />
       </Combobox.Dropdown>
     </Combobox>
+  )
+}
+
+const errorColor = { style: { color: 'var(--mantine-color-error)' } }
+const listId = (id: string) => `${id}-list`
+const optionId = (id: string, index: number) => `${id}-option-${index}`
+
+/** The attributes that connect the field with its list for screen readers. */
+function listAttributes(id: string, hasList: boolean, active: number) {
+  return {
+    role: 'combobox',
+    'aria-autocomplete': 'list',
+    'aria-haspopup': 'listbox',
+    'aria-expanded': hasList,
+    'aria-controls': hasList ? listId(id) : undefined,
+    'aria-activedescendant': hasList && active !== -1 ? optionId(id, active) : undefined,
+  } as const
+}
+
+function OptionList({
+  id,
+  note,
+  options,
+  choice: { isCurrent, active },
+}: {
+  id: string
+  note: string | undefined
+  options: readonly Option[]
+  choice: Choice
+}) {
+  return (
+    <>
+      {note !== undefined && (
+        // Hidden from screen readers: the field's status announces the note.
+        <div className="type-ahead-note" aria-hidden>
+          {note}
+        </div>
+      )}
+      {options.length > 0 && (
+        <Combobox.Options
+          className="type-ahead-list"
+          id={listId(id)}
+          labelledBy={`${id}-label`}
+          data-old={!isCurrent || undefined}
+        >
+          {options.map((option, index) => (
+            <Combobox.Option
+              key={option.value}
+              id={optionId(id, index)}
+              value={option.value}
+              selected={index === active}
+              aria-selected={index === active}
+            >
+              {option.label ?? option.value}
+            </Combobox.Option>
+          ))}
+        </Combobox.Options>
+      )}
+    </>
   )
 }

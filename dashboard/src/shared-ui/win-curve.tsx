@@ -288,40 +288,37 @@ function Knob() {
   )
 }
 
+/** The lowest and the highest rate of the handle: multiples of `stepDollars` within the curve. */
+function handleRange(x: Scales['x']): readonly [low: number, high: number] {
+  const [low = 0, high = 0] = x.domain()
+  return [Math.ceil(low / stepDollars) * stepDollars, Math.floor(high / stepDollars) * stepDollars]
+}
+
+function clamp(rate: number, [low, high]: readonly [number, number]): number {
+  return Math.min(Math.max(rate, low), high)
+}
+
 function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
   const { x, y, width } = scales
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
   const reading = rateDollars === null ? null : readCurve(points, rateDollars)
-  const [low = 0, high = 0] = x.domain()
-  const ends = [
-    Math.ceil(low / stepDollars) * stepDollars,
-    Math.floor(high / stepDollars) * stepDollars,
-  ] as const
-  const within = (rate: number) => Math.min(Math.max(rate, ends[0]), ends[1])
-  const follow = (event: PointerEvent) => {
-    const left = plot.current?.getBoundingClientRect().left ?? 0
-    const rate = x.invert(event.clientX - left + margin.left)
-    onRate?.(within(Math.round(rate / stepDollars) * stepDollars))
-  }
-  const stands = reading === null || rateDollars === null ? null : reading
-  const [left, top] = stands === null ? [0, 0] : [clampedTo(x, stands.rate), y(stands.probability)]
-  const look = {
-    position: 'absolute' as const,
-    left: left - handleSize / 2,
-    top: top - handleSize / 2,
-    width: handleSize,
-    height: handleSize,
-    borderRadius: '50%',
-    display: 'grid',
-    placeItems: 'center',
-  }
+  const rates = handleRange(x)
+  const look = reading === null ? undefined : handleStyle(clampedTo(x, reading.rate), y(reading.probability))
   if (onRate === undefined)
-    return stands === null ? null : (
+    return reading === null ? null : (
       <div aria-hidden style={look}>
         <Knob />
       </div>
     )
+  const follow = (event: PointerEvent) => {
+    const left = plot.current?.getBoundingClientRect().left ?? 0
+    const rate = x.invert(event.clientX - left + margin.left)
+    onRate(clamp(Math.round(rate / stepDollars) * stepDollars, rates))
+  }
+  const followDrag = (event: PointerEvent<HTMLElement>) => {
+    if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
+  }
   return (
     <>
       <div
@@ -342,33 +339,29 @@ function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps &
           knob.current?.focus({ preventScroll: true })
           event.preventDefault()
         }}
-        onPointerMove={(event) => {
-          if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
-        }}
+        onPointerMove={followDrag}
       />
-      {stands !== null && (
+      {reading !== null && (
         <div
           ref={knob}
           role="slider"
           tabIndex={0}
           aria-label="Rate on the curve"
-          aria-valuemin={Math.min(ends[0], Math.round(stands.rate))}
-          aria-valuemax={Math.max(ends[1], Math.round(stands.rate))}
-          aria-valuenow={Math.round(stands.rate)}
-          aria-valuetext={readingInWords(stands, counts)}
+          aria-valuenow={Math.round(reading.rate)}
+          aria-valuemin={Math.min(rates[0], Math.round(reading.rate))}
+          aria-valuemax={Math.max(rates[1], Math.round(reading.rate))}
+          aria-valuetext={readingInWords(reading, counts)}
           style={{ ...look, cursor: 'grab', touchAction: 'none' }}
           onPointerDown={(event) => {
             event.currentTarget.setPointerCapture(event.pointerId)
             event.currentTarget.focus({ preventScroll: true })
           }}
-          onPointerMove={(event) => {
-            if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
-          }}
+          onPointerMove={followDrag}
           onKeyDown={(event) => {
-            const rate = rateAfter(event, stands.rate, ends)
+            const rate = rateAfter(event, reading.rate, rates)
             if (rate === null) return
             event.preventDefault()
-            onRate(within(rate))
+            onRate(clamp(rate, rates))
           }}
         >
           <Knob />
@@ -376,6 +369,19 @@ function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps &
       )}
     </>
   )
+}
+
+function handleStyle(centerX: number, centerY: number) {
+  return {
+    position: 'absolute' as const,
+    left: centerX - handleSize / 2,
+    top: centerY - handleSize / 2,
+    width: handleSize,
+    height: handleSize,
+    borderRadius: '50%',
+    display: 'grid',
+    placeItems: 'center',
+  }
 }
 
 /** What the marks mean, with their figures: by shape, not by color alone. */

@@ -17,7 +17,7 @@ import { bookedAgainstQuoted } from './shipments-query.ts'
 
 const cut = { maxWidth: '9.25rem', overflow: 'hidden', textOverflow: 'ellipsis' } as const
 
-/** A text with a smaller one below it, both cut where they are too long, and whole in their titles. */
+/** Two lines of text. Long text is truncated, and the title attribute holds the full text. */
 function TwoLines({ first, second }: { first: string; second?: string | null }) {
   return (
     <>
@@ -33,7 +33,7 @@ function TwoLines({ first, second }: { first: string; second?: string | null }) 
   )
 }
 
-/** The margin that landed, in dollars and as a share of the customer rate. */
+/** The landed margin, in dollars and as a percentage of the customer rate. */
 export function Margin({ lane: { margin, margin_pct } }: { lane: Lane }) {
   if (margin === null) return <span>–</span>
   const color = margin < 0 ? 'var(--lost)' : undefined
@@ -46,36 +46,41 @@ export function Margin({ lane: { margin, margin_pct } }: { lane: Lane }) {
   )
 }
 
+function LaneCell({ lane, open }: { lane: Lane; open: (lane: Lane) => void }) {
+  const name = laneName(lane.origin, lane.destination)
+  return (
+    <>
+      <UnstyledButton
+        fz="sm"
+        style={{
+          ...cut,
+          maxWidth: '12.5rem',
+          display: 'block',
+          color: 'var(--mantine-color-anchor)',
+          textDecoration: 'underline',
+          whiteSpace: 'nowrap',
+          minHeight: 24,
+        }}
+        title={name}
+        aria-label={`${name}: details and changes of ${lane.lane_ref}`}
+        onClick={() => open(lane)}
+      >
+        {name}
+      </UnstyledButton>
+      <Text size="xs" c="dimmed" component="div">
+        {lane.equipment} · {lane.lane_ref}{' '}
+        <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
+      </Text>
+    </>
+  )
+}
+
 function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
   return [
     {
       key: 'lane',
       header: 'Lane',
-      cell: (lane) => (
-        <>
-          <UnstyledButton
-            fz="sm"
-            style={{
-              ...cut,
-              maxWidth: '12.5rem',
-              display: 'block',
-              color: 'var(--mantine-color-anchor)',
-              textDecoration: 'underline',
-              whiteSpace: 'nowrap',
-              minHeight: 24,
-            }}
-            title={laneName(lane.origin, lane.destination)}
-            aria-label={`${laneName(lane.origin, lane.destination)}: details and changes of ${lane.lane_ref}`}
-            onClick={() => open(lane)}
-          >
-            {laneName(lane.origin, lane.destination)}
-          </UnstyledButton>
-          <Text size="xs" c="dimmed" component="div">
-            {lane.equipment} · {lane.lane_ref}{' '}
-            <CopyButton text={lane.lane_ref} what={`lane_ref ${lane.lane_ref}`} compact />
-          </Text>
-        </>
-      ),
+      cell: (lane) => <LaneCell lane={lane} open={open} />,
     },
     {
       key: 'customer',
@@ -135,7 +140,7 @@ function columnsOf(open: (lane: Lane) => void): readonly Column<Lane>[] {
   ]
 }
 
-/** Shipments with their money, a row each; a row opens its record. */
+/** One row per shipment with its rates, cost and margin. Opening a row shows the shipment's record. */
 export function ShipmentsTable({
   lanes,
   sort,

@@ -1,8 +1,9 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { pagePaths } from '#contract/pages.ts'
-import { addressOfCall, useAnswer } from '../api/index.ts'
+import { type Answer, addressOfCall, type CallFailed, useAnswer } from '../api/index.ts'
 import {
+  type AddressWords,
   ExportLink,
   Failed,
   FilterRow,
@@ -10,6 +11,7 @@ import {
   Loading,
   Page,
   PageTurner,
+  type Period,
   PeriodInput,
   PlaceFilters,
   SearchFilter,
@@ -26,103 +28,134 @@ import { ShipmentTotals } from './shipments-totals.tsx'
 
 const noFilters = { customer: '', origin: '', destination: '', equipment: '', quoted_by: '', q: '' }
 
-/** What was booked: each shipment with its money, what a period came to, and the record of every change. */
+/** Booked lanes with their rates, costs and margins, the totals of a period, and the record of each shipment. */
 export default function Shipments() {
   const { search, change } = useAddress(pagePaths.shipments)
   const period = usePeriod(search, 'last-90-days')
   const selection = selectionOf(search, period)
-  const sort = sortOf(search)
   const cursor = search.cursor
   const queries = useQueryClient()
   const shipments = useAnswer(
     'list-shipments',
-    { query: { ...selection, sort, ...(cursor === undefined ? {} : { cursor }) } },
+    { query: { ...selection, sort: sortOf(search), ...(cursor === undefined ? {} : { cursor }) } },
     { keeps: true, enabled: !isBackwards(period) },
   )
   const { data, error } = shipments
-  const here = { cursor, page: search.page }
-  const laneRef = search.shipment ?? null
   const close = () => {
-    change({ ...here, shipment: undefined })
-    // A rollback has changed what the list sums up.
+    change({ cursor, page: search.page, shipment: undefined })
+    // A rollback in the record changes the totals of the list.
     void queries.invalidateQueries({ queryKey: ['list-shipments'] })
   }
-  // A cancelled booking is in the list, not in the totals.
-  const listed = data === undefined ? null : data.totals.shipments + data.totals.cancelled
-  const filters = { search, change, error }
+  const listed = data === undefined ? 0 : listedCount(data)
   return (
     <Page
       title="Shipments"
-      hint={`Booked lanes. A shipment counts in the period in which it was quoted; days are days in ${viewerZone()}.`}
-      actions={
-        <ExportLink href={addressOfCall('export-shipments', selection)} isEmpty={(listed ?? 0) === 0} />
-      }
+      hint={`Booked lanes. A shipment counts in the period in which it was quoted. Days are in the time zone ${viewerZone()}.`}
+      actions={<ExportLink href={addressOfCall('export-shipments', selection)} isEmpty={listed === 0} />}
     >
-      <Stack gap="sm">
-        <FilterRow label="Choose shipments">
-          <PeriodInput period={period} words={search} onChange={change} />
-          <PlaceFilters {...filters} />
-          <WhoFilters {...filters} />
-          <SearchFilter {...filters} />
-          <NativeSelect
-            label="Sort"
-            value={sort}
-            onChange={(event) => change({ sort: event.currentTarget.value })}
-            data={Object.entries(sortNames).map(([value, label]) => ({ value, label }))}
-          />
-        </FilterRow>
-        {isFiltered(search) && (
-          <Group>
-            <Button size="compact-sm" variant="subtle" onClick={() => change(noFilters)}>
-              Clear the filters
-            </Button>
-          </Group>
-        )}
-      </Stack>
-      {error !== null ? (
+      <Filters search={search} change={change} error={error} period={period} />
+      {error === null ? (
+        <Listed
+          data={data}
+          isOld={shipments.isPlaceholderData}
+          search={search}
+          change={change}
+          period={period}
+        />
+      ) : (
         <Failed
           error={error}
           title="The shipments could not be loaded"
           retry={() => void shipments.refetch()}
         />
-      ) : (
-        <>
-          <ShipmentTotals totals={data?.totals} loading={data === undefined} />
-          {data === undefined && <Loading label="Loading the shipments" rows={10} height={46} />}
-          {listed === 0 && (
-            <NoShipments
-              period={period}
-              filtered={isFiltered(search)}
-              onClear={() => change(noFilters)}
-              onAllTime={() => change({ period: 'all', from: '', to: '' })}
-            />
-          )}
-          {data !== undefined && listed !== null && listed > 0 && (
-            <Stack gap="sm" style={{ opacity: shipments.isPlaceholderData ? 0.6 : 1 }}>
-              <ShipmentsTable
-                lanes={data.lanes}
-                sort={sort}
-                onSort={(next) => change({ sort: next })}
-                chosen={laneRef}
-                onOpen={(lane) => change({ ...here, shipment: lane.lane_ref })}
-              />
-              <PageTurner
-                search={search}
-                change={change}
-                nextCursor={data.next_cursor}
-                rows={data.lanes.length}
-                total={listed}
-                one="shipment"
-              />
-            </Stack>
-          )}
-        </>
       )}
-      <ShipmentRecord laneRef={laneRef} onClose={close} />
+      <ShipmentRecord laneRef={search.shipment ?? null} onClose={close} />
       <Text component="p" size="sm" c="dimmed">
-        Margin is customer rate less truck cost, margin % its share of the customer rate. A dash means not
-        known yet.
+        Margin = customer rate − truck cost. Margin % = margin ÷ customer rate. A dash means that the value is
+        not known yet.
       </Text>
     </Page>
+  )
+}
+
+/** Shipments in the list. A shipment whose booking was cancelled is in the list, but not in the totals. */
+function listedCount({ totals }: Answer<'list-shipments'>): number {
+  return totals.shipments + totals.cancelled
+}
+
+interface PartProps {
+  readonly search: AddressWords
+  readonly change: ReturnType<typeof useAddress>['change']
+  readonly period: Period
+}
+
+function Filters({ period, ...filters }: PartProps & { error: CallFailed | null }) {
+  const { search, change } = filters
+  return (
+    <Stack gap="sm">
+      <FilterRow label="Choose shipments">
+        <PeriodInput period={period} words={search} onChange={change} />
+        <PlaceFilters {...filters} />
+        <WhoFilters {...filters} />
+        <SearchFilter {...filters} />
+        <NativeSelect
+          label="Sort"
+          value={sortOf(search)}
+          onChange={(event) => change({ sort: event.currentTarget.value })}
+          data={Object.entries(sortNames).map(([value, label]) => ({ value, label }))}
+        />
+      </FilterRow>
+      {isFiltered(search) && (
+        <Group>
+          <Button size="compact-sm" variant="subtle" onClick={() => change(noFilters)}>
+            Clear filters
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+function Listed({
+  data,
+  isOld,
+  search,
+  change,
+  period,
+}: PartProps & { data: Answer<'list-shipments'> | undefined; isOld: boolean }) {
+  const total = data === undefined ? null : listedCount(data)
+  const here = { cursor: search.cursor, page: search.page }
+  return (
+    <>
+      <ShipmentTotals totals={data?.totals} loading={data === undefined} />
+      {data === undefined && <Loading label="Loading the shipments" rows={10} height={46} />}
+      {total === 0 && (
+        <NoShipments
+          period={period}
+          filtered={isFiltered(search)}
+          onClear={() => change(noFilters)}
+          onAllTime={() => change({ period: 'all', from: '', to: '' })}
+        />
+      )}
+      {data !== undefined && total !== null && total > 0 && (
+        <Stack gap="sm" style={{ opacity: isOld ? 0.6 : 1 }}>
+          <ShipmentsTable
+            lanes={data.lanes}
+            sort={sortOf(search)}
+            onSort={(next) => change({ sort: next })}
+            chosen={search.shipment ?? null}
+            onOpen={(lane) => change({ ...here, shipment: lane.lane_ref })}
+          />
+          <PageTurner
+            search={search}
+            change={change}
+            nextCursor={data.next_cursor}
+            rows={data.lanes.length}
+            total={total}
+            one="shipment"
+          />
+        </Stack>
+      )}
+    </>
   )
 }

@@ -1,6 +1,6 @@
-import type { Role } from '#contract/endpoint.ts'
+import { type Role, roles } from '#contract/roles.ts'
 
-/** What each role may do, as people choose it, weakest first. */
+/** What each role can do, weakest first. Each role can also do everything that the roles before it can. */
 export const roleMeanings: Readonly<Record<Role, string>> = {
   viewer: 'reads everything but the integration',
   member: 'quotes, marks outcomes, imports',
@@ -8,11 +8,9 @@ export const roleMeanings: Readonly<Record<Role, string>> = {
   owner: 'also other owners',
 }
 
-const roleOrder: readonly Role[] = ['viewer', 'member', 'admin', 'owner']
-
-/** The roles that may be given: only an owner makes an owner. */
+/** The roles to choose from. Only an owner can assign the role owner. */
 export function roleChoices(mayMakeOwners: boolean) {
-  return roleOrder
+  return roles
     .filter((role) => role !== 'owner' || mayMakeOwners)
     .map((role) => ({ value: role, label: `${role} – ${roleMeanings[role]}` }))
 }

@@ -1,30 +1,28 @@
 import { Badge, Button, Group, NativeSelect, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Role } from '#contract/endpoint.ts'
+import type { Role } from '#contract/roles.ts'
 import { type Answer, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
-import { DataTable, day, Failed, Loading, Page, useNotice } from '../shared-ui/index.ts'
+import { type Column, DataTable, day, Failed, Loading, Page, useNotice } from '../shared-ui/index.ts'
 import { InviteDialog } from './team-invite.tsx'
 import { RemoveDialog } from './team-remove.tsx'
 import { roleChoices, roleMeanings } from './team-roles.ts'
 
 type Person = Answer<'list-users'>['users'][number]
 
-/** The people of the brokerage: who they are, what they may do, and for admins a way to change it. */
+/** The people of the brokerage with their roles. Admins can invite and remove people and change roles. */
 export default function TeamPage() {
   const people = useAnswer('list-users', {})
   const mayManage = useMay('admin')
   const mayMakeOwners = useMay('owner')
   const [inviting, setInviting] = useState(false)
   const [removing, setRemoving] = useState<Person | null>(null)
-  const { user } = useSession()
-  const mayChange = (person: Person) => mayManage && (mayMakeOwners || person.role !== 'owner')
   return (
     <Page
       title="Team"
       hint={
         mayManage
-          ? 'A change of role is in force with the next click of that person.'
+          ? 'A new role takes effect with the person’s next request.'
           : 'Owners and admins invite people and set roles.'
       }
       actions={mayManage && <Button onClick={() => setInviting(true)}>Invite a person</Button>}
@@ -34,82 +32,99 @@ export default function TeamPage() {
       ) : people.error !== null ? (
         <Failed error={people.error} retry={() => void people.refetch()} />
       ) : (
-        <DataTable
-          caption="People of the brokerage"
-          rows={people.data.users}
-          rowKey={({ id }) => String(id)}
-          columns={[
-            {
-              key: 'name',
-              header: 'Name',
-              wraps: true,
-              cell: (person) => (
-                <>
-                  {person.name}
-                  {person.id === user.id && (
-                    <Text span size="sm" c="dimmed">
-                      {' '}
-                      (you)
-                    </Text>
-                  )}
-                </>
-              ),
-            },
-            { key: 'email', header: 'E-mail', cell: ({ email }) => email },
-            {
-              key: 'role',
-              header: 'Role',
-              cell: (person) =>
-                mayChange(person) ? (
-                  <RoleSelect person={person} mayMakeOwners={mayMakeOwners} />
-                ) : (
-                  person.role
-                ),
-            },
-            {
-              key: 'status',
-              header: 'Status',
-              cell: ({ status }) =>
-                status === 'invited' ? <Badge variant="default">invited</Badge> : status,
-            },
-            { key: 'since', header: 'Since', from: 'sm', cell: ({ created_at }) => day(created_at) },
-            ...(mayManage
-              ? [
-                  {
-                    key: 'remove',
-                    header: 'Actions',
-                    cell: (person: Person) =>
-                      mayChange(person) && (
-                        <Group gap="xs">
-                          <Button
-                            size="compact-sm"
-                            variant="default"
-                            aria-label={`Remove ${person.name}`}
-                            onClick={() => setRemoving(person)}
-                          >
-                            Remove
-                          </Button>
-                        </Group>
-                      ),
-                  },
-                ]
-              : []),
-          ]}
-        />
+        <PeopleTable people={people.data.users} onRemove={setRemoving} />
       )}
-      <Text size="sm" c="dimmed" component="div">
-        Roles, each with all that stands above it:
-        <ul style={{ margin: 0 }}>
-          {Object.entries(roleMeanings).map(([role, meaning]) => (
-            <li key={role}>
-              <strong>{role}</strong> {meaning}
-            </li>
-          ))}
-        </ul>
-      </Text>
+      <RoleMeanings />
       <InviteDialog opened={inviting} onClose={() => setInviting(false)} mayMakeOwners={mayMakeOwners} />
       <RemoveDialog person={removing} onClose={() => setRemoving(null)} />
     </Page>
+  )
+}
+
+function PeopleTable({
+  people,
+  onRemove,
+}: {
+  people: readonly Person[]
+  onRemove: (person: Person) => void
+}) {
+  const mayManage = useMay('admin')
+  const mayMakeOwners = useMay('owner')
+  const { user } = useSession()
+  const mayChange = (person: Person) => mayManage && (mayMakeOwners || person.role !== 'owner')
+  const columns: Column<Person>[] = [
+    {
+      key: 'name',
+      header: 'Name',
+      wraps: true,
+      cell: (person) => (
+        <>
+          {person.name}
+          {person.id === user.id && (
+            <Text span size="sm" c="dimmed">
+              {' '}
+              (you)
+            </Text>
+          )}
+        </>
+      ),
+    },
+    { key: 'email', header: 'Email', cell: ({ email }) => email },
+    {
+      key: 'role',
+      header: 'Role',
+      cell: (person) =>
+        mayChange(person) ? <RoleSelect person={person} mayMakeOwners={mayMakeOwners} /> : person.role,
+    },
+    {
+      key: 'status',
+      header: 'Status',
+      cell: ({ status }) => (status === 'invited' ? <Badge variant="default">invited</Badge> : status),
+    },
+    { key: 'since', header: 'Since', from: 'sm', cell: ({ created_at }) => day(created_at) },
+  ]
+  const actions: Column<Person> = {
+    key: 'remove',
+    header: 'Actions',
+    cell: (person) => mayChange(person) && <RemoveButton person={person} onRemove={onRemove} />,
+  }
+  return (
+    <DataTable
+      caption="People of the brokerage"
+      rows={people}
+      rowKey={({ id }) => String(id)}
+      columns={mayManage ? [...columns, actions] : columns}
+    />
+  )
+}
+
+function RemoveButton({ person, onRemove }: { person: Person; onRemove: (person: Person) => void }) {
+  return (
+    <Group gap="xs">
+      <Button
+        size="compact-sm"
+        variant="default"
+        aria-label={`Remove ${person.name}`}
+        onClick={() => onRemove(person)}
+      >
+        Remove
+      </Button>
+    </Group>
+  )
+}
+
+function RoleMeanings() {
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      Each role can also do everything that the roles above it can:
+      <ul style={{ margin: 0 }}>
+        {Object.entries(roleMeanings).map(([role, meaning]) => (
+          <li key={role}>
+            <strong>{role}</strong> {meaning}
+          </li>
+        ))}
+      </ul>
+    </Text>
   )
 }
 
