@@ -313,3 +313,95 @@ test('the reader of imports sees them: an endpoint imports the engine, its contr
     ]),
   )
 })
+
+const dashboard = 'dashboard/src/'
+
+/**
+ * The folders of the dashboard, from the lowest to the highest, with the folders that each one imports. A folder from
+ * `audit` on is a page, and no page imports another page. The last row is the files beside the folders.
+ */
+const dashboardFolders: Readonly<Record<string, readonly string[]>> = {
+  'code-samples': [],
+  api: [],
+  'shared-ui': ['code-samples', 'api'],
+  'lane-history': ['api', 'shared-ui'],
+  shell: ['api', 'shared-ui'],
+  audit: ['api', 'shared-ui'],
+  'first-steps': ['code-samples', 'api', 'shared-ui', 'shell'],
+  imports: ['api', 'shared-ui', 'lane-history'],
+  integration: ['code-samples', 'api', 'shared-ui'],
+  lane: ['api', 'shared-ui'],
+  performance: ['api', 'shared-ui'],
+  'quote-desk': ['api', 'shared-ui'],
+  quotes: ['api', 'shared-ui', 'lane-history'],
+  settings: ['api', 'shared-ui'],
+  shipments: ['api', 'shared-ui', 'lane-history'],
+  'sign-in': ['api', 'shared-ui'],
+  team: ['api', 'shared-ui'],
+  '': [
+    'api',
+    'shared-ui',
+    'shell',
+    'audit',
+    'first-steps',
+    'imports',
+    'integration',
+    'lane',
+    'performance',
+    'quote-desk',
+    'quotes',
+    'settings',
+    'shipments',
+    'sign-in',
+    'team',
+  ],
+}
+
+const dashboardFolderOf = (path: string) => `${dirname(path)}/`.slice(dashboard.length).replace(/\/$/, '')
+const dashboardFiles = shippedFiles().filter((path) => path.startsWith(dashboard))
+
+describe.each(Object.keys(dashboardFolders))('the folder dashboard/src/%s', (folder) => {
+  test('imports exactly the folders of its row', () => {
+    const imported = dashboardFiles
+      .filter((path) => dashboardFolderOf(path) === folder)
+      .flatMap(importsOf)
+      .filter((path) => path.startsWith(dashboard))
+      .map(dashboardFolderOf)
+    const others = new Set(imported.filter((other) => other !== folder))
+    expect([...others].toSorted()).toEqual(dashboardFolders[folder]?.toSorted())
+  })
+
+  if (folder === '') return
+  test('begins with an index.ts that describes the folder', () => {
+    expect(textOf(`${dashboard}${folder}/index.ts`)).toMatch(/^\/\*\* [A-Z]/)
+  })
+})
+
+test('every folder of the dashboard is in the table', () => {
+  const folders = new Set(dashboardFiles.map(dashboardFolderOf))
+  expect([...folders].toSorted()).toEqual(Object.keys(dashboardFolders).toSorted())
+})
+
+test('a folder of the dashboard imports only folders above its row, and a page imports no other page', () => {
+  const order = Object.keys(dashboardFolders)
+  const pages = order.slice(order.indexOf('audit'), -1)
+  const refused = order.flatMap((folder, at) =>
+    (dashboardFolders[folder] ?? [])
+      .filter((other) => order.indexOf(other) >= at || (pages.includes(folder) && pages.includes(other)))
+      .map((other) => `${folder} imports ${other}`),
+  )
+  expect(refused).toEqual([])
+})
+
+test('other code enters a folder of the dashboard through its index.ts', () => {
+  const around = sourceFiles().flatMap((path) =>
+    importsOf(path)
+      .filter((imported) => imported.startsWith(dashboard) && dashboardFolderOf(imported) !== '')
+      .filter(
+        (imported) => !path.startsWith(dashboard) || dashboardFolderOf(imported) !== dashboardFolderOf(path),
+      )
+      .filter((imported) => !imported.endsWith('/index.ts'))
+      .map((imported) => `${path} imports ${imported}`),
+  )
+  expect(around).toEqual([])
+})
