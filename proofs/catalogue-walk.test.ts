@@ -50,14 +50,14 @@ const planted: readonly (readonly [does: string, undo: string, found: RegExp])[]
     /security is not enabled.* lanes/,
   ],
   [
-    'alter policy tenant_wall on users using (true)',
-    `alter policy tenant_wall on users
+    'alter policy tenant_isolation on users using (true)',
+    `alter policy tenant_isolation on users
        using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)`,
     /security is not enabled.* users/,
   ],
   [
-    'alter policy tenant_wall on users with check (true)',
-    `alter policy tenant_wall on users
+    'alter policy tenant_isolation on users with check (true)',
+    `alter policy tenant_isolation on users
        with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)`,
     /security is not enabled.* users/,
   ],

@@ -240,7 +240,7 @@ async function loseOneCommit(
       )
     )[0]
   // The one message that writes is its own COMMIT: PostgreSQL answers it with nothing before that is done.
-  const lost = proxy.resetAfter('select book_shipment_of_each(')
+  const lost = proxy.resetAfter('select book_shipment_batch(')
   const first = await send()
   const problem = (await first.json()) as { detail?: string }
   if (first.status !== 503 || !/outcome unknown/.test(problem.detail ?? '')) {

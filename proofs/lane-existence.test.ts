@@ -61,7 +61,7 @@ function workOf(sent: typeof statements): string[] {
   const open = new Map<object, string[]>()
   for (const { on, text } of sent) {
     // A function that is called behind a wall of its own is a transaction, too.
-    const begins = text.startsWith('begin') || /^select \w+(\(wall\.tenant|_of_each\()/.test(text)
+    const begins = text.startsWith('begin') || /^select \w+(\(wall\.tenant|_batch\()/.test(text)
     const transaction = begins ? [] : (open.get(on) ?? [])
     if (begins) transactions.push(transaction)
     open.set(on, transaction)

@@ -29,7 +29,7 @@ const expand = `
   create table rebates (tenant_id integer not null references tenants, rebate_id integer, primary key (tenant_id, rebate_id));
   alter table rebates enable row level security;
   alter table rebates force row level security;
-  create policy tenant_wall on rebates for all
+  create policy tenant_isolation on rebates for all
     using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
     with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
   alter table lanes add constraint notes_are_short check (length(appointment_notes) < 1000) not valid;`

@@ -1,4 +1,5 @@
 import { ConfigError, readConfig } from './configuration/index.ts'
+import { EarlierSchema } from './database/schema/index.ts'
 import { DataFolderInUse } from './embedded-postgres/index.ts'
 import type { SampleAccess } from './sample/index.ts'
 import { StartRefused, startService } from './start.ts'
@@ -94,7 +95,10 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const known =
-    error instanceof ConfigError || error instanceof StartRefused || error instanceof DataFolderInUse
+    error instanceof ConfigError ||
+    error instanceof StartRefused ||
+    error instanceof DataFolderInUse ||
+    error instanceof EarlierSchema
   process.stderr.write(`lanewise: ${known ? error.message : describe(error)}\n`)
   process.exit(1)
 })

@@ -134,7 +134,7 @@ describe('readiness', () => {
   })
 
   test('says no where the database lacks a migration of this version: an older backup was restored', async () => {
-    const name = '0013-tenant-versions.sql'
+    const name = '0002-tenants.sql'
     await asOwner('delete from schema_migrations where name = $1', [name])
     expect(await ready()).toMatchObject({
       status: 503,

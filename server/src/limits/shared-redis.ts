@@ -21,7 +21,7 @@ const channel = 'lanewise:moved'
 const windowOf = (tenant: TenantId) => `lanewise:window:${tenant}`
 
 /**
- * The same algorithm as `take_place` in the schema, by the clock of Redis: a list of the times of the last admitted
+ * The same algorithm as `take_permit` in the schema, by the clock of Redis: a list of the times of the last admitted
  * requests in microseconds, oldest first. Redis runs scripts one at a time, so no permit is taken twice.
  */
 const takePermitScript = `

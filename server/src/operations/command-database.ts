@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
-import { migrate, missingMigrations } from '../database/schema/index.ts'
+import { EarlierSchema, migrate, missingMigrations } from '../database/schema/index.ts'
 import { type Database, openDatabase, tenantId } from '../database/session/index.ts'
 import {
   DataFolderInUse,
@@ -66,6 +66,7 @@ async function connect({ config, remark }: CommandDatabase): Promise<Connected> 
   if (config.databaseUrl !== null) {
     const service = { connectionString: config.databaseUrl }
     const missing = await missingMigrations(service).catch((error: unknown) => {
+      if (error instanceof EarlierSchema) throw error
       throw new CommandRefused(`The database of DATABASE_URL cannot be used: ${reason(error)}`)
     })
     if (missing.length > 0) {
@@ -152,7 +153,10 @@ export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
     return await main()
   } catch (error) {
     const known =
-      error instanceof CommandRefused || error instanceof ConfigError || error instanceof DataFolderInUse
+      error instanceof CommandRefused ||
+      error instanceof ConfigError ||
+      error instanceof DataFolderInUse ||
+      error instanceof EarlierSchema
     process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
     return 1
   }

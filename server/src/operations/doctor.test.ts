@@ -132,9 +132,21 @@ test('reports a schema of another version: older is wrong, newer is a note', asy
     state: 'note',
     says: 'a newer version has migrated it (9999-later.sql)',
   })
-  await asOwner(`delete from schema_migrations where name in ('9999-later.sql', '0017-instances.sql')`)
-  expect(wrongs(await found(healthy))).toEqual(['schema: the database lacks 0017-instances.sql'])
-  await asOwner(`insert into schema_migrations (name) values ('0017-instances.sql')`)
+  await asOwner(`delete from schema_migrations where name in ('9999-later.sql', '0010-usage.sql')`)
+  expect(wrongs(await found(healthy))).toEqual(['schema: the database lacks 0010-usage.sql'])
+  await asOwner(`insert into schema_migrations (name) values ('0010-usage.sql')`)
+})
+
+test('a database from before the baseline is refused with the commands that move a brokerage', async () => {
+  await asOwner(`insert into schema_migrations (name) values ('0001-facts.sql')`)
+  const findings = await found(healthy)
+  expect(wrongs(findings)).toEqual([
+    'schema: an earlier version created the database (it has 0001-facts.sql)',
+  ])
+  expect(findings.find(({ about }) => about === 'schema')?.mend).toMatch(
+    /npm run tenant -- export NAME FOLDER.*npm run tenant -- import FOLDER/,
+  )
+  await asOwner(`delete from schema_migrations where name = '0001-facts.sql'`)
 })
 
 test('an unreachable Redis is a note', async () => {

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { readKeyCheck } from '../database/queries/index.ts'
-import { missingMigrations, unknownMigrations } from '../database/schema/index.ts'
+import { EarlierSchema, missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
   type Database,
   databaseSafetyFaults,
@@ -174,7 +174,15 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
 
 /** True when the tables exist. */
 async function examineSchema(config: Config, connection: pg.ClientConfig, say: Say): Promise<boolean> {
-  const [missing, unknown] = [await missingMigrations(connection), await unknownMigrations(connection)]
+  const names = await missingAndUnknown(connection)
+  if (names instanceof EarlierSchema) {
+    say(
+      'schema',
+      wrong(`an earlier version created the database (it has ${names.found})`, EarlierSchema.remedy),
+    )
+    return false
+  }
+  const { missing, unknown } = names
   const byWhom =
     config.migrationDatabaseUrl === null
       ? 'Run npm run migrate with MIGRATION_DATABASE_URL set to its owner’s connection.'
@@ -191,6 +199,16 @@ async function examineSchema(config: Config, connection: pg.ClientConfig, say: S
   } else say('schema', ok('the database is at this version'))
   if (config.migrationDatabaseUrl !== null) say('owner', await owner(config.migrationDatabaseUrl))
   return missing.length === 0
+}
+
+/** The migrations that the database lacks, and those that only a newer version knows. */
+async function missingAndUnknown(connection: pg.ClientConfig) {
+  try {
+    return { missing: await missingMigrations(connection), unknown: await unknownMigrations(connection) }
+  } catch (error) {
+    if (error instanceof EarlierSchema) return error
+    throw error
+  }
 }
 
 function unreachable(variable: string, error: unknown): Told {

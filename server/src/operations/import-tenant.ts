@@ -11,6 +11,7 @@ import {
   verifyAudit,
   writeKeyCheck,
 } from '../database/queries/index.ts'
+import { lastBaselineMigration, lastEarlierMigration } from '../database/schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused } from './command-database.ts'
@@ -139,9 +140,14 @@ async function refuseOtherKey(database: Database, keys: SecretKeys): Promise<voi
   }
 }
 
-/** The tables of this database, each with its exported table. Both must have the same schema. */
+/** Whether an export and this database have the same schema. The baseline created the same tables as the migrations before it. */
+function isSameSchema(exported: string, here: string): boolean {
+  return exported === here || (exported === lastEarlierMigration && here === lastBaselineMigration)
+}
+
+/** Pairs each table of this database with the exported one. Both must have the same schema. */
 function tablesOf(copy: TenantCopy, { schema, tables }: SealedManifest): TablePair[] {
-  if (schema !== copy.schema) {
+  if (!isSameSchema(schema, copy.schema)) {
     throw new CommandRefused(
       `The export has the schema ${schema}, and this database has ${copy.schema}. Bring both to the same version of Lanewise (npm run migrate), and export again.`,
     )

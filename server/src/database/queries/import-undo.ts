@@ -46,7 +46,7 @@ function undoing(transaction: TenantTransaction, tenant: TenantId, importId: num
 /** The undos, of all brokerages, that have had no heartbeat for too long: their process was lost. */
 export async function silentUndos(transaction: TenantTransaction, now: Date): Promise<OneImport[]> {
   const { rows } = await sql<{ tenant_id: number; import_id: number }>`
-    select * from silent_undos(${silentSince(now)})
+    select * from stalled_undos(${silentSince(now)})
   `.execute(transaction)
   return rows.map((row) => ({ tenant: tenantId(row.tenant_id), importId: row.import_id }))
 }

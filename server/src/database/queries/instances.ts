@@ -60,7 +60,7 @@ export async function takePermit(
 ): Promise<TakenPermit> {
   const [taken = 0, remaining = 0, retryAfterMs = windowMs] = await database.callInTenant<number[]>(
     tenant,
-    'take_place',
+    'take_permit',
     [max, windowMs, alreadyAdmitted],
   )
   return { admitted: taken === 1, remaining, retryAfterMs }

@@ -266,7 +266,7 @@ async function refuseOpenShards(client: pg.Client, tables: readonly string[]): P
     const { rows } = await client.query<{ open: string }>(
       `select count(*) as open from run_command_on_placements($1, $$
          select c.relrowsecurity and c.relforcerowsecurity
-           and exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant_wall')
+           and exists (select from pg_policy p where p.polrelid = c.oid and p.polname = 'tenant_isolation')
          from pg_class c where c.oid = '%s'::regclass
        $$) where not success or result <> 't'`,
       [table],

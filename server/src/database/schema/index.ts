@@ -11,6 +11,7 @@ export {
   shardsUsual,
   tablesWithoutTenant,
 } from './distribution.ts'
+export { EarlierSchema, lastBaselineMigration, lastEarlierMigration } from './earlier-schema.ts'
 export {
   type Migration,
   migrate,

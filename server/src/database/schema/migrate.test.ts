@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
-import { migrate, missingMigrations } from './migrate.ts'
+import { EarlierSchema, lastBaselineMigration, refuseEarlierSchema } from './earlier-schema.ts'
+import { migrate, migrationNames, missingMigrations, unknownMigrations } from './migrate.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -16,14 +17,13 @@ async function connected(connectionString: string): Promise<pg.Client> {
   return client
 }
 
-/** As if the migration had never been: it needs a lock on the tenants, which writers of tenants hold, too. */
+/** Undoes the last migration of the baseline. It locks the table tenants, which writers of tenants lock too. */
 async function unmigrate(owner: pg.Client): Promise<string> {
-  await owner.query('drop table instances, tenant_windows')
-  await owner.query('drop function take_place')
-  const { rows } = await owner.query<{ name: string }>(
-    `delete from schema_migrations where name like '%-instances.sql' returning name`,
-  )
-  return rows[0]?.name ?? ''
+  await owner.query(`
+    drop function keep_calls, keep_calls_batch, take_permit;
+    drop table integration_calls, tenant_windows;
+    delete from schema_migrations where name = '${lastBaselineMigration}'`)
+  return lastBaselineMigration
 }
 
 test('a migration that must wait for a table lets others use it meanwhile, and comes when it is free', async () => {
@@ -37,9 +37,7 @@ test('a migration that must wait for a table lets others use it meanwhile, and c
     const migrating = migrate({ connectionString: database.ownerUrl }, (line) => said.push(line)).then(() => {
       done = true
     })
-    await expect
-      .poll(() => said, { timeout: 10_000 })
-      .toEqual([`${name} waits for a table that somebody is using`])
+    await expect.poll(() => said, { timeout: 10_000 }).toEqual([`${name} is waiting for a lock on a table`])
     // As the service does: it gives up a lock after a second and a half.
     for (let nth = 0; nth < 6; nth++) {
       await other.query(
@@ -82,4 +80,34 @@ test('a database that a newer version has migrated is left alone', async () => {
     await owner.query(`delete from schema_migrations where name = '9999-later.sql'`)
     await owner.end()
   }
+})
+
+describe('a database from before the baseline', () => {
+  test.each(['0001-facts.sql', '0035-booking-fields.sql'])(
+    'with the migration %s is refused with the commands that move a brokerage',
+    async (name) => {
+      const owner = await connected(database.ownerUrl)
+      const connection = { connectionString: database.ownerUrl }
+      try {
+        await owner.query('insert into schema_migrations (name) values ($1)', [name])
+        for (const look of [migrate, missingMigrations, unknownMigrations]) {
+          const error = await look(connection).then(
+            () => null,
+            (thrown: unknown) => thrown,
+          )
+          expect(error).toBeInstanceOf(EarlierSchema)
+          expect(String(error)).toMatch(
+            new RegExp(`${name}.*npm run tenant -- export NAME FOLDER.*npm run tenant -- import FOLDER`),
+          )
+        }
+      } finally {
+        await owner.query('delete from schema_migrations where name = $1', [name])
+        await owner.end()
+      }
+    },
+  )
+
+  test('has no migration name in common with this version', async () => {
+    for (const name of await migrationNames()) expect(() => refuseEarlierSchema([name])).not.toThrow()
+  })
 })

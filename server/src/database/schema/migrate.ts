@@ -1,17 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { refuseEarlierSchema } from './earlier-schema.ts'
 
 const folder = new URL('./migrations/', import.meta.url)
-/** Any fixed number: two processes that migrate at once take turns by it. */
+/** The number of an advisory lock, so that only one process migrates at a time. */
 const migrationLock = 7_205_913
 
 /**
- * How long a migration waits for a lock. Whoever asks for a table after it waits behind it: a service that answers
- * meanwhile would stand still for as long as some other transaction takes.
+ * How long a migration waits for a lock. Requests for the same table queue behind it: with a longer wait, the service would
+ * stop answering for as long as another transaction holds the lock.
  */
 const lockWaitMs = 500
-/** Then it lets the others go on for so long, and tries again: until whoever holds the lock is done. */
+/** After a lock timeout, the migration lets other transactions run for this long, and tries again. */
 const betweenTriesMs = 500
 const triesMax = 120
 const lockNotAvailable = '55P03'
@@ -37,8 +38,10 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Brings a database to this version. Each migration is one transaction; a database that is newer than this version is
+ * Upgrades a database to this version. Each migration is one transaction. A database that is newer than this version is
  * refused, because an old program cannot know what a new column means.
+ *
+ * @throws EarlierSchema if the database was created by a version from before the baseline
  */
 export async function migrate(
   ownerConnection: pg.ClientConfig,
@@ -57,10 +60,6 @@ async function applyMissing(
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [migrationLock])
-    await client.query(
-      'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
-    )
-    await client.query('grant select on schema_migrations to lanewise_service')
     const applied = await appliedMigrations(client)
     const unknown = applied.filter((name) => !migrations.some((migration) => migration.name === name))
     if (unknown.length > 0) {
@@ -81,7 +80,7 @@ async function apply(
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    // Where the tables are spread over workers, what changes them and what changes rows may then stand together.
+    // On Citus, a transaction may then both alter a distributed table and change its rows.
     await client.query(
       `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
@@ -94,24 +93,43 @@ async function apply(
       await client.query('rollback')
       if ((error as { code?: string }).code !== lockNotAvailable || tries === triesMax)
         throw new Error(`Migration ${name} failed.`, { cause: error })
-      if (tries === 1) log(`${name} waits for a table that somebody is using`)
+      if (tries === 1) log(`${name} is waiting for a lock on a table`)
       await delay(betweenTriesMs)
     }
   }
 }
 
+/**
+ * The migrations that the database has. An empty database has none: the first migration creates the table.
+ *
+ * @throws EarlierSchema
+ */
 async function appliedMigrations(client: pg.ClientBase): Promise<string[]> {
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    `select to_regclass('public.schema_migrations') is not null as exists`,
+  )
+  if (tables[0]?.exists !== true) return []
   const { rows } = await client.query<{ name: string }>('select name from schema_migrations order by name')
-  return rows.map((row) => row.name)
+  const applied = rows.map((row) => row.name)
+  refuseEarlierSchema(applied)
+  return applied
 }
 
-/** The migrations of this version that a database does not have yet; what a start without owner rights checks. */
+/**
+ * The migrations of this version that a database does not have yet. A start without the owner's rights checks them.
+ *
+ * @throws EarlierSchema
+ */
 export async function missingMigrations(connection: pg.ClientConfig): Promise<string[]> {
   const applied = await migrationsOf(connection)
   return (await migrationNames()).filter((name) => !applied.includes(name))
 }
 
-/** The migrations of a database that this version does not know: a newer one has been here. */
+/**
+ * The migrations of a database that this version does not know: a newer version migrated it.
+ *
+ * @throws EarlierSchema
+ */
 export async function unknownMigrations(connection: pg.ClientConfig): Promise<string[]> {
   const known = await migrationNames()
   return (await migrationsOf(connection)).filter((name) => !known.includes(name))
@@ -121,10 +139,7 @@ async function migrationsOf(connection: pg.ClientConfig): Promise<string[]> {
   const client = new pg.Client(connection)
   await client.connect()
   try {
-    const { rows } = await client.query<{ present: boolean }>(
-      `select to_regclass('schema_migrations') is not null as present`,
-    )
-    return rows[0]?.present === true ? await appliedMigrations(client) : []
+    return await appliedMigrations(client)
   } finally {
     await client.end()
   }

@@ -12,7 +12,7 @@ interface FunctionKind {
   readonly moves: boolean
   /** Set for background work: no request waits for the answer. */
   readonly background?: true
-  /** The SQL types of the arguments, if a function `<name>_of_each` does the same for several tenants in one message. */
+  /** The SQL types of the arguments, if a function `<name>_batch` does the same for several tenants in one message. */
   readonly ofEach?: readonly string[]
 }
 
@@ -31,7 +31,7 @@ const schemaFunctions = {
     ofEach: ['integer', 'timestamptz', 'text'],
   },
   note_secret_use: { writes: true, moves: false, background: true, ofEach: ['integer', 'timestamptz'] },
-  take_place: { writes: true, moves: false },
+  take_permit: { writes: true, moves: false },
   find_booking: { writes: false, moves: false, ofEach: ['bytea', 'text'] },
   book_shipment: { writes: true, moves: true, ofEach: ['bytea', 'text', 'jsonb'] },
   claim_deliveries: { writes: true, moves: false },
@@ -124,7 +124,7 @@ class FunctionCalls {
     const kind: FunctionKind = schemaFunctions[name]
     const lists = types.map((type, at) => `, $${at + 2}::${type}[]`)
     const answers = await this.#message<readonly ([T] | null)[]>(
-      `select ${name}_of_each($1::integer[]${lists.join('')}) as value`,
+      `select ${name}_batch($1::integer[]${lists.join('')}) as value`,
       [calls.map(({ tenant }) => tenant), ...types.map((_, at) => calls.map(({ values }) => values[at]))],
       kind,
       // A batch does not wait in the queue of a brokerage: each brokerage has at most one call in one such batch.

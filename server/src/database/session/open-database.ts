@@ -231,7 +231,7 @@ async function moveVersions(
   { facts, access, changed, made }: Moves,
 ): Promise<TenantVersions> {
   const { rows } = await sql<{ versions: TenantVersions }>`
-    select move_tenant(
+    select advance_versions(
       ${tenant}, ${facts}, ${access}, ${[...changed]}::bigint[]
     ) as versions${made.length === 0 ? sql`` : sql`, announce_quotes(${tenant}, ${made}::bigint[])`}
   `.execute(transaction)

@@ -10,7 +10,7 @@ const reviewedFunctions = sql.raw(
     'event_queue',
     'release_sign_in',
     'sign_in_of',
-    'silent_undos',
+    'stalled_undos',
   ]
     .map((name) => `'${name}'`)
     .join(', '),
@@ -42,7 +42,7 @@ const policies = sql`
   from tenanted t
   where not (relrowsecurity and relforcerowsecurity and exists (
     select from pg_policy p
-    where p.polrelid = t.oid and p.polname = 'tenant_wall' and p.polcmd = '*' and p.polpermissive
+    where p.polrelid = t.oid and p.polname = 'tenant_isolation' and p.polcmd = '*' and p.polpermissive
       and 0 = any (p.polroles)
       and pg_get_expr(p.polqual, p.polrelid) like '(tenant_id = (NULLIF(current_setting(''app.tenant_id''%'
       and pg_get_expr(p.polwithcheck, p.polrelid) = pg_get_expr(p.polqual, p.polrelid)
@@ -50,7 +50,7 @@ const policies = sql`
   union all
   select format('The policy %s opens the table %s to %s.', p.polname, t.relname, current_user)
   from tenanted t join pg_policy p on p.polrelid = t.oid
-  where p.polname <> 'tenant_wall' and p.polpermissive
+  where p.polname <> 'tenant_isolation' and p.polpermissive
     and exists (
       select from unnest(p.polroles) role (oid)
       where role.oid = 0 or pg_has_role(current_user, role.oid, 'usage')

@@ -1,16 +1,13 @@
--- The outbound feed of events. An event is written down in the transaction of the change that it tells of, with a delivery
--- for each address that asked for its kind: no committed change is lost, and none is told of that was not committed.
--- Where nobody asked, nothing is written. The sending goes on behind, by what is written here.
+-- Events and their delivery to the endpoints of tenants (docs/events.md). The transaction of a change writes its event and
+-- a delivery for each endpoint that subscribes to the type, so no committed change lacks its event and no event describes
+-- a change that was rolled back. Without a subscriber, nothing is written. The service sends the deliveries afterwards.
 
--- Whether the service was last started with events: a command that writes beside it does as the service does.
-alter table installation add column events boolean not null default false;
-grant update (events) on installation to lanewise_service;
-
--- Counts over all brokerages, so that no writer waits for another one. It is shown to nobody: an event is named by its id.
+-- All tenants share the sequence, so that no writer waits for another. Only event_id is sent, not this number.
 create sequence event_number;
 grant usage on sequence event_number to lanewise_service;
 
--- Where a brokerage wants to be told. `disabled` by the service, and why; `removed` until its last delivery is cleaned up.
+-- A URL that receives events. The service sets `disabled`, with a reason. A `removed` endpoint is deleted with its last
+-- delivery.
 create table event_endpoints (
   tenant_id integer not null references tenants,
   endpoint_id integer not null,
@@ -24,8 +21,17 @@ create table event_endpoints (
   primary key (tenant_id, endpoint_id),
   foreign key (tenant_id, created_by) references users (tenant_id, user_id)
 );
+alter table event_endpoints enable row level security;
+alter table event_endpoints force row level security;
+create policy tenant_isolation on event_endpoints
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- For due_endpoints and event_queue.
+create policy event_queue_for_owner on event_endpoints for select to current_user using (true);
+grant select, insert, update, delete on event_endpoints to lanewise_service;
 
--- What deliveries are signed with, sealed as the signing secrets are. After a rotation both sign until the old one ends.
+-- The secrets that sign deliveries, encrypted like signing_secrets. After a rotation, both secrets sign until the old one
+-- expires.
 create table event_secrets (
   tenant_id integer not null,
   secret_id integer not null,
@@ -36,8 +42,14 @@ create table event_secrets (
   primary key (tenant_id, secret_id),
   foreign key (tenant_id, endpoint_id) references event_endpoints
 );
+alter table event_secrets enable row level security;
+alter table event_secrets force row level security;
+create policy tenant_isolation on event_secrets
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update, delete on event_secrets to lanewise_service;
 
--- What happened: the lane as it then was, and what of it changed. `lane_id` is null for a test.
+-- An event: the lane after the change, and the change. lane_id is null for a test event.
 create table events (
   tenant_id integer not null references tenants,
   event_number bigint not null,
@@ -49,8 +61,15 @@ create table events (
   primary key (tenant_id, event_number),
   unique (tenant_id, event_id)
 );
+alter table events enable row level security;
+alter table events force row level security;
+create policy tenant_isolation on events
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on events to lanewise_service;
 
--- One event on its way to one address. While it is being sent `next_at` lies ahead of it: after a crash it comes due again.
+-- The delivery of one event to one endpoint. While it is being sent, next_at is the end of the lease: if the process ends,
+-- the delivery is due again at that time.
 create table event_deliveries (
   tenant_id integer not null,
   endpoint_id integer not null,
@@ -76,30 +95,20 @@ create index event_deliveries_by_lane on event_deliveries (tenant_id, endpoint_i
 create index event_deliveries_by_event on event_deliveries (tenant_id, event_number);
 create index event_deliveries_dead on event_deliveries (tenant_id, event_number) where state = 'dead';
 create index event_deliveries_by_age on event_deliveries (created_at);
+alter table event_deliveries enable row level security;
+alter table event_deliveries force row level security;
+create policy tenant_isolation on event_deliveries
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- For due_endpoints and event_queue.
+create policy event_queue_for_owner on event_deliveries for select to current_user using (true);
+grant select, insert, update, delete on event_deliveries to lanewise_service;
 
-do $$
-declare
-  tenant_table text;
-begin
-  foreach tenant_table in array array['event_endpoints', 'event_secrets', 'events', 'event_deliveries'] loop
-    execute format('alter table %I enable row level security', tenant_table);
-    execute format('alter table %I force row level security', tenant_table);
-    execute format(
-      'create policy tenant_wall on %I for all
-         using (tenant_id = nullif(current_setting(''app.tenant_id'', true), '''')::integer)
-         with check (tenant_id = nullif(current_setting(''app.tenant_id'', true), '''')::integer)',
-      tenant_table
-    );
-  end loop;
-end
-$$;
-grant select, insert, update, delete on event_endpoints, event_secrets, event_deliveries to lanewise_service;
-grant select, insert, delete on events to lanewise_service;
-
--- Whether anybody wants to be told of events of a type.
-create function is_told(tenant integer, kind text) returns boolean
+-- Whether events are on and an active endpoint subscribes to a type.
+create function has_subscriber(tenant integer, kind text) returns boolean
   language plpgsql stable
   as $$
+  -- In the database because announce and announce_quotes call it.
   begin
     if not (select installation.events from public.installation) then
       return false;
@@ -109,127 +118,87 @@ create function is_told(tenant integer, kind text) returns boolean
       where tenant_id = tenant and state = 'active' and kind = any (event_types)
     );
   end $$;
+revoke all on function has_subscriber(integer, text) from public;
+grant execute on function has_subscriber(integer, text) to lanewise_service;
 
--- Writes down an event of a lane, if an active address of the brokerage asked for its type.
+-- Writes an event about a lane, with its deliveries, if an endpoint subscribes to the type.
 create function announce(tenant integer, kind text, of_lane lanes, about jsonb) returns void
   language plpgsql volatile
   as $$
+  -- In the database because change_lane calls it within the transaction of the change. Citus allows no subquery in the
+  -- values of an insert, so each value is read into a variable first.
   declare
-    number bigint;
     moment constant timestamptz := clock_timestamp();
+    new_number bigint;
+    new_id constant uuid := gen_random_uuid();
+    request_reference text;
+    quoted_by text;
+    event_lane jsonb;
   begin
-    if not public.is_told(tenant, kind) then
+    if not public.has_subscriber(tenant, kind) then
       return;
     end if;
-    number := nextval('public.event_number');
-    insert into public.events values (
-      tenant, number, gen_random_uuid(), kind, of_lane.lane_id, moment,
-      about || jsonb_build_object('lane',
-        to_jsonb(of_lane) - '{tenant_id, search_text, signed_at, import_fingerprint, import_id, origin_key,
+    select reference into request_reference from public.quote_requests
+    where tenant_id = tenant and request_id = of_lane.request_id;
+    -- The person who imported a lane did not quote it.
+    if of_lane.import_id is null then
+      select name into quoted_by from public.users where tenant_id = tenant and user_id = of_lane.created_by;
+    end if;
+    event_lane := to_jsonb(of_lane)
+      - '{tenant_id, search_text, signed_at, outcome_before_booking, import_fingerprint, import_id, origin_key,
           destination_key, origin_state, destination_state, origin_market, destination_market}'::text[]
-        || jsonb_build_object('reference', (
-          select reference from public.quote_requests
-          where tenant_id = tenant and request_id = of_lane.request_id
-        ), 'quoted_by_name', (
-          -- Who imported a lane has not quoted it.
-          select name from public.users
-          where tenant_id = tenant and user_id = of_lane.created_by and of_lane.import_id is null
-        )))
-    );
+      || jsonb_build_object('reference', request_reference, 'quoted_by_name', quoted_by);
+    about := about || jsonb_build_object('lane', event_lane);
+    new_number := nextval('public.event_number');
+    insert into public.events (tenant_id, event_number, event_id, type, lane_id, occurred_at, about)
+    values (tenant, new_number, new_id, kind, of_lane.lane_id, moment, announce.about);
     insert into public.event_deliveries (tenant_id, endpoint_id, event_number, lane_id, created_at, next_at)
-    select tenant, endpoint_id, number, of_lane.lane_id, moment, moment
+    select tenant_id, endpoint_id, new_number, of_lane.lane_id, moment, moment
     from public.event_endpoints
     where tenant_id = tenant and state = 'active' and kind = any (event_types);
   end $$;
+revoke all on function announce(integer, text, lanes, jsonb) from public;
+grant execute on function announce(integer, text, lanes, jsonb) to lanewise_service;
 
--- Writes down that quotes were made. Asked with the last statement of the transaction that made them.
-create function announce_quotes(tenant integer, quoted bigint[]) returns void
+-- Writes the events of new quotes. Called in the last statement of the transaction that inserted them.
+create function announce_quotes(tenant integer, lane_ids bigint[]) returns void
   language plpgsql volatile
   as $$
+  -- In the database for one round trip: the events of many quotes with the statement that ends their transaction.
   declare
     quote public.lanes;
   begin
-    if not public.is_told(tenant, 'quote.created') then
+    if not public.has_subscriber(tenant, 'quote.created') then
       return;
     end if;
     for quote in
-      select * from public.lanes where tenant_id = tenant and lane_id = any (quoted)
+      select * from public.lanes where tenant_id = tenant and lane_id = any (lane_ids)
       order by lane_number, quote_count
     loop
       perform public.announce(tenant, 'quote.created', quote, '{}');
     end loop;
   end $$;
+revoke all on function announce_quotes(integer, bigint[]) from public;
+grant execute on function announce_quotes(integer, bigint[]) to lanewise_service;
 
--- As in 0019, and it writes down the events of the change: the one way to change a lane is the one place that tells of it.
-create or replace function change_lane(tenant integer, lane bigint, seen text, held jsonb, change jsonb)
-  returns public.lanes
+-- Claims due deliveries of an endpoint, oldest first, each for `lease_seconds`, and returns the endpoint's URL, its secrets
+-- and the events. The caller settles each delivery within the lease. Concurrent callers get different deliveries. The
+-- events of a lane are sent in order: while an earlier event of the lane is unsettled, that event is claimed instead if it
+-- is due, and the later one is postponed until settle_delivery releases it. Null if the tenant or the endpoint is inactive.
+create function claim_deliveries(tenant integer, endpoint integer, max_count integer, lease_seconds integer) returns json
   language plpgsql volatile
   as $$
-  declare
-    changed public.lanes;
-    last integer;
-    number integer;
-    about jsonb;
-    at constant timestamptz := (change ->> 'changed_at')::timestamptz;
-  begin
-    update public.lanes as known set
-      customer_rate_cents = (held ->> 'customer_rate_cents')::integer,
-      truck_cost_cents = (held ->> 'truck_cost_cents')::integer,
-      truck_cost_source = held ->> 'truck_cost_source',
-      customer_name = held ->> 'customer_name',
-      carrier_name = held ->> 'carrier_name',
-      carrier_notes = held ->> 'carrier_notes',
-      booked_at = (held ->> 'booked_at')::timestamptz,
-      signed_at = held -> 'signed_at',
-      outcome = held ->> 'outcome',
-      outcome_reason = held ->> 'outcome_reason',
-      outcome_source = held ->> 'outcome_source',
-      decided_at = (held ->> 'decided_at')::timestamptz,
-      updated_at = coalesce(at, known.updated_at)
-    where tenant_id = tenant and lane_id = lane and (seen is null or xmin = seen::xid)
-    returning * into changed;
-    if not found then
-      return null;
-    end if;
-    if change is not null then
-      -- Whoever changes the lane holds its row: nobody else takes this number.
-      select max(change_number) into last from public.lane_changes where tenant_id = tenant and lane_id = lane;
-      number := coalesce(last, 0) + 1;
-      insert into public.lane_changes (tenant_id, lane_id, change_number, source, user_id, token_id, import_id, changed_at,
-        before, after, rolled_back_change)
-      values (tenant, lane, number, change ->> 'source', (change ->> 'user_id')::integer,
-        (change ->> 'token_id')::integer, (change ->> 'import_id')::integer, at,
-        change -> 'before', change -> 'after', (change ->> 'rolled_back_change')::integer);
-      about := jsonb_build_object('change_number', number, 'source', change -> 'source', 'before', change -> 'before',
-        'after', change -> 'after');
-      if change -> 'after' ?| '{customer_rate_cents, truck_cost_cents, customer_name, carrier_name, carrier_notes, booked_at}'
-      then
-        perform public.announce(tenant, 'lane.booked', changed, about);
-      end if;
-      if change -> 'after' ?| '{outcome, outcome_reason}' then
-        perform public.announce(tenant, 'lane.outcome_changed', changed, about);
-      end if;
-    end if;
-    return changed;
-  end $$;
-
--- Takes deliveries of one address that are due, oldest first, each for `lease_seconds`: whoever took them is to settle them
--- by then. Two who ask at once get different ones. An event of a lane waits until those before it are settled: the first of
--- them is taken in its place where that is due, and it is put off until then, and let go by settle_delivery. Null where nothing
--- may be sent.
-create function claim_deliveries(tenant integer, endpoint integer, most integer, lease_seconds integer) returns json
-  language plpgsql volatile
-  as $$
+  -- In the database because a claim must be atomic across connections, in one round trip.
   declare
     moment constant timestamptz := clock_timestamp();
     due public.event_deliveries;
     first public.event_deliveries;
-    taken public.event_deliveries;
-    claimed bigint[] := '{}';
-    answer json;
+    claimed public.event_deliveries;
+    claimed_numbers bigint[] := '{}';
+    result json;
   begin
     if not exists (select from public.tenants where tenant_id = tenant and status = 'active') then
-      -- A suspended brokerage is told nothing; what waits is looked at again later.
+      -- A suspended tenant gets no events. Its deliveries are due again in 10 minutes.
       update public.event_deliveries set next_at = moment + interval '10 minutes'
       where tenant_id = tenant and endpoint_id = endpoint and event_number in (
         select event_number from public.event_deliveries
@@ -248,11 +217,11 @@ create function claim_deliveries(tenant integer, endpoint integer, most integer,
       select * from public.event_deliveries
       where tenant_id = tenant and endpoint_id = endpoint and state = 'due' and next_at <= moment
       order by next_at, event_number
-      limit most * 10
+      limit max_count * 10
       for update skip locked
     loop
-      exit when cardinality(claimed) >= most;
-      -- The first of its lane that is not settled, which may be it.
+      exit when cardinality(claimed_numbers) >= max_count;
+      -- The first unsettled delivery of the lane, which may be `due` itself.
       first := due;
       if due.lane_id is not null then
         select * into first from public.event_deliveries
@@ -268,10 +237,10 @@ create function claim_deliveries(tenant integer, endpoint integer, most integer,
             and state = 'due' and next_at <= moment
           for update skip locked
         )
-        returning * into taken;
+        returning * into claimed;
         if found then
-          claimed := claimed || taken.event_number;
-          first := taken;
+          claimed_numbers := claimed_numbers || claimed.event_number;
+          first := claimed;
         end if;
       end if;
       if first.event_number <> due.event_number then
@@ -294,19 +263,23 @@ create function claim_deliveries(tenant integer, endpoint integer, most integer,
         from public.event_deliveries as delivery
         join public.events as event
           on event.tenant_id = delivery.tenant_id and event.event_number = delivery.event_number
-        where delivery.tenant_id = tenant and delivery.endpoint_id = endpoint and delivery.event_number = any (claimed)
+        where delivery.tenant_id = tenant and delivery.endpoint_id = endpoint
+          and delivery.event_number = any (claimed_numbers)
       )
-    ) into answer
+    ) into result
     from public.event_endpoints
     where tenant_id = tenant and endpoint_id = endpoint;
-    return answer;
+    return result;
   end $$;
+revoke all on function claim_deliveries(integer, integer, integer, integer) from public;
+grant execute on function claim_deliveries(integer, integer, integer, integer) to lanewise_service;
 
--- Writes down what became of an attempt: delivered, dead, or due again in so many seconds. An attempt that is not the last
--- one any more (its lease ran out, or somebody asked for a replay) changes nothing. Answers whether it was.
+-- Records the result of an attempt: delivered, dead, or due again after `retry_seconds`. It changes nothing, and returns
+-- false, if the attempt is not the delivery's newest one: its lease expired, or a person asked for a replay.
 create function settle_delivery(tenant integer, endpoint integer, number bigint, attempt integer, result jsonb) returns boolean
   language plpgsql volatile
   as $$
+  -- In the database for one round trip: settling a delivery also releases the next one of its lane.
   declare
     moment constant timestamptz := clock_timestamp();
     settled public.event_deliveries;
@@ -336,18 +309,18 @@ create function settle_delivery(tenant integer, endpoint integer, number bigint,
     end if;
     return true;
   end $$;
+revoke all on function settle_delivery(integer, integer, bigint, integer, jsonb) from public;
+grant execute on function settle_delivery(integer, integer, bigint, integer, jsonb) to lanewise_service;
 
--- The two questions about all brokerages at once, asked by the service for itself: where something is to be sent, and how
--- long the queue is. Numbers of tenants and addresses, nothing of what is sent.
-create policy event_queue_for_owner on event_deliveries for select to current_user using (true);
-create policy event_queue_for_owner on event_endpoints for select to current_user using (true);
--- One look at the index for each address with something in its queue, however long that is. A distributed database, which does
--- not recurse over its workers, looks once for each active address.
-create function due_endpoints(most integer) returns table (tenant_id integer, endpoint_id integer)
+-- Returns the active endpoints, of all tenants, that have a due delivery, longest due first.
+create function due_endpoints(max_count integer) returns table (tenant_id integer, endpoint_id integer)
   language plpgsql stable security definer set search_path = pg_catalog, public
   as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but two numbers per endpoint. One index lookup per endpoint with a queue, however long the queue is.
   begin
     if current_setting('citus.propagate_set_commands', true) is not null then
+      -- Citus does not distribute a recursive query: one lookup per active endpoint.
       return query
         select e.tenant_id, e.endpoint_id from public.event_endpoints e
         where e.state = 'active' and exists (
@@ -355,7 +328,7 @@ create function due_endpoints(most integer) returns table (tenant_id integer, en
           where d.tenant_id = e.tenant_id and d.endpoint_id = e.endpoint_id and d.state = 'due'
             and d.next_at <= clock_timestamp()
         )
-        limit most;
+        limit max_count;
       return;
     end if;
     return query with recursive queue as (
@@ -371,27 +344,35 @@ create function due_endpoints(most integer) returns table (tenant_id integer, en
     select queue.tenant_id, queue.endpoint_id
     from queue join public.event_endpoints e on e.tenant_id = queue.tenant_id and e.endpoint_id = queue.endpoint_id
     where queue.next_at <= clock_timestamp() and e.state = 'active'
-    order by queue.next_at limit most;
+    order by queue.next_at limit max_count;
   end $$;
+revoke all on function due_endpoints(integer) from public;
+grant execute on function due_endpoints(integer) to lanewise_service;
+
+-- Returns the state of the queue over all tenants: how many deliveries are waiting, the age of the oldest, how long the
+-- longest due one is overdue, and which tenants have deliveries from before `old`.
 create function event_queue(old timestamptz)
   returns table (waiting bigint, oldest_seconds float8, overdue_seconds float8, tenants_with_old integer[])
   language plpgsql stable security definer set search_path = pg_catalog, public
   as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but counts and the numbers of tenants. Two statements, because Citus does not distribute a subquery
+  -- among the results of another query.
+  declare
+    oldest timestamptz;
+    longest_due timestamptz;
   begin
-    return query select count(*),
-      coalesce(extract(epoch from clock_timestamp() - min(d.created_at)), 0)::float8,
-      greatest(0, coalesce(extract(epoch from clock_timestamp() - min(d.next_at)), 0))::float8,
-      array(select distinct o.tenant_id from (
-        select a.tenant_id from public.event_deliveries a where a.created_at < old order by a.created_at limit 10000
-      ) as o)
+    select count(*), min(d.created_at), min(d.next_at) into waiting, oldest, longest_due
     from public.event_deliveries d
     join public.event_endpoints e on e.tenant_id = d.tenant_id and e.endpoint_id = d.endpoint_id
     where d.state = 'due' and e.state = 'active';
+    select coalesce(array_agg(distinct o.tenant_id), '{}') into tenants_with_old
+    from (
+      select d.tenant_id from public.event_deliveries d where d.created_at < old order by d.created_at limit 10000
+    ) as o;
+    oldest_seconds := coalesce(extract(epoch from clock_timestamp() - oldest), 0);
+    overdue_seconds := greatest(0, coalesce(extract(epoch from clock_timestamp() - longest_due), 0));
+    return next;
   end $$;
-
-revoke all on function is_told(integer, text), announce(integer, text, lanes, jsonb), announce_quotes(integer, bigint[]),
-  claim_deliveries(integer, integer, integer, integer), settle_delivery(integer, integer, bigint, integer, jsonb),
-  due_endpoints(integer), event_queue(timestamptz) from public;
-grant execute on function is_told(integer, text), announce(integer, text, lanes, jsonb), announce_quotes(integer, bigint[]),
-  claim_deliveries(integer, integer, integer, integer), settle_delivery(integer, integer, bigint, integer, jsonb),
-  due_endpoints(integer), event_queue(timestamptz) to lanewise_service;
+revoke all on function event_queue(timestamptz) from public;
+grant execute on function event_queue(timestamptz) to lanewise_service;

@@ -1,0 +1,132 @@
+-- Tenants. A tenant is a brokerage.
+--
+-- Every table of tenants begins its primary key with tenant_id and contains tenant_id in every foreign key and unique
+-- index. So no row can reference a row of another tenant, and Citus can distribute the tables by tenant.
+--
+-- Every table of tenants has row-level security, enabled and forced, with the policy tenant_isolation: a transaction sees
+-- and writes only rows of the tenant in its setting app.tenant_id. `force` applies the policy to the owner too, so a
+-- mistake in a migration cannot mix tenants. nullif, because a setting that was local to an earlier transaction reads as
+-- '' afterwards, not as null.
+
+create table tenants (
+  tenant_id integer primary key check (tenant_id > 0),
+  name text not null,
+  status text not null default 'active' check (status in ('active', 'suspended')),
+  win_probability_method text not null default 'at_or_below'
+    check (win_probability_method in ('at_or_below', 'literal', 'revealed')),
+  created_at timestamptz not null,
+  -- The floors below which the tenant does not quote.
+  floor_margin_pct double precision check (floor_margin_pct >= 0 and floor_margin_pct <= 90),
+  floor_margin_cents integer check (floor_margin_cents between 0 and 999999999),
+  floor_rate_per_mile_cents integer check (floor_rate_per_mile_cents between 0 and 999999999)
+);
+alter table tenants enable row level security;
+alter table tenants force row level security;
+create policy tenant_isolation on tenants
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- Operators name a brokerage in commands, so the owner may read this table across tenants. The service may not.
+create policy tenants_named_for_owner on tenants for select to current_user using (true);
+grant select, insert, update on tenants to lanewise_service;
+
+-- The last number of each sequence of a tenant's own: users, tokens, secrets, imports, calls. A sequence per tenant
+-- reveals nothing about other tenants.
+create table tenant_counters (
+  tenant_id integer not null references tenants,
+  counter text not null,
+  -- bigint: at ten calls a second, an integer would last seven years.
+  last_number bigint not null,
+  primary key (tenant_id, counter)
+);
+alter table tenant_counters enable row level security;
+alter table tenant_counters force row level security;
+create policy tenant_isolation on tenant_counters
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update on tenant_counters to lanewise_service;
+
+-- Two versions per tenant, which tell a process when its caches are stale: of the facts (quotes and bookings), and of
+-- access (tokens, secrets, roles of people, status and settings of the brokerage). A transaction increments them with its
+-- last statement (advance_versions), so it holds this row only while it commits.
+create table tenant_facts (
+  tenant_id integer primary key references tenants,
+  facts_version bigint not null,
+  access_version bigint not null default 0,
+  -- The transaction that changed the row last. A process reads all rows with a transaction that it could not see when it
+  -- read last. A filter by time could miss a transaction that committed late.
+  changed_in xid8 not null default pg_current_xact_id()
+);
+create index tenant_facts_by_change on tenant_facts (changed_in);
+alter table tenant_facts enable row level security;
+alter table tenant_facts force row level security;
+create policy tenant_isolation on tenant_facts
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- For changed_tenants.
+create policy tenant_versions_for_owner on tenant_facts for select to current_user using (true);
+grant select, insert, update on tenant_facts to lanewise_service;
+
+-- Returns the versions of all tenants that were changed in transaction `since` or a later one.
+create function changed_tenants(since xid8)
+  returns table (tenant_id integer, facts_version bigint, access_version bigint)
+  language plpgsql stable security definer set search_path = pg_catalog, public
+  as $$
+  -- In the database because it is a query across all tenants: security definer, so that it passes tenant isolation and
+  -- returns nothing but version numbers. On Citus it reads the workers after the calling statement took its snapshot, and
+  -- a worker commits before the coordinator, so it finds every transaction that the snapshot counts as ended.
+  begin
+    return query
+      select known.tenant_id, known.facts_version, known.access_version
+      from public.tenant_facts as known where known.changed_in >= since;
+  end $$;
+revoke all on function changed_tenants(xid8) from public;
+grant execute on function changed_tenants(xid8) to lanewise_service;
+
+-- Sets the tenant and the lock timeout on the Citus workers too, for this transaction.
+create function set_tenant_on_workers(tenant text, lock_ms integer) returns void
+  language plpgsql volatile
+  as $$
+  -- In the database, and apart from enter_tenant, because Citus propagates SET LOCAL (not set_config) to its workers, and
+  -- only from a statement inside a function that another function calls.
+  begin
+    execute format('set local app.tenant_id = %L', tenant);
+    execute format('set local lock_timeout = %L', lock_ms);
+  end $$;
+revoke all on function set_tenant_on_workers(text, integer) from public;
+grant execute on function set_tenant_on_workers(text, integer) to lanewise_service;
+
+-- Sets the tenant of this transaction and its timeouts, and returns the tenant.
+create function enter_tenant(tenant text, statement_ms integer, lock_ms integer, idle_ms integer) returns text
+  language plpgsql volatile
+  as $$
+  -- In the database because a call of one function can be part of the statement that it protects: setting the tenant
+  -- costs no round trip, and the statement gets its tenant from the result, so it cannot run before the tenant is set.
+  begin
+    perform set_config('app.tenant_id', tenant, true), set_config('statement_timeout', statement_ms::text, true),
+      set_config('lock_timeout', lock_ms::text, true),
+      set_config('idle_in_transaction_session_timeout', idle_ms::text, true);
+    if current_setting('citus.propagate_set_commands', true) is not null then
+      perform set_config('citus.propagate_set_commands', 'local', true);
+      perform public.set_tenant_on_workers(tenant, lock_ms);
+    end if;
+    return tenant;
+  end $$;
+revoke all on function enter_tenant(text, integer, integer, integer) from public;
+grant execute on function enter_tenant(text, integer, integer, integer) to lanewise_service;
+
+-- The functions *_batch do the same work for several tenants in one statement and one commit, each tenant under its own
+-- isolation. A message and a commit cost more than most of that work. No tenant occurs twice in a batch. The result is a
+-- JSON array with an item per tenant: [result], or null if the call failed or would have had to wait for a lock. The
+-- caller then repeats a null item on its own. So no tenant waits for another one, and no failure undoes another tenant's
+-- work.
+
+-- Sets the next tenant of a batch. The lock timeout is 10 ms, so that no tenant waits for another tenant's locks.
+create function switch_tenant(tenant integer) returns void
+  language plpgsql volatile
+  as $$
+  -- In the database because the functions *_batch switch between tenants inside one statement.
+  begin
+    perform set_config('app.tenant_id', tenant::text, true), set_config('lock_timeout', '10', true);
+  end $$;
+revoke all on function switch_tenant(integer) from public;
+grant execute on function switch_tenant(integer) to lanewise_service;

@@ -1,0 +1,216 @@
+-- Quotes: the requests of customers, and their lanes.
+
+-- A quote request: what a customer asked to have quoted, with one or more lanes.
+create table quote_requests (
+  tenant_id integer not null references tenants,
+  request_id bigint not null,
+  customer_name text not null,
+  reference text,
+  created_by integer,
+  created_at timestamptz not null,
+  import_id integer,
+  -- An idempotency key of the sender: a request that is sent again gets the answer of the first one. The digest is of the
+  -- body, and another body under the same key is refused.
+  request_key uuid,
+  request_digest bytea check (length(request_digest) = 32),
+  primary key (tenant_id, request_id),
+  foreign key (tenant_id, import_id) references imports
+);
+create unique index quote_requests_by_key on quote_requests (tenant_id, request_key) where request_key is not null;
+alter table quote_requests enable row level security;
+alter table quote_requests force row level security;
+create policy tenant_isolation on quote_requests
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+-- Undoing an import deletes the requests and lanes that it created.
+grant select, insert, update, delete on quote_requests to lanewise_service;
+
+-- A lane: the quote, its outcome, and its booking. Amounts are whole cents, times are timestamptz.
+-- fillfactor: an update that changes no indexed column writes no index entry (HOT) if its page has room for the new row.
+create table lanes (
+  tenant_id integer not null,
+  lane_id bigint not null,
+  lane_ref text not null,
+  request_id bigint not null,
+  lane_number integer not null check (lane_number >= 1),
+  quote_count integer not null check (quote_count >= 1),
+  -- Places as they were sent, then normalized for matching.
+  origin text not null,
+  destination text not null,
+  origin_key text not null,
+  destination_key text not null,
+  origin_state text not null,
+  destination_state text not null,
+  origin_market text,
+  destination_market text,
+  equipment text not null,
+  equipment_code text not null,
+  quoted_customer_name text not null,
+  quoted_rate_cents integer not null check (quoted_rate_cents between 0 and 999999999),
+  estimated_cost_cents integer check (estimated_cost_cents between 0 and 999999999),
+  market_rate_cents integer check (market_rate_cents between 0 and 999999999),
+  miles double precision check (miles > 0 and miles <= 10000),
+  pickup_date date,
+  outcome text not null default 'pending' check (outcome in ('won', 'lost', 'pending')),
+  outcome_reason text check (outcome_reason in ('price', 'service', 'capacity', 'no_response', 'other')),
+  outcome_source text check (outcome_source in ('dashboard', 'tms', 'import')),
+  decided_at timestamptz,
+  -- The booking. engine/src/booking-fields.ts lists these columns.
+  customer_rate_cents integer check (customer_rate_cents between 0 and 999999999),
+  truck_cost_cents integer check (truck_cost_cents between 0 and 999999999),
+  truck_cost_source text check (truck_cost_source in ('dashboard', 'tms', 'import')),
+  customer_name text,
+  carrier_name text,
+  carrier_notes text,
+  booked_at timestamptz,
+  -- The newest signed times of each booking field: first of the value that the field holds, then of every other sender.
+  -- Example: {"truckCostCents": [{"sender": 3, "signed": 1772373720, "effective": 1772373600}]}. `sender` is a service
+  -- token, or null for a rollback. `signed` is by the sender's clock, `effective` is the earlier of `signed` and the
+  -- database's time on arrival, both in epoch seconds. An older update is not applied.
+  signed_at jsonb not null default '{}',
+  created_by integer,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  import_id integer,
+  -- A digest of the row of a file that created this lane: importing the row again creates no second lane.
+  import_fingerprint bytea,
+  -- The truck cost that was expected when the lane was quoted, and its range.
+  expected_cost_cents integer check (expected_cost_cents between 0 and 999999999),
+  expected_cost_low_cents integer check (expected_cost_low_cents between 0 and 999999999),
+  expected_cost_high_cents integer check (expected_cost_high_cents between 0 and 999999999),
+  -- The text that the search compares. Comparing six columns took 0.33 s for 100,000 lanes, this column takes a fifth of
+  -- that. (A trigram index would not be used: PostgreSQL evaluates row-level security first.) A search word contains no
+  -- line break, so no match spans two columns.
+  search_text text not null generated always as (
+    lower(
+      lane_ref || E'\n' || origin || E'\n' || destination || E'\n' || quoted_customer_name
+        || E'\n' || coalesce(customer_name, '') || E'\n' || coalesce(carrier_name, '')
+    )
+  ) stored,
+  cancelled_at timestamptz,
+  cancel_reason text,
+  -- {"outcome", "reason", "source", "decided_at"} from before the booking that won the lane: a cancellation restores it.
+  outcome_before_booking jsonb,
+  -- A digest of the last row of a file that was imported for this lane: the same row again changes nothing.
+  import_said text,
+  primary key (tenant_id, lane_id),
+  unique (tenant_id, lane_ref),
+  unique (tenant_id, import_fingerprint),
+  foreign key (tenant_id, request_id) references quote_requests,
+  foreign key (tenant_id, import_id) references imports,
+  check ((outcome = 'pending') = (decided_at is null))
+) with (fillfactor = 90);
+-- No index contains an outcome or an amount, so setting an outcome writes no index entry. A booking writes them once: it
+-- adds the lane to lanes_booked_or_cancelled.
+-- The record of a lane, its places in performance, and lists of a pair of places.
+create index lanes_by_corridor on lanes (tenant_id, origin_key, destination_key, equipment_code, created_at, lane_id);
+-- Lists and exports, newest first, and the places of the newest quotes.
+create index lanes_by_age on lanes (tenant_id, created_at desc, lane_id desc);
+-- The list of shipments.
+create index lanes_booked_or_cancelled on lanes (tenant_id, created_at desc, lane_id desc)
+  where customer_rate_cents is not null or truck_cost_cents is not null or carrier_name is not null
+     or carrier_notes is not null or booked_at is not null or cancelled_at is not null;
+-- The lanes of a request, and its foreign key.
+create index lanes_by_request on lanes (tenant_id, request_id);
+-- Undoing an import in batches by lane_id, and its foreign key.
+create index lanes_by_import on lanes (tenant_id, import_id, lane_id) where import_id is not null;
+alter table lanes enable row level security;
+alter table lanes force row level security;
+create policy tenant_isolation on lanes
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, update, delete on lanes to lanewise_service;
+
+-- The log of changed lanes. A process keeps the quotes of a tenant in memory (server/src/book) and reads only the lanes
+-- that changed. A row per committed transaction that inserted, updated or deleted lanes of a tenant: the version of the
+-- facts that the transaction made, and the ids of the lanes.
+create table quote_changes (
+  tenant_id integer not null,
+  version bigint not null,
+  lanes bigint[] not null,
+  primary key (tenant_id, version)
+);
+alter table quote_changes enable row level security;
+alter table quote_changes force row level security;
+create policy tenant_isolation on quote_changes
+  using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer)
+  with check (tenant_id = nullif(current_setting('app.tenant_id', true), '')::integer);
+grant select, insert, delete on quote_changes to lanewise_service;
+
+-- Increments a tenant's versions by `facts` and `access` (0 or 1), logs the changed lanes, and returns the new versions:
+-- the last statement of every transaction that changes something. It locks the tenant's row of tenant_facts until the
+-- commit, so versions follow the order of commits without gaps. The log keeps the newest 10,000 to 11,000 versions. A
+-- process that is further behind reads all quotes.
+create function advance_versions(tenant integer, facts integer, access integer, changed_lanes bigint[]) returns jsonb
+  language plpgsql volatile set enable_seqscan = off
+  as $$
+  -- In the database because the tenant's row stays locked from this function to the commit: in TypeScript the lock would
+  -- last for two more round trips. book_shipment also calls it. Without enable_seqscan = off, a plan that was made while
+  -- a table was tiny reads the whole table for as long as the connection lives.
+  declare
+    -- Read before the update: on Citus, a worker would fill in its own transaction.
+    this_transaction constant xid8 := pg_current_xact_id();
+    new_facts bigint;
+    new_access bigint;
+  begin
+    update public.tenant_facts as known set
+      facts_version = known.facts_version + facts,
+      access_version = known.access_version + access,
+      changed_in = this_transaction
+    where tenant_id = tenant
+    returning facts_version, access_version into new_facts, new_access;
+    if not found then
+      insert into public.tenant_facts as known (tenant_id, facts_version, access_version, changed_in)
+      values (tenant, facts, access, this_transaction)
+      on conflict (tenant_id) do update set
+        facts_version = known.facts_version + facts,
+        access_version = known.access_version + access,
+        changed_in = this_transaction
+      returning facts_version, access_version into new_facts, new_access;
+    end if;
+    if facts = 1 then
+      insert into public.quote_changes (tenant_id, version, lanes)
+      values (tenant, new_facts, coalesce(changed_lanes, '{}'));
+      if new_facts % 1000 = 0 then
+        delete from public.quote_changes where tenant_id = tenant and version <= new_facts - 10000;
+      end if;
+    end if;
+    return jsonb_build_object('facts', new_facts, 'access', new_access);
+  end $$;
+revoke all on function advance_versions(integer, integer, integer, bigint[]) from public;
+grant execute on function advance_versions(integer, integer, integer, bigint[]) to lanewise_service;
+
+-- Updates the quote of a lane with the columns in `new_values`; the other columns keep their values. change_lane writes the
+-- history of the change in the same transaction.
+create function change_quote(tenant integer, lane bigint, new_values jsonb) returns void
+  language plpgsql volatile set enable_seqscan = off
+  as $$
+  -- In the database for one round trip: an import changes many lanes with one statement, each with other columns.
+  declare
+    request bigint;
+  begin
+    update public.lanes set
+      quoted_rate_cents = case when new_values ? 'quoted_rate_cents'
+        then (new_values ->> 'quoted_rate_cents')::integer else quoted_rate_cents end,
+      estimated_cost_cents = case when new_values ? 'estimated_cost_cents'
+        then (new_values ->> 'estimated_cost_cents')::integer else estimated_cost_cents end,
+      market_rate_cents = case when new_values ? 'market_rate_cents'
+        then (new_values ->> 'market_rate_cents')::integer else market_rate_cents end,
+      miles = case when new_values ? 'miles'
+        then (new_values ->> 'miles')::double precision else miles end,
+      pickup_date = case when new_values ? 'pickup_date'
+        then (new_values ->> 'pickup_date')::date else pickup_date end,
+      created_at = case when new_values ? 'created_at'
+        then (new_values ->> 'created_at')::timestamptz else created_at end,
+      import_said = case when new_values ? 'import_said'
+        then new_values ->> 'import_said' else import_said end
+    where tenant_id = tenant and lane_id = lane
+    returning request_id into request;
+    if new_values ? 'created_at' then
+      -- An imported request has one lane, so both have the same time.
+      update public.quote_requests set created_at = (new_values ->> 'created_at')::timestamptz
+      where tenant_id = tenant and request_id = request and import_id is not null;
+    end if;
+  end $$;
+revoke all on function change_quote(integer, bigint, jsonb) from public;
+grant execute on function change_quote(integer, bigint, jsonb) to lanewise_service;
