@@ -8,20 +8,11 @@ import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { asMaker, type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
 import { signedHeaders } from '#testing/make.ts'
 import { insights } from './insight-readers.ts'
-import { type PastBrokerage, tokenOf, writePastBrokerage } from './past-schemas.ts'
+import { type LiveBrokerage, tokenOf, writeBrokerage } from './live-brokerage.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 
 /** Nobody waits longer while the schema changes. */
 const stallMsMax = 1_000
-
-/** The oldest schema on which the service of this version answers reads and signed updates. */
-const oldestServed = /-booking-fields\.sql$/
-
-/**
- * Migrations from before the first release that do keep a table while they write or count all of it: so long everybody
- * waits, on a large database. None may be added: what is done to many rows is done beside the service, a few at a time.
- */
-const rewriting = ['0008-search.sql', '0014-quote-counts.sql']
 
 /** A step of a later version, as it should be taken: first what the old version does not know and need not know. */
 const expand = `
@@ -72,50 +63,18 @@ function asking(perSecond: number, ask: (nth: number) => Promise<string | null>)
   }
 }
 
-/** What every version of the service has done to the tables, on one connection of its role. */
-async function statements(serviceUrl: string, { tenant, laneRefs }: PastBrokerage) {
-  const client = new pg.Client({ connectionString: serviceUrl })
-  client.on('error', () => {})
-  await client.connect()
-  const load = asking(12, async (nth) => {
-    await client.query(`begin; select set_config('app.tenant_id', '${tenant}', true)`)
-    await client.query(
-      `select avg(quoted_rate_cents) from lanes where tenant_id = $1 and origin_key = 'dallas|TX' and destination_key = 'atlanta|GA'`,
-      [tenant],
-    )
-    const { rows } = await client.query<{ lane_id: string }>(
-      'update lanes set customer_rate_cents = $3 where tenant_id = $1 and lane_ref = $2 returning lane_id',
-      [tenant, laneRefs[nth % laneRefs.length], 190_000 + nth],
-    )
-    await client.query(
-      `insert into shipment_updates (tenant_id, request_digest, lane_id, signed_at, received_at, token_id, carried, applied, updated)
-       values ($1, $2, $3, now(), now(), 1, '{}', '[]', true)`,
-      [tenant, randomBytes(32), rows[0]?.lane_id],
-    )
-    await client.query('commit')
-    return null
-  })
-  return {
-    ...load,
-    async stop() {
-      await load.stop()
-      await client.end()
-    },
-  }
-}
-
-type Load = Awaited<ReturnType<typeof statements>>
+type Load = ReturnType<typeof asking>
 
 /** Reads of all brokerages in turn, and signed updates of some: about fifty a second together. */
-function requests(app: TestApp, read: readonly PastBrokerage[], written: readonly PastBrokerage[]): Load[] {
-  const header = (of: PastBrokerage) => ({ Authorization: `Bearer ${tokenOf(of, app.tokens, app.now)}` })
+function requests(app: TestApp, read: readonly LiveBrokerage[], written: readonly LiveBrokerage[]): Load[] {
+  const header = (of: LiveBrokerage) => ({ Authorization: `Bearer ${tokenOf(of, app.tokens, app.now)}` })
   const faultOf = async (answer: Response) => {
     const text = await answer.text()
     return answer.status === 200 || answer.status === 429 ? null : `${answer.status} ${text.slice(0, 200)}`
   }
   const readers = [0, 1, 2].map((first) =>
     asking(12, async (nth) => {
-      const of = read[(first + nth * 3) % read.length] as PastBrokerage
+      const of = read[(first + nth * 3) % read.length] as LiveBrokerage
       return faultOf(await fetch(`${app.url}${insights[nth % 2]}`, { headers: header(of) }))
     }),
   )
@@ -140,7 +99,7 @@ function requests(app: TestApp, read: readonly PastBrokerage[], written: readonl
 }
 
 /** What the service says about each brokerage. */
-async function answersAbout(app: TestApp, brokerages: readonly PastBrokerage[]): Promise<string[]> {
+async function answersAbout(app: TestApp, brokerages: readonly LiveBrokerage[]): Promise<string[]> {
   const answers: string[] = []
   for (const of of brokerages) {
     const texts = insights.map(async (path) => {
@@ -181,94 +140,65 @@ function longest(loads: readonly Load[], from: number, to: number): number {
 }
 
 /**
- * Takes a database through every migration there is, and through two of a version to come, while statements and then the
- * service itself work on it. A brokerage is written at each schema on the way; the service must say the same of all of them.
+ * Applies the next migrations to a database while the service of this version works on it. The service must answer every
+ * request in time, and the same about each brokerage before and after.
  */
 async function migrateLive(
   { cluster, slackMs, onProgress, signal }: ProofOptions,
-  { lanes, pauseMs, planted }: { lanes: number; pauseMs: number; planted: readonly Migration[] },
+  { lanes, pauseMs, next }: { lanes: number; pauseMs: number; next: readonly Migration[] },
 ): Promise<Finding> {
   const all = await readMigrations()
-  const served = all.findIndex(({ name }) => oldestServed.test(name)) + 1
   const database = await emptyDatabase(cluster)
   const owner = new pg.Client(database.owner)
   const key = secretKey(randomBytes(32).toString('base64')) as SecretKey
   const now = Date.now()
   const faults: string[] = []
   const waits: { name: string; ms: number }[] = []
-  const past: PastBrokerage[] = []
   let loads: Load[] = []
   let app: TestApp | null = null
-  let askedInAll = 0
 
-  /** Applies one migration more while the loads go on, and notes how long anybody waited. */
-  async function step(
-    migrations: readonly Migration[],
-    whileMigrating: () => Promise<void> = async () => {},
-  ) {
-    const { name = '' } = migrations.at(-1) ?? {}
+  /** Applies the first `count` of the next migrations, and records the longest wait of any request. */
+  async function step(count: number) {
+    const { name = '' } = next[count - 1] ?? {}
     await delay(pauseMs)
     const began = performance.now()
-    await Promise.all([migrate(database.owner, () => {}, migrations), whileMigrating()])
+    await Promise.all([
+      migrate(database.owner, () => {}, [...all, ...next.slice(0, count)]),
+      somebodyReads(database.ownerUrl),
+    ])
     const ended = performance.now()
     await delay(pauseMs)
     waits.push({ name, ms: longest(loads, began, ended) })
     onProgress(name)
   }
-  async function endLoads() {
-    await Promise.all(loads.map((load) => load.stop()))
-    const asked = loads.flatMap((load) => load.asked)
-    askedInAll += asked.length
-    faults.push(...asked.flatMap(({ fault }) => fault ?? []))
-    loads = []
-  }
   const brokerage = (tenant: number, count: number) =>
-    writePastBrokerage(owner, tenant, { lanes: count, key, now })
+    writeBrokerage(owner, tenant, { lanes: count, key, now })
 
   try {
     await owner.connect()
-    await migrate(database.owner, () => {}, all.slice(0, 1))
-    const busy = await brokerage(1, lanes)
-    const written = [await brokerage(2, 4), await brokerage(3, 4), await brokerage(4, 4)]
-    past.push(await brokerage(1001, 30))
-    loads = await Promise.all([1, 2, 3, 4].map(() => statements(database.serviceUrl, busy)))
-    for (let applied = 2; applied <= served && !signal.aborted; applied++) {
-      await step(all.slice(0, applied))
-      past.push(await brokerage(1000 + applied, 30))
-    }
-    await endLoads()
+    await migrate(database.owner, () => {}, all)
+    const read = [await brokerage(1, lanes), await brokerage(2, 30), await brokerage(3, 30)]
+    const written = [await brokerage(4, 4), await brokerage(5, 4), await brokerage(6, 4)]
     app = await appOn(database, { secretKeys: [key], now })
-    const before = await answersAbout(app, past)
-    loads = requests(app, past, written)
-    const versions = [...all.slice(served), ...planted]
-    for (let more = 1; more <= versions.length && !signal.aborted; more++) {
-      await step([...all.slice(0, served), ...versions.slice(0, more)], () =>
-        somebodyReads(database.ownerUrl),
-      )
-      if (served + more <= all.length) past.push(await brokerage(1000 + served + more, 30))
+    const before = await answersAbout(app, read)
+    loads = requests(app, read, written)
+    for (let count = 1; count <= next.length && !signal.aborted; count++) await step(count)
+    await Promise.all(loads.map((load) => load.stop()))
+    const asked = loads.flatMap((load) => load.asked)
+    faults.push(...asked.flatMap(({ fault }) => fault ?? []))
+    const after = await answersAbout(app, read)
+    for (const [nth, answer] of before.entries()) {
+      if (answer !== after[nth] || !answer.startsWith('200 '))
+        faults.push(`the answer changed from ${answer.slice(0, 300)} to ${after[nth]?.slice(0, 300)}`)
     }
-    await endLoads()
-    const after = await answersAbout(app, past)
-    const [first] = after
-    const odd = [...before, ...after].filter((answer) => answer !== first || !answer.startsWith('200 '))
-    if (odd.length > 0)
-      faults.push(
-        `${odd.length} answers about the same quotes differ: ${odd[0]?.slice(0, 300)} and ${first?.slice(0, 300)}`,
-      )
-    if (askedInAll < versions.length * 10) faults.push('hardly anything was asked')
+    if (asked.length < next.length * 10) faults.push('hardly anything was asked')
     for (const { name, ms } of waits) {
       if (ms > stallMsMax + slackMs)
         faults.push(`somebody waited ${Math.round(ms)} ms while ${name} was applied`)
     }
-    const slowest = (among: typeof waits) => {
-      const [{ name, ms } = { name: 'none', ms: 0 }] = among.toSorted((one, other) => other.ms - one.ms)
-      return `${Math.round(ms)} ms (${name})`
-    }
-    const [kept, others] = [true, false].map((is) =>
-      waits.filter(({ name }) => rewriting.includes(name) === is),
-    )
+    const slowest = Math.max(0, ...waits.map(({ ms }) => ms))
     return {
-      figure: `${waits.length} migrations of a database with ${lanes} lanes in one brokerage, ${askedInAll} requests beside them; the longest wait ${slowest(others ?? [])}, for those that write a whole table ${slowest(kept ?? [])}; ${past.length} past schemas, one answer`,
+      figure: `${waits.length} migrations of a database with ${lanes} lanes in one brokerage, ${asked.length} requests beside them; the longest wait ${Math.round(slowest)} ms`,
       faults: firstFaults(faults),
     }
   } finally {
@@ -292,17 +222,17 @@ async function somebodyReads(ownerUrl: string): Promise<void> {
 export const liveMigrations: Proof = {
   name: 'r8',
   claim:
-    'Every migration is applied while the service answers: nothing fails, nobody waits a second; what any past schema held is read the same',
+    'The next migration is applied while the service answers: nothing fails, nobody waits a second, and the answers stay the same',
   fault: 'a migration that keeps a table for two seconds',
   run: (options) =>
     migrateLive(options, {
       lanes: shareOf(20_000, options.share, 300),
       pauseMs: Math.max(60, 3_000 * options.share),
-      planted: [
+      next: [
         { name: '9001-expand.sql', sql: expand },
         { name: '9002-contract.sql', sql: contract },
       ],
     }),
   control: (options) =>
-    migrateLive(options, { lanes: 100, pauseMs: 60, planted: [{ name: '9001-rewrite.sql', sql: rewrite }] }),
+    migrateLive(options, { lanes: 100, pauseMs: 60, next: [{ name: '9001-rewrite.sql', sql: rewrite }] }),
 }
