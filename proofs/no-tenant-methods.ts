@@ -36,7 +36,7 @@ export const forNoTenant: Readonly<Record<string, string>> = {
   'operators.tenantTables': 'asks the catalogue, which names tables and no row',
   'tenant-copy.copyingTenant':
     'the owner of the tables does it, behind the wall of the tenant that is copied',
-  'tenant-copy.lookAtTables': 'counts for the planner; the owner of the tables asks',
+  'tenant-copy.analyzeTables': 'counts for the planner; the owner of the tables asks',
   'operators.listTenants': 'the owner of the tables asks; the service role sees none',
   'installation.readKeyCheck': 'of the installation',
   'installation.writeKeyCheck': 'of the installation',

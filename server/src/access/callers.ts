@@ -31,7 +31,7 @@ export interface PersonCaller {
   readonly role: Role
   readonly sessionId: string
   readonly sessionExpiresAt: Date
-  /** When the token they called with ends: with the session, or before it. Epoch seconds. */
+  /** When the token of this call expires, which is never after the session. Epoch seconds. */
   readonly tokenExpiresAtSeconds: number
 }
 
@@ -47,7 +47,7 @@ export interface AnonymousCaller {
 }
 
 export const sessionCookie = '__Host-lanewise'
-/** A header that no form and no simple cross-origin request can carry. */
+/** A header that neither a form nor a simple cross-origin request can send. */
 export const dashboardRequestHeader = 'x-lanewise-request'
 
 export interface LiveSecret {
@@ -55,15 +55,15 @@ export interface LiveSecret {
   readonly plaintext: string
 }
 
-/** What is done on the way to a caller. */
+/** Called while a caller is identified. */
 export interface CallerWatch {
-  /** Told whose token it is once its signature has held, also when the token is then refused. */
+  /** Called with the owner of a token once its signature is verified, also if the token is then refused. */
   readonly signedBy: (tenant: TenantId, claims: TokenClaims) => void
-  /** Throws for a tenant whose limit is spent: then the database is not asked at all. */
+  /** Throws for a tenant that has reached its rate limit, so that the database is not queried. */
   readonly refuseSpent: (tenant: TenantId) => void
 }
 
-/** Finds out who calls. Role and activity come from the database, never from a token's claims. */
+/** Identifies callers. Roles and the validity of tokens come from the database, never from the claims of a token. */
 export interface Callers {
   service(
     authorization: string | undefined,
@@ -72,9 +72,9 @@ export interface Callers {
     watch: CallerWatch,
   ): Promise<ServiceCaller & { scope: string }>
   /**
-   * As service, at once and without a database; null where it must be asked, or told that the token was used.
+   * Like `service`, but synchronous and from the cache only; null if the database must be queried.
    *
-   * @throws Problem as service does
+   * @throws Problem like `service`
    */
   serviceFromMemory(
     authorization: string | undefined,
@@ -91,7 +91,7 @@ export interface Callers {
   secretUsed(tenant: TenantId, secret: LiveSecret, now: number): void
 }
 
-/** A service token that works, as it is remembered. */
+/** A valid service token, as cached. */
 interface LiveToken {
   readonly tokenId: number
   readonly userId: number
@@ -103,14 +103,14 @@ interface LiveToken {
 
 const tokenName = ({ jti }: TokenClaims) => `token ${jti}`
 /**
- * What somebody changes by hand, past the versions, counts after this at the latest. Less would have thousands of
- * brokerages read again, without end, what nobody has changed.
+ * How long a credential is cached. A manual change in the database, which does not increment the versions, takes effect
+ * after this at the latest. A shorter time would make thousands of brokerages reread unchanged credentials all the time.
  */
 const credentialHoldsMs = 600_000
-/** Some twenty megabytes of them. A header with a token of ours has some 500 characters. */
+/** About twenty megabytes. A header with one of our tokens has about 500 characters. */
 const verifiedTokensMax = 20_000
 const verifiedHeaderLengthMax = 1_000
-/** About what a token or a sealed secret takes. */
+/** The approximate size of a cached token or sealed secret. */
 const credentialBytes = 500
 
 function liveToken(row: NonNullable<Awaited<ReturnType<typeof findLiveServiceToken>>>): LiveToken {
@@ -127,169 +127,199 @@ function serviceCaller(tenant: TenantId, { userId, tokenId, scope }: LiveToken) 
   return { kind: 'service' as const, tenant, userId, tokenId, scope }
 }
 
-/** "Last used" is for people who clean up keys; five minutes are exact enough and save a write a request. */
+/** How often "last used" is written. It helps people to clean up keys, so five minutes are precise enough. */
 const lastUsedGrainMs = 300_000
 
-/** Thousands of tokens may be used in the same second. So many go together, in a message or two. */
+/** Concurrent writes of "last used", which share a message or two. Thousands of tokens may be used in the same second. */
 const usesWrittenAtOnceMax = 32
 
-/** The moment by which stored expiry is judged: the same leeway as for the expiry that the token itself carries. */
-function forgiving(now: number): Date {
+/** The moment that stored expiry times are compared with: with the same leeway as the expiry in the token itself. */
+function withLeeway(now: number): Date {
   return new Date(now - tokenLeewaySeconds * 1000)
 }
 
-/** Where a tenant's sealed secret is kept: moved to another row, it does not open. */
+/** The associated data of a sealed signing secret: in another row, it cannot be decrypted. */
 export function secretPlace(tenant: number, secretId: number): string {
   return `signing secret ${tenant}/${secretId}`
 }
 
-export function callers({
-  database,
-  tokens,
-  secretKeys,
-  memory,
-  log,
-}: {
-  database: Database
-  tokens: Tokens
-  secretKeys: SecretKeys
-  memory: TenantMemory
-  log: Log
-}): Callers {
-  const behind = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
-  const recordInBackground = (work: () => Promise<unknown>) => {
-    runInBackground(() => behind('last use', work)).catch((error: unknown) =>
-      log.warn({ err: error }, 'last use could not be recorded'),
-    )
-  }
-  const told = (watch: CallerWatch) => (claims: TokenClaims) =>
-    watch.signedBy(tenantId(claims.tenant_id), claims)
+interface CallerParts {
+  readonly database: Database
+  readonly tokens: Tokens
+  readonly secretKeys: SecretKeys
+  readonly memory: TenantMemory
+  readonly log: Log
+}
 
-  /** Tokens whose signature has held, by the header they came in: a caller sends the same one each time. */
-  const verifiedTokens = new Map<string, { claims: TokenClaims; tenant: TenantId; name: string }>()
-  function verifyToken(
+export function callers(parts: CallerParts): Callers {
+  return new CachedCallers(parts)
+}
+
+interface VerifiedToken {
+  readonly claims: TokenClaims
+  readonly tenant: TenantId
+  /** The key of the token in the cache. */
+  readonly name: string
+}
+
+class CachedCallers implements Callers {
+  readonly #parts: CallerParts
+  readonly #limitUses = concurrencyLimit<'last use'>(usesWrittenAtOnceMax)
+  /** Tokens whose signature was verified, by Authorization header: a caller sends the same header each time. */
+  readonly #verifiedTokens = new Map<string, VerifiedToken>()
+
+  constructor(parts: CallerParts) {
+    this.#parts = parts
+  }
+
+  async service(
     authorization: string | undefined,
     now: number,
-    signedBy?: (claims: TokenClaims) => void,
-  ) {
-    const claims = tokens.verify('service', bearerToken(authorization), now, signedBy)
-    const known = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
-    // One token can be sent in many ways: spaces before it are free, and a header may have 16 KiB of them.
-    if (authorization === undefined || authorization.length > verifiedHeaderLengthMax) return known
-    if (verifiedTokens.size >= verifiedTokensMax) verifiedTokens.clear()
-    verifiedTokens.set(authorization, known)
-    return known
+    network: string,
+    watch: CallerWatch,
+  ): Promise<ServiceCaller & { scope: string }> {
+    const known = this.#knownToken(authorization, now)
+    if (known !== null) watch.signedBy(known.tenant, known.claims)
+    const { claims, tenant, name } = known ?? this.#verify(authorization, now, signedBy(watch))
+    const live = await this.#parts.memory.recall(tenant, name, now, () => {
+      watch.refuseSpent(tenant)
+      return this.#readToken(tenant, claims.jti, now)
+    })
+    this.#noteUse(tenant, live, now, network)
+    return serviceCaller(tenant, live)
   }
 
-  /** What was heard before and is of this time; whatever is wrong with a token is said by whoever verifies it anew. */
-  function rememberedToken(authorization: string | undefined, now: number) {
-    const known = verifiedTokens.get(authorization ?? '')
+  serviceFromMemory(authorization: string | undefined, now: number, network: string) {
+    const { claims, tenant, name } = this.#knownToken(authorization, now) ?? this.#verify(authorization, now)
+    const live = this.#parts.memory.peek<LiveToken>(tenant, name, now)
+    if (live === undefined) return null
+    this.#noteUse(tenant, live, now, network)
+    return { caller: serviceCaller(tenant, live), claims }
+  }
+
+  async person(
+    request: FastifyRequest,
+    now: number,
+    cookieAllowed: boolean,
+    watch: CallerWatch,
+  ): Promise<PersonCaller> {
+    const { database, tokens } = this.#parts
+    const { authorization } = request.headers
+    const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
+    if (cookie !== undefined && isForeign(request)) {
+      // Verify the cookie only to record the attempt in the audit log. The answer is the same for any cookie.
+      try {
+        tokens.verify('dashboard', cookie, now, signedBy(watch))
+      } catch {}
+      throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
+    }
+    const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, signedBy(watch))
+    const tenant = tenantId(claims.tenant_id)
+    watch.refuseSpent(tenant)
+    const session = await database.inTenant(tenant, (transaction) =>
+      findSession(transaction, tenant, claims.jti, withLeeway(now)),
+    )
+    if (session === null || session.user_id !== claims.user_id) throw revoked()
+    return {
+      kind: 'dashboard',
+      tenant,
+      userId: session.user_id,
+      role: session.role,
+      sessionId: claims.jti,
+      sessionExpiresAt: session.expires_at,
+      tokenExpiresAtSeconds: claims.exp,
+    }
+  }
+
+  async liveSecrets(tenant: TenantId, now: number): Promise<LiveSecret[]> {
+    const { memory, secretKeys, log } = this.#parts
+    const rows = await memory.recall(tenant, 'signing secrets', now, () => this.#readSecrets(tenant, now))
+    // Cached secrets stay encrypted. Secrets that have expired since they were cached are left out.
+    return rows.flatMap((row) => {
+      if (row.expires_at !== null && row.expires_at.getTime() <= now) return []
+      const plaintext = unsealWithAny(secretKeys, secretPlace(tenant, row.secret_id), row.sealed)
+      if (plaintext === null) {
+        log.error({ tenant_id: tenant, secret_id: row.secret_id }, 'a sealed secret cannot be decrypted')
+      }
+      return plaintext === null ? [] : [{ row, plaintext }]
+    })
+  }
+
+  secretUsed(tenant: TenantId, { row }: LiveSecret, now: number): void {
+    if (row.last_used_at !== null && now - row.last_used_at.getTime() < lastUsedGrainMs) return
+    row.last_used_at = new Date(now)
+    this.#recordUse(() => recordSecretUse(this.#parts.database, tenant, row.secret_id, new Date(now)))
+  }
+
+  #verify(
+    authorization: string | undefined,
+    now: number,
+    onSigned?: (claims: TokenClaims) => void,
+  ): VerifiedToken {
+    const claims = this.#parts.tokens.verify('service', bearerToken(authorization), now, onSigned)
+    const verified = { claims, tenant: tenantId(claims.tenant_id), name: tokenName(claims) }
+    // One token has many valid headers: any number of spaces may precede it, up to 16 KiB. Keep short headers only.
+    if (authorization === undefined || authorization.length > verifiedHeaderLengthMax) return verified
+    if (this.#verifiedTokens.size >= verifiedTokensMax) this.#verifiedTokens.clear()
+    this.#verifiedTokens.set(authorization, verified)
+    return verified
+  }
+
+  /** A token that was verified before and is valid now; null if it must be verified again, which reports any problem. */
+  #knownToken(authorization: string | undefined, now: number): VerifiedToken | null {
+    const known = this.#verifiedTokens.get(authorization ?? '')
     if (known === undefined) return null
     const { exp, iat } = known.claims
     const seconds = now / 1000
     return exp + tokenLeewaySeconds <= seconds || iat > seconds + tokenLeewaySeconds ? null : known
   }
 
-  /** Writes down behind the answer when and from where a token was used. */
-  function noteUse(tenant: TenantId, live: LiveToken, now: number, network: string): void {
+  #readToken(tenant: TenantId, jti: string, now: number) {
+    return this.#parts.database.inTenant(tenant, async (transaction) => {
+      const versions = await readVersions(transaction, tenant)
+      const found = await findLiveServiceToken(transaction, tenant, jti, withLeeway(now))
+      if (found === null) throw (await wasIssued(transaction, tenant, jti)) ? revoked() : invalidToken()
+      return {
+        value: liveToken(found),
+        versions: { access: versions.access },
+        until: Math.min(found.expires_at.getTime() + tokenLeewaySeconds * 1000, now + credentialHoldsMs),
+        bytes: credentialBytes,
+      }
+    })
+  }
+
+  #readSecrets(tenant: TenantId, now: number) {
+    return this.#parts.database.inTenant(tenant, async (transaction) => {
+      const versions = await readVersions(transaction, tenant)
+      const secrets = await liveSigningSecrets(transaction, tenant, new Date(now))
+      return {
+        value: secrets,
+        versions: { access: versions.access },
+        until: now + credentialHoldsMs,
+        bytes: credentialBytes * secrets.length,
+      }
+    })
+  }
+
+  /** Records in the background when and from which network a token was used. */
+  #noteUse(tenant: TenantId, live: LiveToken, now: number, network: string): void {
     const { tokenId, lastUsedAt, lastUsedFrom } = live
     if (lastUsedAt !== null && now - lastUsedAt < lastUsedGrainMs && lastUsedFrom === network) return
-    // Said before it is written: those who come meanwhile need not write it, too.
+    // Update the cached token before the write, so that concurrent calls do not write the same again.
     live.lastUsedAt = now
     live.lastUsedFrom = network
-    recordInBackground(() => recordTokenUse(database, tenant, tokenId, new Date(now), network))
+    this.#recordUse(() => recordTokenUse(this.#parts.database, tenant, tokenId, new Date(now), network))
   }
 
-  return {
-    async service(authorization, now, network, watch) {
-      const known = rememberedToken(authorization, now)
-      if (known !== null) watch.signedBy(known.tenant, known.claims)
-      const { claims, tenant, name } = known ?? verifyToken(authorization, now, told(watch))
-      const live = await memory.recall(tenant, name, now, async () => {
-        watch.refuseSpent(tenant)
-        return database.inTenant(tenant, async (transaction) => {
-          const versions = await readVersions(transaction, tenant)
-          const found = await findLiveServiceToken(transaction, tenant, claims.jti, forgiving(now))
-          if (found === null) {
-            throw (await wasIssued(transaction, tenant, claims.jti)) ? revoked() : invalidToken()
-          }
-          return {
-            value: liveToken(found),
-            versions: { access: versions.access },
-            until: Math.min(found.expires_at.getTime() + tokenLeewaySeconds * 1000, now + credentialHoldsMs),
-            bytes: credentialBytes,
-          }
-        })
-      })
-      noteUse(tenant, live, now, network)
-      return serviceCaller(tenant, live)
-    },
-
-    serviceFromMemory(authorization, now, network) {
-      const { claims, tenant, name } = rememberedToken(authorization, now) ?? verifyToken(authorization, now)
-      const live = memory.peek<LiveToken>(tenant, name, now)
-      if (live === undefined) return null
-      noteUse(tenant, live, now, network)
-      return { caller: serviceCaller(tenant, live), claims }
-    },
-
-    async person(request, now, cookieAllowed, watch) {
-      const { authorization } = request.headers
-      const cookie = cookieAllowed && authorization === undefined ? request.cookies[sessionCookie] : undefined
-      if (cookie !== undefined && isForeign(request)) {
-        // Whose session somebody tried to ride on is for the audit log; the answer is the same for any cookie.
-        try {
-          tokens.verify('dashboard', cookie, now, told(watch))
-        } catch {}
-        throw problem('csrf', 'A call with the session cookie must come from the dashboard itself.')
-      }
-      const claims = tokens.verify('dashboard', cookie ?? bearerToken(authorization), now, told(watch))
-      const tenant = tenantId(claims.tenant_id)
-      watch.refuseSpent(tenant)
-      const session = await database.inTenant(tenant, (transaction) =>
-        findSession(transaction, tenant, claims.jti, forgiving(now)),
-      )
-      if (session === null || session.user_id !== claims.user_id) throw revoked()
-      return {
-        kind: 'dashboard',
-        tenant,
-        userId: session.user_id,
-        role: session.role,
-        sessionId: claims.jti,
-        sessionExpiresAt: session.expires_at,
-        tokenExpiresAtSeconds: claims.exp,
-      }
-    },
-
-    async liveSecrets(tenant, now) {
-      const rows = await memory.recall(tenant, 'signing secrets', now, () =>
-        database.inTenant(tenant, async (transaction) => {
-          const versions = await readVersions(transaction, tenant)
-          const secrets = await liveSigningSecrets(transaction, tenant, new Date(now))
-          return {
-            value: secrets,
-            versions: { access: versions.access },
-            until: now + credentialHoldsMs,
-            bytes: credentialBytes * secrets.length,
-          }
-        }),
-      )
-      // They stay sealed while they are remembered, and what has run out meanwhile is no secret any more.
-      return rows.flatMap((row) => {
-        if (row.expires_at !== null && row.expires_at.getTime() <= now) return []
-        const plaintext = unsealWithAny(secretKeys, secretPlace(tenant, row.secret_id), row.sealed)
-        if (plaintext === null)
-          log.error({ tenant_id: tenant, secret_id: row.secret_id }, 'a sealed secret does not open')
-        return plaintext === null ? [] : [{ row, plaintext }]
-      })
-    },
-
-    secretUsed(tenant, { row }, now) {
-      if (row.last_used_at !== null && now - row.last_used_at.getTime() < lastUsedGrainMs) return
-      row.last_used_at = new Date(now)
-      recordInBackground(() => recordSecretUse(database, tenant, row.secret_id, new Date(now)))
-    },
+  #recordUse(write: () => Promise<unknown>): void {
+    runInBackground(() => this.#limitUses('last use', write)).catch((error: unknown) =>
+      this.#parts.log.warn({ err: error }, 'last use could not be recorded'),
+    )
   }
+}
+
+function signedBy(watch: CallerWatch): (claims: TokenClaims) => void {
+  return (claims) => watch.signedBy(tenantId(claims.tenant_id), claims)
 }
 
 function revoked() {
@@ -307,7 +337,9 @@ function revoked() {
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
-/** A cookie travels with requests that other sites cause; those are told apart by where they came from. */
+/**
+ * Whether a request with a session cookie may come from another site: browsers send cookies with cross-site requests, too.
+ */
 function isForeign(request: FastifyRequest): boolean {
   if (safeMethods.has(request.method)) return false
   const { origin, host } = request.headers

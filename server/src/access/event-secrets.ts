@@ -3,14 +3,14 @@ import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { newWebhookSecret, type SecretKeys, seal } from '../security/index.ts'
 
-/** Where the sealed secret of an address that events are sent to is kept: moved to another row, it does not open. */
+/** The associated data of the sealed secret of an event endpoint: in another row, it cannot be decrypted. */
 export function eventSecretPlace(tenant: number, secretId: number): string {
   return `event secret ${tenant}/${secretId}`
 }
 
 /**
- * Makes a secret for an address, sealed for its own row; what signed there before goes on until `overlapEnd`. The plaintext
- * is in this answer and nowhere else.
+ * Makes a secret for an event endpoint, sealed for its own row. Earlier secrets of the endpoint stay valid until
+ * `overlapEnd`. The plaintext exists only in the return value.
  */
 export async function issueEventSecret(
   transaction: TenantTransaction,

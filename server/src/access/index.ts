@@ -1,5 +1,5 @@
 /**
- * Who is calling, and with which credentials: tokens, sessions, signing secrets and event secrets become callers.
+ * Authentication: identifies callers by tokens, sessions, and signing secrets, and issues credentials.
  */
 export {
   type AnonymousCaller,

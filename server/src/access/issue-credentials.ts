@@ -15,7 +15,7 @@ interface Issued {
   readonly now: number
 }
 
-/** Makes a service token of a year. The plaintext is in this answer and nowhere else: the database keeps its jti. */
+/** Makes a service token that is valid for a year. The token exists only in the return value: the database stores its jti. */
 export async function issueServiceToken(
   transaction: TenantTransaction,
   issued: Issued & { role: string },
@@ -45,7 +45,7 @@ export async function issueServiceToken(
   return { row, token }
 }
 
-/** Makes a signing secret, sealed for its own row. The plaintext is in this answer and nowhere else. */
+/** Makes a signing secret, sealed for its own row. The plaintext exists only in the return value. */
 export async function issueSigningSecret(
   transaction: TenantTransaction,
   issued: Issued,

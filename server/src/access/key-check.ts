@@ -1,3 +1,3 @@
-/** What a database keeps sealed to know the key it belongs to again: a known text, for its own place. */
+/** The associated data and the known text that a database stores sealed, to recognize the key that it belongs to. */
 export const keyCheckPlace = 'installation'
 export const keyCheckText = 'lanewise'

@@ -1,7 +1,7 @@
 import { csvHead, csvLines } from '../csv/index.ts'
 import type { ListedAuditRow } from '../database/queries/index.ts'
 
-/** The columns of an exported event. `Further` is the text that the hash was made over, letter for letter. */
+/** The columns of an exported event. `Further` is exactly the text that the hash covers. */
 const columns: readonly (readonly [header: string, cell: (row: ListedAuditRow) => string | number | null])[] =
   [
     ['Event', (row) => row.entry_number],
@@ -20,10 +20,10 @@ const columns: readonly (readonly [header: string, cell: (row: ListedAuditRow) =
     ['Hash', (row) => row.hash.toString('hex')],
   ]
 
-/** The mark of UTF-8 and the line of column names. */
+/** The UTF-8 byte order mark and the header line. */
 export const auditCsvHead = csvHead(columns.map(([header]) => header))
 
-/** A line an event, times in ISO 8601. */
+/** One line per event, with times in ISO 8601. */
 export function auditCsvLines(rows: readonly ListedAuditRow[]): string {
   return csvLines(rows.map((row) => columns.map(([, cell]) => cell(row))))
 }

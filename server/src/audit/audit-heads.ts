@@ -4,9 +4,9 @@ import type { Log } from '../runtime/index.ts'
 const everyMs = 3_600_000
 
 /**
- * Logs the newest row of every audit log that has been appended to: each hour, and when the service stops. Who can write
- * to the database can cut the end of a log off and nothing in the database shows it; the service's log, kept elsewhere,
- * does. It is what the service itself has committed, not what the database says an hour later.
+ * Logs the newest row of each audit log that has grown, every hour and when the service stops. An attacker with write
+ * access to the database can truncate an audit log without a trace in the database; the service's own log, which is stored
+ * elsewhere, reveals it. The logged rows are those that the service committed, not those that the database returns later.
  */
 export function auditHeads({ database, log }: { database: Database; log: Log }) {
   const write = () => {

@@ -40,10 +40,10 @@ const rows = async (of = tenant) =>
     transaction.selectFrom('integration_calls').selectAll().orderBy('call_id').execute(),
   )
 
-describe('a database that cannot take the log', () => {
-  test('changes no answer and costs one line of warning; calls after it are kept again', async () => {
+describe('while the database cannot store the call log', () => {
+  test('changes no answer and causes one warning; later calls are recorded again', async () => {
     await vi.waitFor(async () => expect((await rows()).length).toBe(2))
-    const warnings = () => app.logLines.filter((line) => line.includes('log of calls'))
+    const warnings = () => app.logLines.filter((line) => line.includes('call log'))
     failure.error = new DatabaseUnavailable(new Error('away'))
     for (let index = 0; index < 8; index++) {
       expect((await call(app, 'GET', readPath, { token: acme.token })).status).toBe(200)
@@ -64,7 +64,7 @@ describe('a database that cannot take the log', () => {
   })
 })
 
-describe('the log by itself', () => {
+describe('the call log', () => {
   let log: CallLog
   let now: number
   const lines: string[] = []
@@ -99,7 +99,7 @@ describe('the log by itself', () => {
     }
   }
 
-  test('of a flood forty are kept and the others counted beside them; what was let in is kept whole', async () => {
+  test('keeps forty refusals of a flood and counts the others with them, and keeps every admitted call', async () => {
     const { tenant: own } = await makeIntegration(app)
     const flooded = tenantId(own.id)
     await vi.waitFor(async () => expect((await rows(flooded)).length).toBe(2), { timeout: 5_000 })
@@ -115,7 +115,7 @@ describe('the log by itself', () => {
     expect(await log.lastMinute(flooded, now)).toEqual({ requests: 5_010, refused: 5_000 })
   })
 
-  test('a tenant keeps its last 5,000 calls, give or take a clean-up', async () => {
+  test('keeps the last 5,000 calls of a tenant, plus those since the last cleanup', async () => {
     const { tenant: own } = await makeIntegration(app)
     const busy = tenantId(own.id)
     for (let batch = 0; batch < 130; batch++) {
@@ -129,7 +129,7 @@ describe('the log by itself', () => {
     await log.drain()
   })
 
-  test('calls of more than seven days ago go with the next ones', async () => {
+  test('deletes calls older than seven days when new ones are written', async () => {
     const { tenant: own } = await makeIntegration(app)
     const quiet = tenantId(own.id)
     answered(quiet, 5)
@@ -143,7 +143,7 @@ describe('the log by itself', () => {
     )
   })
 
-  test('one tenant’s failing write costs no other its entries; an outage is not asked again for each', async () => {
+  test('a failed write of one tenant does not affect other tenants, and an outage is not retried for each tenant', async () => {
     const others = await Promise.all([makeIntegration(app), makeIntegration(app), makeIntegration(app)])
     const tenants = others.map((one) => tenantId(one.tenant.id))
     await vi.waitFor(
@@ -157,26 +157,26 @@ describe('the log by itself', () => {
     for (const one of tenants) answered(one, 1)
     await log.flush()
     expect(await rows(first)).toHaveLength(3)
-    expect(lines).toEqual(['calls could not be written to the log of calls'])
+    expect(lines).toEqual(['calls could not be written to the call log'])
     Object.assign(failure, { error: new DatabaseUnavailable(new Error('away')), tries: 0 })
     for (const one of [first, ...rest]) answered(one, 1)
     for (let one = 0; one < 100; one++) answered(tenantId(2_000_001 + one), 1)
     await log.drain()
-    // Those that go together; nobody after them.
+    // Only the 32 concurrent writers tried.
     expect(failure.tries).toBeLessThanOrEqual(32)
     expect(lines).toHaveLength(2)
   })
 
-  test('a call that cannot be noted harms nothing but its own entry', async () => {
+  test('a call that cannot be recorded affects only its own entry', async () => {
     const request = {}
     log.begin(request, { tenant, url: null } as never)
     expect(() => log.end(request, { status: 200, ms: 1, answered: true })).not.toThrow()
     await log.flush()
-    expect(lines).toEqual(['a call could not be noted in the log of calls'])
+    expect(lines).toEqual(['a call could not be recorded in the call log'])
     await log.drain()
   })
 
-  test('what a slow database has no time for stays bounded in memory', async () => {
+  test('memory stays bounded while the database is slow', async () => {
     let release = () => {}
     const gate = new Promise<void>((resume) => {
       release = resume
@@ -208,7 +208,7 @@ describe('the log by itself', () => {
   })
 })
 
-test('the service may write and clear the log, and change nothing in it', async () => {
+test('the service may insert and delete log entries, but not update them', async () => {
   await expect(
     app.database.inTenant(tenant, (transaction) =>
       sql`update integration_calls set status = 200`.execute(transaction),
@@ -216,7 +216,7 @@ test('the service may write and clear the log, and change nothing in it', async 
   ).rejects.toThrow('permission denied')
 })
 
-test('a caller who does not wait for the answer is listed as gone', async () => {
+test('a caller that closes the connection before the answer is recorded with status 499', async () => {
   let gate: Promise<void> | null = null
   let open = () => {}
   const slow = await testApp({

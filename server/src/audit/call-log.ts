@@ -1,12 +1,14 @@
 import type { Endpoint } from '#contract/endpoint.ts'
-import type { Problem, ProblemCode } from '#contract/errors.ts'
+import type { Problem } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
-import { type KeptCall, keepIntegrationCalls } from '../database/queries/index.ts'
+import { keepIntegrationCalls } from '../database/queries/index.ts'
 import { type Database, DatabaseUnavailable, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
+import { keptCall } from './kept-call.ts'
+import { type CallAnswer, type DraftCall, PendingCalls } from './pending-calls.ts'
 import { lastMinute } from './requests-last-minute.ts'
 
-/** A request whose token this service signed, whatever becomes of it. */
+/** A request with a token that this service signed, whether it is admitted or refused. */
 export interface BegunCall {
   readonly tenant: TenantId
   readonly jti: string
@@ -18,58 +20,30 @@ export interface BegunCall {
   readonly at: number
 }
 
-/** Calls to the integration interface in the last 60 seconds. */
+/** Calls to the integration API in the last 60 seconds. */
 export interface LastMinuteCounts {
   readonly requests: number
   readonly refused: number
 }
 
-/** Keeps the last calls to the integration interface, behind the requests. A request is any object that stands for it. */
+/** The log of recent calls to the integration API. `request` is any object that identifies the request. */
 export interface CallLog {
   begin(request: object, call: BegunCall): void
-  /** Says what a begun call asks for, as a query, where that stands in its body. */
+  /** Records the parameters of a call as a query string, if they are in its body. */
   asks(request: object, query: string): void
-  /** Notes why a begun call is refused, also inside an answer of status 200; nothing for any other call. */
+  /** Records why a call is refused, also inside an answer of status 200. Ignored for requests without `begin`. */
   refuse(request: object, why: Problem): void
-  /** `answered` is false when the caller had gone before. */
+  /** `answered` is false if the caller closed the connection before the answer. */
   end(request: object, answer: { status: number; ms: number; answered: boolean }): void
-  /** Notes a call that was answered at once, and not refused. */
+  /** Records a call that was answered without `begin`, and was not refused. */
   note(call: BegunCall, answer: { status: number; ms: number; answered: boolean }): void
   lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts>
-  /** Writes down what was noted so far. */
+  /** Writes all recorded calls to the database. */
   flush(): Promise<void>
   drain(): Promise<void>
 }
 
-/** A page that polls every second sees a call with its next look. */
-const flushEveryMs = 500
-/** Of one tenant at one flush. The limit lets ten a second through to here, so what was admitted always has a place. */
-const keptPerFlushMax = 50
-/** Of these, refusals that cost their caller nothing and so can come by the thousand. */
-const cheapRefusalsPerFlushMax = 40
-/** Over all tenants at one flush: some ten megabytes. */
-const heldMax = 10_000
-/** Brokerages that are written at the same time. They go together, in a message or two. */
-const writersMax = 32
-/**
- * Brokerages whose calls are written at one flush. Beyond this the log would take the machine from the calls: the next
- * flushes write the others, and what comes meanwhile is kept within the bounds above.
- */
-const tenantsPerFlushMax = 50
-/** Old calls are deleted after so many new ones, or the first of them after so long. */
-const pruneAfterCalls = 500
-const pruneEveryMs = 60_000
-const dayMs = 86_400_000
-
-/** Said of a call whose caller did not wait for the answer: nginx's word for it, for HTTP has none. */
-const goneStatus = 499
-const queryLengthMax = 300
-/** A refusal that names twenty unknown fields has some 1,300. No more of any text is kept, or searched for secrets. */
-const detailLengthMax = 2_000
-
-type Ended = Parameters<CallLog['end']>[1]
-
-/** Calls since the start: written, counted beside another one in a flood, lost; and those that wait to be written. */
+/** Calls since the start: written, counted with a similar call, lost; and calls that wait to be written. */
 export interface CallLogCounts {
   readonly written: number
   readonly leftOut: number
@@ -77,261 +51,183 @@ export interface CallLogCounts {
   readonly waiting: number
 }
 
-/** A call as it was noted. What is kept of it is made when it is written: most of a flood never is. */
-interface Draft {
-  readonly call: BegunCall
-  readonly problem: Problem | null
-  readonly answer: Ended
-  notKept: number
-}
+/** A page that polls every second sees a call at its next poll. */
+const flushEveryMs = 500
+/** Tenants that are written concurrently. Their calls share a message or two. */
+const writersMax = 32
+/**
+ * Tenants per flush. More would take the machine from the requests. The next flushes write the other tenants, and calls
+ * that arrive meanwhile stay within the bounds of PendingCalls.
+ */
+const tenantsPerFlushMax = 50
+/** Old calls of a tenant are deleted after this many new ones, or with the first new one after `pruneEveryMs`. */
+const pruneAfterCalls = 500
+const pruneEveryMs = 60_000
+const dayMs = 86_400_000
 
-interface Pending {
-  readonly calls: Draft[]
-  cheapRefusals: number
+interface CallLogParts {
+  readonly database: Database
+  readonly clock: () => number
+  readonly log: Log
 }
-
-const cheapRefusals: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
-  'quota-exceeded',
-  'too-many-attempts',
-  'token-expired',
-  'token-revoked',
-  'token-invalid',
-  'token-wrong-kind',
-])
 
 /**
- * Keeps the last calls to the integration interface, for people who look for mistakes. It works behind the requests: a
- * call is noted in memory when it was answered and written a moment later; when the database cannot take it, it is lost.
+ * Keeps the recent calls to the integration API, for people who look for mistakes. It works in the background: a call is
+ * recorded in memory when it is answered, and written a moment later. If the database is unavailable, the call is lost.
  */
-export function callLog({
-  database,
-  clock,
-  log,
-}: {
-  database: Database
-  clock: () => number
-  log: Log
-}): CallLog & { counts(): CallLogCounts } {
-  const begun = new WeakMap<object, { call: BegunCall; problem: Problem | null }>()
-  const minute = lastMinute()
-  /** When old calls were last deleted, the brokerage of longest ago first, and how many have been written since. */
-  const pruned = new Map<TenantId, { readonly at: number; since: number }>()
-  const pending = new Map<TenantId, Pending>()
-  let held = 0
-  let written = 0
-  let leftOut = 0
-  let lost = 0
-  let flushing: Promise<void> | null = null
+export function callLog(parts: CallLogParts): CallLog & { counts(): CallLogCounts } {
+  return new BufferedCallLog(parts)
+}
 
-  function keep(call: BegunCall, problem: Problem | null, answer: Ended): void {
-    const mine = pending.get(call.tenant) ?? { calls: [], cheapRefusals: 0 }
-    const isCheap = problem !== null && cheapRefusals.has(problem.code)
-    const last = mine.calls.at(-1)
-    const isFull =
-      mine.calls.length >= keptPerFlushMax || (isCheap && mine.cheapRefusals >= cheapRefusalsPerFlushMax)
-    if (last !== undefined && isFull) {
-      // Beside a refusal like it where there is one: what is not kept is nearly always more of the same.
-      const beside = mine.calls.findLast((kept) => kept.problem?.code === problem?.code) ?? last
-      beside.notKept++
-      leftOut++
-      return
-    }
-    if (held >= heldMax) {
-      lost++
-      return
-    }
-    held++
-    mine.calls.push({ call, problem, answer, notKept: 0 })
-    if (isCheap) mine.cheapRefusals++
-    pending.set(call.tenant, mine)
+class BufferedCallLog implements CallLog {
+  readonly #parts: CallLogParts
+  readonly #begun = new WeakMap<object, { call: BegunCall; problem: Problem | null }>()
+  readonly #minute = lastMinute()
+  readonly #pending = new PendingCalls()
+  /** Per tenant: when old calls were last deleted, and how many have been written since. Oldest first. */
+  readonly #pruned = new Map<TenantId, { readonly at: number; since: number }>()
+  readonly #timer: NodeJS.Timeout
+  #flushing: Promise<void> | null = null
+  #written = 0
+  #leftOut = 0
+  #lost = 0
+
+  constructor(parts: CallLogParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => {
+      // Flushes do not overlap: during a slow flush, new calls wait within the bounds of PendingCalls.
+      if (this.#flushing === null) void this.#flushTenants(tenantsPerFlushMax)
+    }, flushEveryMs)
+    this.#timer.unref()
   }
 
-  async function write(tenant: TenantId, calls: readonly Draft[]): Promise<void> {
-    const kept = calls.flatMap((draft) => {
-      try {
-        return [keptCall(draft)]
-      } catch (error) {
-        // Whatever is odd about a call, nothing but its own entry may suffer from it.
-        const { requestId } = draft.call
-        lost++
-        log.warn(
-          { err: error, request_id: requestId, tenant_id: tenant },
-          'a call could not be noted in the log of calls',
-        )
-        return []
-      }
-    })
-    if (kept.length === 0) return
-    await keepIntegrationCalls(database, tenant, kept, oldCalls(tenant, kept.length, clock()))
-    written += kept.length
+  begin(request: object, call: BegunCall): void {
+    this.#begun.set(request, { call, problem: null })
   }
 
-  /** What is to be deleted with so many new calls, if it is time. */
-  function oldCalls(tenant: TenantId, added: number, now: number) {
-    const isRecent = (at: number) => now - at < pruneEveryMs
-    const before = pruned.get(tenant)
-    if (before !== undefined && isRecent(before.at) && before.since + added < pruneAfterCalls) {
-      before.since += added
-      return null
-    }
-    for (const [other, { at }] of pruned) {
-      if (isRecent(at)) break
-      pruned.delete(other)
-    }
-    pruned.delete(tenant)
-    pruned.set(tenant, { at: now, since: 0 })
-    return { keptMax: callsKeptPerTenantMax, keptFrom: new Date(now - callsKeptDaysMax * dayMs) }
+  asks(request: object, query: string): void {
+    const entry = this.#begun.get(request)
+    if (entry !== undefined) entry.call = { ...entry.call, url: `?${query}` }
   }
 
-  /** Takes out what waits for the brokerages that have waited longest. */
-  function takePending(tenantsMax: number): [TenantId, Pending][] {
-    const taken: [TenantId, Pending][] = []
-    for (const entry of pending) {
-      if (taken.length >= tenantsMax) break
-      taken.push(entry)
-      pending.delete(entry[0])
-      held -= entry[1].calls.length
-    }
-    return taken
+  refuse(request: object, why: Problem): void {
+    const entry = this.#begun.get(request)
+    if (entry !== undefined) entry.problem = why
   }
 
-  async function writePending(tenantsMax: number): Promise<void> {
-    const waiting = takePending(tenantsMax)
+  end(request: object, answer: CallAnswer): void {
+    const entry = this.#begun.get(request)
+    if (entry === undefined) return
+    this.#begun.delete(request)
+    this.#record(entry.call, entry.problem, answer)
+  }
+
+  note(call: BegunCall, answer: CallAnswer): void {
+    this.#record(call, null, answer)
+  }
+
+  async lastMinute(tenant: TenantId, now: number): Promise<LastMinuteCounts> {
+    return this.#minute.of(tenant, now)
+  }
+
+  flush(): Promise<void> {
+    return this.#flushTenants(Number.POSITIVE_INFINITY)
+  }
+
+  counts(): CallLogCounts {
+    return {
+      written: this.#written,
+      leftOut: this.#leftOut,
+      lost: this.#lost,
+      waiting: this.#pending.held,
+    }
+  }
+
+  async drain(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  #record(call: BegunCall, problem: Problem | null, answer: CallAnswer): void {
+    this.#minute.count(call.tenant, problem?.code === 'quota-exceeded', this.#parts.clock())
+    const outcome = this.#pending.add(call, problem, answer)
+    if (outcome === 'left out') this.#leftOut++
+    if (outcome === 'lost') this.#lost++
+  }
+
+  async #flushTenants(tenantsMax: number): Promise<void> {
+    while (this.#flushing !== null) await this.#flushing
+    if (this.#pending.isEmpty) return
+    this.#flushing = this.#writePending(tenantsMax)
+    try {
+      await this.#flushing
+    } finally {
+      this.#flushing = null
+    }
+  }
+
+  async #writePending(tenantsMax: number): Promise<void> {
+    const waiting = this.#pending.take(tenantsMax)
     let dropped = 0
     let failure: unknown
     const writer = async () => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [tenant, { calls }] = next
-        // A database that is away would let each tenant wait for its time-out.
+        const [tenant, calls] = next
+        // Once the database is unavailable, do not wait for a timeout per tenant.
         if (!(failure instanceof DatabaseUnavailable)) {
           try {
-            await write(tenant, calls)
+            await this.#write(tenant, calls)
             continue
           } catch (error) {
             failure = error
           }
         }
         dropped += calls.length
-        lost += calls.length
+        this.#lost += calls.length
       }
     }
     await Promise.all(Array.from({ length: writersMax }, writer))
-    if (dropped > 0)
-      log.warn({ err: failure, calls: dropped }, 'calls could not be written to the log of calls')
-  }
-
-  async function flush(tenantsMax = Number.POSITIVE_INFINITY): Promise<void> {
-    while (flushing !== null) await flushing
-    if (pending.size === 0) return
-    flushing = writePending(tenantsMax)
-    try {
-      await flushing
-    } finally {
-      flushing = null
+    if (dropped > 0) {
+      this.#parts.log.warn({ err: failure, calls: dropped }, 'calls could not be written to the call log')
     }
   }
 
-  function note(call: BegunCall, problem: Problem | null, answer: Ended): void {
-    minute.count(call.tenant, problem?.code === 'quota-exceeded', clock())
-    keep(call, problem, answer)
+  async #write(tenant: TenantId, drafts: readonly DraftCall[]): Promise<void> {
+    const { database, clock } = this.#parts
+    const rows = drafts.flatMap((draft) => this.#rowOf(tenant, draft))
+    if (rows.length === 0) return
+    await keepIntegrationCalls(database, tenant, rows, this.#oldCalls(tenant, rows.length, clock()))
+    this.#written += rows.length
   }
 
-  const timer = setInterval(() => {
-    // A slow flush is not overtaken: what comes meanwhile waits, within the bounds above.
-    if (flushing === null) void flush(tenantsPerFlushMax)
-  }, flushEveryMs)
-  timer.unref()
-
-  return {
-    begin(request, call) {
-      begun.set(request, { call, problem: null })
-    },
-    asks(request, query) {
-      const entry = begun.get(request)
-      if (entry !== undefined) entry.call = { ...entry.call, url: `?${query}` }
-    },
-    refuse(request, why) {
-      const entry = begun.get(request)
-      if (entry !== undefined) entry.problem = why
-    },
-    end(request, answer) {
-      const entry = begun.get(request)
-      if (entry === undefined) return
-      begun.delete(request)
-      note(entry.call, entry.problem, answer)
-    },
-    note: (call, answer) => note(call, null, answer),
-    lastMinute: async (tenant, now) => minute.of(tenant, now),
-    flush: () => flush(),
-    counts: () => ({ written, leftOut, lost, waiting: held }),
-    async drain() {
-      clearInterval(timer)
-      await flush()
-    },
+  #rowOf(tenant: TenantId, draft: DraftCall) {
+    try {
+      return [keptCall(draft)]
+    } catch (error) {
+      // An odd call may lose its own entry, but not those of other calls.
+      this.#lost++
+      this.#parts.log.warn(
+        { err: error, request_id: draft.call.requestId, tenant_id: tenant },
+        'a call could not be recorded in the call log',
+      )
+      return []
+    }
   }
-}
 
-function keptCall({ call, problem, answer, notKept }: Draft): KeptCall {
-  const { status, ms, answered } = answer
-  const why = problem?.message ?? (answered ? null : 'The caller closed the connection before the answer.')
-  return {
-    at: call.at,
-    operation: call.endpoint.name,
-    method: call.method,
-    path: keptPath(call.endpoint, call.url),
-    query: keptQuery(call.url),
-    // An agent is refused inside an answer of status 200.
-    status: answered ? Math.max(status, problem?.status ?? 0) : goneStatus,
-    problem: problem?.code ?? null,
-    detail: why === null ? null : keptText(why).slice(0, detailLengthMax),
-    requestId: call.requestId,
-    jti: call.jti,
-    durationMs: ms,
-    network: call.network,
-    notKept,
+  /** Which old calls to delete together with `added` new ones; null if it is not time yet. */
+  #oldCalls(tenant: TenantId, added: number, now: number) {
+    const isRecent = (at: number) => now - at < pruneEveryMs
+    const before = this.#pruned.get(tenant)
+    if (before !== undefined && isRecent(before.at) && before.since + added < pruneAfterCalls) {
+      before.since += added
+      return null
+    }
+    for (const [other, { at }] of this.#pruned) {
+      if (isRecent(at)) break
+      this.#pruned.delete(other)
+    }
+    this.#pruned.delete(tenant)
+    this.#pruned.set(tenant, { at: now, since: 0 })
+    return { keptMax: callsKeptPerTenantMax, keptFrom: new Date(now - callsKeptDaysMax * dayMs) }
   }
-}
-
-/** Tokens and secrets of ours, which somebody may send in the wrong place. */
-const credentials = /lwsec_[0-9A-Za-z]*|eyJ[\w-]+(?:\.[\w-]+)*/g
-
-/** A text without credentials, and without what the database cannot hold. */
-function keptText(text: string): string {
-  return text
-    .slice(0, detailLengthMax)
-    .replaceAll(credentials, '[removed]')
-    .toWellFormed()
-    .replaceAll('\0', '\uFFFD')
-}
-
-/** The address by its form: of what stands in the place of an id only an id is kept. */
-function keptPath(endpoint: Endpoint, url: string): string {
-  const sent = (url.split('?')[0] ?? '').split('/')
-  return endpoint.path
-    .split('/')
-    .map((step, index) => (step.startsWith('{') && /^\d{1,10}$/.test(sent[index] ?? '') ? sent[index] : step))
-    .join('/')
-}
-
-/** The parameters that say what was asked for. Anything else in a query may be anybody's secret. */
-const keptParameters = new Set([
-  'tool',
-  'origin',
-  'destination',
-  'equipment',
-  'proposed_rate',
-  'market_rate',
-  'include',
-])
-
-function keptQuery(url: string): string | null {
-  const start = url.indexOf('?')
-  if (start === -1) return null
-  const sent = [...new URLSearchParams(url.slice(start + 1))].filter(([name]) => keptParameters.has(name))
-  if (sent.length === 0) return null
-  const text = new URLSearchParams(
-    sent.map(([name, value]): [string, string] => [name, keptText(value)]),
-  ).toString()
-  // A code that was cut in two is no code.
-  return text.slice(0, queryLengthMax).replace(/%[0-9A-F]?$/, '')
 }

@@ -1,5 +1,5 @@
 /**
- * What the service records about its own use: security events, refusals, and calls to the integration interface.
+ * Records of the service's own use: security events, refusals, and calls to the integration API.
  */
 export { auditCsvHead, auditCsvLines } from './audit-csv.ts'
 export { auditHeads } from './audit-heads.ts'

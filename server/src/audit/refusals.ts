@@ -11,27 +11,27 @@ export interface CameFrom {
   readonly requestId: string
 }
 
-/** Notes refusals in the audit logs of the brokerages they concern, behind the requests. */
+/** Records refusals in the audit logs of the brokerages that they concern, in the background. */
 export interface Refusals {
-  /** Notes whose token a request came with, once its signature has held. */
+  /** Records the owner of a request's token, once its signature is verified. */
   signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void
-  /** Counts a refusal that the audit log has a kind for; nothing for a request of which nobody knows whose it is. */
+  /** Counts a refusal for which the audit log has a kind. Ignored for requests without a verified token. */
   refuse(request: object, why: Problem, from: CameFrom): void
-  /** A sign-in of somebody who is known, with a password that does not fit. */
+  /** A sign-in of a known user with a wrong password. */
   signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void
-  /** An attempt on an account, known or not, that was not looked at because too many before it failed. */
+  /** A sign-in for an account, known or unknown, that was refused without a check after too many failures. */
   backedOff(account: string, doing: CameFrom & { readonly now: number }): void
-  /** Resolves when all that is due has been written. */
+  /** Resolves when all rows that are due have been written. */
   settle(): Promise<void>
   drain(): Promise<void>
 }
 
-/** Refusals of a brokerage that are of one kind within this time are one row. */
+/** Refusals of one kind and brokerage within this time become one row. */
 const rowEveryMs = 60_000
-/** While they go on, each row stands for twice the time of the one before, up to this: a machine may try for years. */
+/** While refusals continue, each row covers twice the time of the one before, up to this: a script may retry for years. */
 const rowEveryMsMax = 3_600_000
 const lookEveryMs = 1_000
-/** Accounts that wait to be looked up, and kinds of refusal that are being counted: some ten megabytes at most. */
+/** Rows that wait to be written, and kinds of refusals being counted: about ten megabytes at most. */
 const waitingMax = 10_000
 
 const kindOf: Partial<Record<ProblemCode, AuditKind>> = {
@@ -50,9 +50,9 @@ const kindOf: Partial<Record<ProblemCode, AuditKind>> = {
   'token-invalid': 'unknown-token-used',
 }
 
-/** Refusals of one kind: when the next row may be written, and what has been counted for it. */
+/** Refusals of one kind: when the next row is due, and what has been counted for it. */
 interface Counted {
-  /** Null for an account, of which nobody has looked up yet whose it is. */
+  /** Null for an account whose brokerage has not been looked up. */
   readonly tenant: TenantId | null
   rowAt: number
   everyMs: number
@@ -60,32 +60,128 @@ interface Counted {
   count: number
 }
 
-/**
- * Writes refusals into the audit logs of the brokerages they concern, behind the requests: nobody can tell from the time
- * of an answer whether an address is known, and a flood of refusals is few rows. The first of a kind is written at
- * once; what follows within a minute is counted, and written as one row at its end or when the service stops. While they
- * go on, the next row comes after two minutes, then after four, and at last once an hour.
- */
-export function refusals({
-  database,
-  clock,
-  log,
-}: {
-  database: Database
-  clock: () => number
-  log: Log
-}): Refusals {
-  const signers = new WeakMap<object, { tenant: TenantId; userId: number; jti: string }>()
-  const counting = new Map<string, Counted>()
-  let writing: Promise<void> = Promise.resolve()
-  let waiting = 0
+interface RefusalParts {
+  readonly database: Database
+  readonly clock: () => number
+  readonly log: Log
+}
 
-  async function write(tenant: TenantId | null, account: string, event: AuditEvent): Promise<void> {
+/**
+ * Writes refusals to the audit logs of the brokerages that they concern. It works in the background, so that the time of
+ * an answer does not reveal whether an email address is known. The first refusal of a kind is written at once. Those of
+ * the next minute are counted and written as one row at its end, or when the service stops. While refusals continue, the
+ * next rows follow after two minutes, then four, and finally once an hour.
+ */
+export function refusals(parts: RefusalParts): Refusals {
+  return new CountedRefusals(parts)
+}
+
+class CountedRefusals implements Refusals {
+  readonly #parts: RefusalParts
+  readonly #signers = new WeakMap<object, { tenant: TenantId; userId: number; jti: string }>()
+  readonly #counting = new Map<string, Counted>()
+  readonly #timer: NodeJS.Timeout
+  #writing: Promise<void> = Promise.resolve()
+  #waiting = 0
+
+  constructor(parts: RefusalParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => this.#writeAllDue(), lookEveryMs)
+    this.#timer.unref()
+  }
+
+  signedBy(request: object, signer: { tenant: TenantId; userId: number; jti: string }): void {
+    this.#signers.set(request, signer)
+  }
+
+  refuse(request: object, why: Problem, from: CameFrom): void {
+    const signer = this.#signers.get(request)
+    const kind = kindOf[why.code]
+    if (signer === undefined || kind === undefined) return
+    const { tenant, userId, jti } = signer
+    const subject = kind === 'sign-in-failed' ? userId : null
+    const about = { problem: why.code }
+    const event = auditEvent(userId, { ...from, now: this.#parts.clock() }, kind, { subject, about })
+    this.#count(tenant, '', { ...event, jti })
+  }
+
+  signInFailed(tenant: TenantId, userId: number, doing: CameFrom & { readonly now: number }): void {
+    this.#queue(tenant, '', auditEvent(null, doing, 'sign-in-failed', { subject: userId }))
+  }
+
+  backedOff(account: string, doing: CameFrom & { readonly now: number }): void {
+    this.#count(null, account, auditEvent(null, doing, 'sign-in-backed-off'))
+  }
+
+  async settle(): Promise<void> {
+    this.#writeAllDue()
+    await this.#writing
+  }
+
+  async drain(): Promise<void> {
+    clearInterval(this.#timer)
+    for (const [key, counted] of [...this.#counting]) this.#writeCounted(key, counted)
+    await this.#writing
+  }
+
+  #count(tenant: TenantId | null, account: string, event: AuditEvent): void {
+    const key = `${tenant ?? account} ${event.kind}`
+    const now = this.#parts.clock()
+    let known = this.#counting.get(key)
+    if (known !== undefined && !isCounting(known, now)) {
+      this.#writeCounted(key, known)
+      known = this.#counting.get(key)
+    }
+    if (known !== undefined) {
+      known.first ??= event
+      known.count++
+      return
+    }
+    if (this.#counting.size >= waitingMax) {
+      this.#warnFull({ tenant_id: tenant, kind: event.kind })
+      return
+    }
+    this.#counting.set(key, { tenant, rowAt: now + rowEveryMs, everyMs: rowEveryMs, first: null, count: 0 })
+    this.#queue(tenant, account, event)
+  }
+
+  #writeAllDue(): void {
+    const now = this.#parts.clock()
+    for (const [key, counted] of [...this.#counting]) {
+      if (!isCounting(counted, now)) this.#writeCounted(key, counted)
+    }
+  }
+
+  /** Writes the counted refusals as one row, and starts the next interval. A kind without new refusals is dropped. */
+  #writeCounted(key: string, { tenant, everyMs, first, count }: Counted): void {
+    this.#counting.delete(key)
+    if (first === null) return
+    this.#queue(tenant, key.slice(0, key.lastIndexOf(' ')), { ...first, count })
+    const next = Math.min(everyMs * 2, rowEveryMsMax)
+    const rowAt = this.#parts.clock() + next
+    this.#counting.set(key, { tenant, rowAt, everyMs: next, first: null, count: 0 })
+  }
+
+  #queue(tenant: TenantId | null, account: string, event: AuditEvent): void {
+    if (this.#waiting >= waitingMax) {
+      this.#warnFull({ tenant_id: tenant, kind: event.kind, count: event.count })
+      return
+    }
+    this.#waiting++
+    // Write rows sequentially: refusals use one connection, and the others are for requests.
+    this.#writing = this.#writing.then(async () => {
+      await this.#write(tenant, account, event)
+      this.#waiting--
+    })
+  }
+
+  async #write(tenant: TenantId | null, account: string, event: AuditEvent): Promise<void> {
+    const { database, log } = this.#parts
     const { kind, count } = event
     try {
       const owner =
         tenant === null ? await signInOf(database, account) : { tenant, userId: event.subjectUserId }
-      // An address that nobody has belongs to no brokerage: that somebody tried it is in the log of requests.
+      // An unknown email address belongs to no brokerage. The attempt is in the request log.
       if (owner === null) return
       await database.inTenant(owner.tenant, (transaction) =>
         appendAudit(transaction, owner.tenant, { ...event, subjectUserId: owner.userId }),
@@ -93,98 +189,17 @@ export function refusals({
     } catch (error) {
       log.warn(
         { err: error, tenant_id: tenant, kind, count },
-        'a refusal could not be written into the audit log',
+        'a refusal could not be written to the audit log',
       )
     }
   }
 
-  function queue(tenant: TenantId | null, account: string, event: AuditEvent): void {
-    if (waiting >= waitingMax) {
-      log.warn(
-        { tenant_id: tenant, kind: event.kind, count: event.count },
-        'a refusal found no place in the audit log',
-      )
-      return
-    }
-    waiting++
-    // One after the other: refusals take one connection, and the others are for requests.
-    writing = writing.then(async () => {
-      await write(tenant, account, event)
-      waiting--
-    })
+  #warnFull(fields: object): void {
+    this.#parts.log.warn(fields, 'a refusal was left out of the audit log: too many are waiting')
   }
+}
 
-  function count(tenant: TenantId | null, account: string, event: AuditEvent): void {
-    const key = `${tenant ?? account} ${event.kind}`
-    const now = clock()
-    let known = counting.get(key)
-    if (known !== undefined && !isCounting(known, now)) {
-      writeDue(key, known)
-      known = counting.get(key)
-    }
-    if (known !== undefined) {
-      known.first ??= event
-      known.count++
-      return
-    }
-    if (counting.size >= waitingMax) {
-      log.warn({ tenant_id: tenant, kind: event.kind }, 'a refusal found no place in the audit log')
-      return
-    }
-    counting.set(key, { tenant, rowAt: now + rowEveryMs, everyMs: rowEveryMs, first: null, count: 0 })
-    queue(tenant, account, event)
-  }
-
-  /** A clock that was set back keeps no row waiting. */
-  const isCounting = ({ rowAt, everyMs }: Counted, now: number) => now < rowAt && now >= rowAt - everyMs
-
-  /** Writes what was counted, and counts on; a kind of which nothing came is forgotten. */
-  function writeDue(key: string, { tenant, everyMs, first, count: times }: Counted): void {
-    counting.delete(key)
-    if (first === null) return
-    queue(tenant, key.slice(0, key.lastIndexOf(' ')), { ...first, count: times })
-    const next = Math.min(everyMs * 2, rowEveryMsMax)
-    counting.set(key, { tenant, rowAt: clock() + next, everyMs: next, first: null, count: 0 })
-  }
-
-  function writeAllDue(): void {
-    const now = clock()
-    for (const [key, counted] of [...counting]) if (!isCounting(counted, now)) writeDue(key, counted)
-  }
-
-  async function settle(): Promise<void> {
-    writeAllDue()
-    await writing
-  }
-
-  const timer = setInterval(writeAllDue, lookEveryMs)
-  timer.unref()
-
-  return {
-    signedBy(request, signer) {
-      signers.set(request, signer)
-    },
-    refuse(request: object, why: Problem, from) {
-      const signer = signers.get(request)
-      const kind = kindOf[why.code]
-      if (signer === undefined || kind === undefined) return
-      const { tenant, userId, jti } = signer
-      const subject = kind === 'sign-in-failed' ? userId : null
-      const about = { problem: why.code }
-      const event = auditEvent(userId, { ...from, now: clock() }, kind, { subject, about })
-      count(tenant, '', { ...event, jti })
-    },
-    signInFailed(tenant, userId, doing) {
-      queue(tenant, '', auditEvent(null, doing, 'sign-in-failed', { subject: userId }))
-    },
-    backedOff(account, doing) {
-      count(null, account, auditEvent(null, doing, 'sign-in-backed-off'))
-    },
-    settle,
-    async drain() {
-      clearInterval(timer)
-      for (const [key, counted] of [...counting]) writeDue(key, counted)
-      await writing
-    },
-  }
+/** Whether the interval of a row is still running. A clock that was set back ends it. */
+function isCounting({ rowAt, everyMs }: Counted, now: number): boolean {
+  return now < rowAt && now >= rowAt - everyMs
 }

@@ -4,7 +4,7 @@ import { lastMinute } from './requests-last-minute.ts'
 
 const [ours, theirs] = [tenantId(1), tenantId(2)]
 
-test('counts calls and refusals of the last 60 seconds, each tenant by itself', () => {
+test('counts the calls and refusals of the last 60 seconds per tenant', () => {
   const minute = lastMinute()
   minute.count(ours, false, 1_000)
   minute.count(ours, true, 1_999)
@@ -18,25 +18,25 @@ test('counts calls and refusals of the last 60 seconds, each tenant by itself', 
   expect(minute.of(tenantId(3), 0)).toEqual({ requests: 0, refused: 0 })
 })
 
-test('a second of a minute ago is not added to the present one in its place', () => {
+test('the count of a second is not added to the count of the same second a minute later', () => {
   const minute = lastMinute()
   for (let second = 0; second < 300; second++) minute.count(ours, second % 2 === 0, second * 1000)
   expect(minute.of(ours, 299_000)).toEqual({ requests: 60, refused: 30 })
 })
 
-test('a clock that is set back counts nothing twice', () => {
+test('no call is counted twice after the clock was set back', () => {
   const minute = lastMinute()
   minute.count(ours, false, 100_000)
   minute.count(ours, false, 40_000)
   expect(minute.of(ours, 40_000)).toEqual({ requests: 1, refused: 0 })
 })
 
-test('tenants who were idle for a minute leave memory, those of the moment stay counted', () => {
+test('tenants that were idle for a minute are removed, and active tenants stay counted', () => {
   const minute = lastMinute()
   for (let tenant = 1; tenant <= 10_000; tenant++) minute.count(tenantId(tenant), false, 0)
   minute.count(tenantId(20_000), false, 61_000)
   minute.count(tenantId(20_001), false, 61_000)
   expect(minute.of(tenantId(20_000), 61_000).requests).toBe(1)
-  // Looked at with the clock of then: what was swept is gone even so.
+  // Asked with the earlier time, the removed count does not come back.
   expect(minute.of(tenantId(5), 0).requests).toBe(0)
 })

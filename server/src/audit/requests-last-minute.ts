@@ -1,11 +1,11 @@
 import type { TenantId } from '../database/session/index.ts'
 
 const seconds = 60
-/** Past this many tenants the idle ones are swept, so that memory (about a kilobyte each) follows those of the moment. */
+/** Above this number of tenants, idle ones are removed. A tenant takes about one kilobyte. */
 const tenantsBeforeSweep = 10_000
 
 interface Minute {
-  /** The second that each place counts, so that a place of a minute ago is known for what it is. */
+  /** The second that each slot counts, so that a slot from a minute ago is recognized. */
   readonly of: Float64Array
   readonly requests: Uint32Array
   readonly refused: Uint32Array
@@ -32,11 +32,11 @@ export function lastMinute(): LastMinute {
 
   function sum({ of, requests, refused }: Minute, second: number) {
     const total = { requests: 0, refused: 0 }
-    for (let place = 0; place < seconds; place++) {
-      const age = second - (of[place] ?? Number.NEGATIVE_INFINITY)
+    for (let slot = 0; slot < seconds; slot++) {
+      const age = second - (of[slot] ?? Number.NEGATIVE_INFINITY)
       if (age < 0 || age >= seconds) continue
-      total.requests += requests[place] ?? 0
-      total.refused += refused[place] ?? 0
+      total.requests += requests[slot] ?? 0
+      total.refused += refused[slot] ?? 0
     }
     return total
   }
@@ -61,14 +61,14 @@ export function lastMinute(): LastMinute {
         }
         tenants.set(tenant, minute)
       }
-      const place = second % seconds
-      if (minute.of[place] !== second) {
-        minute.of[place] = second
-        minute.requests[place] = 0
-        minute.refused[place] = 0
+      const slot = second % seconds
+      if (minute.of[slot] !== second) {
+        minute.of[slot] = second
+        minute.requests[slot] = 0
+        minute.refused[slot] = 0
       }
-      minute.requests[place] = (minute.requests[place] ?? 0) + 1
-      if (isRefused) minute.refused[place] = (minute.refused[place] ?? 0) + 1
+      minute.requests[slot] = (minute.requests[slot] ?? 0) + 1
+      if (isRefused) minute.refused[slot] = (minute.refused[slot] ?? 0) + 1
     },
     of(tenant, now) {
       const minute = tenants.get(tenant)

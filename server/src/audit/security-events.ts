@@ -3,7 +3,7 @@ import { type AuditEvent, appendAudit } from '../database/queries/index.ts'
 import type { TenantTransaction } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** Who does something, and from where. An endpoint's call of a signed-in person is one. */
+/** The actor of an event and the request that it came with. A call of a signed-in person to an endpoint is one. */
 export interface Doing extends From {
   readonly caller: { readonly tenant: TenantId; readonly userId: number | null }
 }
@@ -15,12 +15,12 @@ interface From {
   readonly requestId: string | null
 }
 
-/** What the operator of the service does by a command: nobody of the brokerage, and not over the network. */
+/** An action of the operator through a command: no user of the brokerage, and no network address. */
 export function byOperator(tenant: TenantId, now: number): Doing {
   return { caller: { tenant, userId: null }, now, network: null, requestId: null }
 }
 
-/** An event as the audit log takes it. `subject` is the person it is done to. */
+/** An event in the form that the audit log stores. `subject` is the user that the action affects. */
 export function auditEvent(
   userId: number | null,
   { now, network, requestId }: From,
@@ -40,7 +40,8 @@ export function auditEvent(
 }
 
 /**
- * Writes an event into the audit log of the brokerage, in the transaction that makes it true, as its last statement.
+ * Writes an event to the audit log of the brokerage. Call it as the last statement of the transaction that performs the
+ * action.
  *
  * @example await recordEvent(transaction, call, 'role-changed', { subject: 4, about: { from: 'member', to: 'admin' } })
  */

@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import { byOperator, recordEvent } from '../audit/index.ts'
 import {
+  analyzeTables,
   type CopiedTable,
   copyingTenant,
-  lookAtTables,
   readKeyCheck,
   rowsAtOnce,
   type TenantCopy,
@@ -87,7 +87,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       return { ...counted, revokedSecrets }
     })
     const grown = manifest.tables.filter(({ rows }) => rows >= rowsAtOnce)
-    await lookAtTables(
+    await analyzeTables(
       owner,
       grown.map(({ name }) => name),
     )

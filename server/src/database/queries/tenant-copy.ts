@@ -2,72 +2,72 @@ import pg from 'pg'
 import type { Identifiers, TenantId } from '../session/index.ts'
 import { tenantTables } from './operators.ts'
 
-const sentFromOnePlace =
-  'addresses for events, their secrets and what waits to be sent: made anew where it arrives, so that never two installations send'
+const sentByOneInstallation =
+  'event endpoints, their secrets, and events to send: created anew at the destination, so that two installations never send the same event'
 
 /**
- * What is not copied with a tenant, and why. Everything else that names a tenant is: which tables and columns there are is
- * asked of the catalogue, so that a new one cannot be forgotten.
+ * Tables that are not copied with a tenant, and why. All other tables with a tenant are copied: the list of tables and
+ * columns comes from the catalog, so that a new one cannot be forgotten.
  */
 export const tablesLeftBehind: Readonly<Record<string, string>> = {
   quote_changes:
-    'what processes here follow; where it arrives the versions go on from far above, and they read all quotes',
-  tenant_windows: 'the times of the last second’s requests: of the installation, and old when they arrive',
-  event_endpoints: sentFromOnePlace,
-  event_secrets: sentFromOnePlace,
-  events: sentFromOnePlace,
-  event_deliveries: sentFromOnePlace,
+    'changes for the processes of this installation; at the destination, processes read all quotes anyway',
+  tenant_windows: 'the times of requests in the last second: outdated when they arrive',
+  event_endpoints: sentByOneInstallation,
+  event_secrets: sentByOneInstallation,
+  events: sentByOneInstallation,
+  event_deliveries: sentByOneInstallation,
 }
 export const columnsLeftBehind: Readonly<Record<string, readonly string[]>> = {
-  // Counts the transactions of the database it is in.
+  // A transaction id of the source database.
   tenant_facts: ['changed_in'],
 }
 
-/** How many rows are read, written and compared at once. */
+/** Rows that are read, written, and compared at a time. */
 export const rowsAtOnce = 1_000
 
 /**
- * What processes remember of a tenant is good for its versions. An installation that had this one before, and erased it,
- * may remember versions beyond those that arrive: they go on from far above.
+ * Added to the versions of a copied tenant. Processes cache data of a tenant by its versions. An installation that had and
+ * erased this tenant before may have cached higher versions than those that arrive.
  */
 const versionsAhead = 1_000_000
 
-/** A table of tenants, as it is copied. */
+/** A table and the columns of it that are copied. */
 export interface CopiedTable {
   readonly name: string
   readonly columns: readonly string[]
 }
 
-/** The rows of one tenant, in one transaction of the owner of the tables. Rows are lines of JSON, a member a column. */
+/** Access to the rows of one tenant in one transaction of the table owner. A row is a line of JSON with one member per column. */
 export interface TenantCopy {
-  /** Each after those it points at. */
+  /** In an order in which each table follows those that it references. */
   readonly tables: readonly CopiedTable[]
   /** The newest migration of the database. */
   readonly schema: string
-  /** The rows of a table, always in the same order, some at a time. With `instead`, some columns as these expressions. */
+  /** The rows of a table in batches, always in the same order. `instead` replaces columns with SQL expressions. */
   rows(table: CopiedTable, instead?: Readonly<Record<string, string>>): AsyncGenerator<readonly string[]>
-  /** Writes rows; when one cannot be written, says which of them. */
+  /** Inserts rows. If the database rejects one, inserts none and returns the rejected row. */
   insert(table: CopiedTable, lines: readonly string[]): Promise<RowRefused | null>
-  /** The name of the brokerage that has this number here, or of a table that holds rows of it; null when there is none. */
+  /** The name of an existing brokerage with this id, or of a table with rows of it; null if there is none. */
   present(): Promise<string | null>
-  /** Numbers that arrived with lanes and requests: never given again here. Answers how many had been given before. */
+  /** Reserves the ids of copied lanes and requests, so that they are not assigned again. Returns how many were assigned before. */
   take(identifiers: Identifiers, laneIds: readonly number[], requestIds: readonly number[]): Promise<number>
-  /** Signing secrets that open no more are revoked. Answers how many lived. */
+  /** Revokes the signing secrets, which cannot be decrypted at the destination. Returns how many were active. */
   revokeSecrets(now: Date): Promise<number>
-  /** The last thing: whatever was remembered of this tenant here is remembered no more. */
+  /** Invalidates everything that processes have cached for this tenant. Call it last. */
   moveVersions(): Promise<void>
 }
 
-/** A row that the database does not take. */
+/** A row that the database rejects. */
 export interface RowRefused {
-  /** Its place among those that were to be written, from 0. */
+  /** The position in the inserted rows, from 0. */
   readonly index: number
   readonly why: string
 }
 
 /**
- * Runs `work` with all rows of a tenant in one transaction: to `read` a state of one moment, or to `write` what is there
- * as a whole or not at all. Only the owner of the tables may.
+ * Runs `work` with all rows of a tenant in one transaction: `read` sees a consistent snapshot, `write` inserts all rows or
+ * none. Requires the connection of the table owner.
  */
 export async function copyingTenant<T>(
   ownerConnection: pg.ClientConfig,
@@ -76,7 +76,7 @@ export async function copyingTenant<T>(
   work: (copy: TenantCopy) => Promise<T>,
 ): Promise<T> {
   const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
-  // Without a listener a connection that is lost between two statements would end the process: the next one fails.
+  // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
   client.on('error', () => {})
   await client.connect()
   try {
@@ -85,24 +85,24 @@ export async function copyingTenant<T>(
         ? 'begin isolation level repeatable read read only'
         : 'begin isolation level read committed',
     )
-    // One form for each value, whatever the server or the role is set to.
+    // Fix the text format of values, whatever the settings of the server or the role.
     await client.query(`select set_config('app.tenant_id', '${Number(tenant)}', true),
       set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),
       set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true)`)
-    const result = await work(await tenantCopy(client, tenant))
+    const result = await work(await openTenantCopy(client, tenant))
     await client.query('commit')
     return result
   } finally {
-    // Without a commit the end of the connection takes everything back.
+    // Without a commit, closing the connection rolls everything back.
     await client.end()
   }
 }
 
 /**
- * Lets PostgreSQL look at tables that have many rows more than a moment ago: until it does, it reads them as if they were
- * small. It would by itself, some minutes later.
+ * Updates the planner statistics of tables that have just grown. PostgreSQL would do so itself some minutes later, but plans
+ * queries for small tables until then.
  */
-export async function lookAtTables(
+export async function analyzeTables(
   ownerConnection: pg.ClientConfig,
   tables: readonly string[],
 ): Promise<void> {
@@ -116,150 +116,185 @@ export async function lookAtTables(
   }
 }
 
-async function tenantCopy(client: pg.Client, tenant: TenantId): Promise<TenantCopy> {
-  const order = (await tenantTables(client)).toReversed()
-  const { rows: columns } = await client.query<{
-    table: string
-    name: string
-    in_key: number | null
-    is_text: boolean
-  }>(
+interface ColumnRow {
+  readonly table: string
+  readonly name: string
+  /** The position in the primary key, from 0; null if the column is not in it. */
+  readonly in_key: number | null
+  readonly is_text: boolean
+}
+
+async function openTenantCopy(client: pg.Client, tenant: TenantId): Promise<TenantCopy> {
+  const tableNames = (await tenantTables(client)).toReversed()
+  const { rows: columns } = await client.query<ColumnRow>(
     `select c.oid::regclass::text as table, a.attname as name,
        array_position(i.indkey::int2[], a.attnum) as in_key, a.attcollation <> 0 as is_text
      from pg_class c
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      join pg_index i on i.indrelid = c.oid and i.indisprimary
      where c.oid = any($1::regclass[]) order by c.oid, a.attnum`,
-    [order],
+    [tableNames],
   )
-  const of = Map.groupBy(columns, ({ table }) => table)
-  const tables = order
+  const columnsOf = Map.groupBy(columns, ({ table }) => table)
+  const tables = tableNames
     .filter((name) => tablesLeftBehind[name] === undefined)
-    .map((name) => ({
-      name,
-      columns: (of.get(name) ?? [])
-        .map((column) => column.name)
-        .filter((column) => columnsLeftBehind[name]?.includes(column) !== true),
-    }))
-  const bare = tables.find(({ columns: carried }) => carried.length === 0)
-  if (bare !== undefined)
-    throw new Error(`The table ${bare.name} has no primary key: its rows have no order.`)
-  // In the order in which they were made, as they lie where they come from: what is of one time is read together. And the
-  // same order everywhere: not every database sorts text by its code points.
-  const orderOf = (name: string) => {
-    const key = (of.get(name) ?? [])
-      .filter(({ in_key }) => in_key !== null)
-      .sort((one, other) => (one.in_key ?? 0) - (other.in_key ?? 0))
-      .map((column) => `${quoted(column.name)}${column.is_text ? ' collate "C"' : ''}`)
-    return of.get(name)?.some((column) => column.name === 'created_at') === true
-      ? ['created_at', ...key]
-      : key
-  }
+    .map((name) => copiedTable(name, columnsOf.get(name) ?? []))
   const { rows: migrations } = await client.query<{ name: string }>(
     'select name from schema_migrations order by name desc limit 1',
   )
+  return new ClientTenantCopy({ client, tenant, tables, schema: migrations[0]?.name ?? '' })
+}
 
-  async function insertAll({ name, columns: carried }: CopiedTable, lines: readonly string[]): Promise<void> {
-    const names = carried.map(quoted).join(', ')
-    await client.query(
+interface OrderedTable extends CopiedTable {
+  /** SQL expressions to order the rows by. */
+  readonly order: readonly string[]
+}
+
+/**
+ * Orders rows by creation time, then by primary key, so that rows that are read together are stored together. Text is
+ * ordered by code points (`collate "C"`), because the default collation differs between databases.
+ */
+function copiedTable(name: string, columns: readonly ColumnRow[]): OrderedTable {
+  const copied = columns
+    .map((column) => column.name)
+    .filter((column) => columnsLeftBehind[name]?.includes(column) !== true)
+  if (copied.length === 0) throw new Error(`The table ${name} has no primary key, so its rows have no order.`)
+  const key = columns
+    .filter(({ in_key }) => in_key !== null)
+    .sort((one, other) => (one.in_key ?? 0) - (other.in_key ?? 0))
+    .map((column) => `${quoted(column.name)}${column.is_text ? ' collate "C"' : ''}`)
+  const hasCreationTime = columns.some((column) => column.name === 'created_at')
+  return { name, columns: copied, order: hasCreationTime ? ['created_at', ...key] : key }
+}
+
+class ClientTenantCopy implements TenantCopy {
+  readonly tables: readonly OrderedTable[]
+  readonly schema: string
+  readonly #client: pg.Client
+  readonly #tenant: TenantId
+
+  constructor(parts: {
+    readonly client: pg.Client
+    readonly tenant: TenantId
+    readonly tables: readonly OrderedTable[]
+    readonly schema: string
+  }) {
+    this.#client = parts.client
+    this.#tenant = parts.tenant
+    this.tables = parts.tables
+    this.schema = parts.schema
+  }
+
+  async *rows(
+    { name, columns }: CopiedTable,
+    instead: Readonly<Record<string, string>> = {},
+  ): AsyncGenerator<readonly string[]> {
+    const order = this.tables.find((table) => table.name === name)?.order ?? []
+    const values = columns.map((column) => {
+      const expression = instead[column]
+      return expression === undefined ? quoted(column) : `${expression} as ${quoted(column)}`
+    })
+    await this.#client.query(
+      `declare copied no scroll cursor for
+       select row_to_json(r)::text as line
+       from (select ${values.join(', ')} from ${name} where tenant_id = ${Number(this.#tenant)}
+             order by ${order.join(', ')}) r`,
+    )
+    for (;;) {
+      const { rows } = await this.#client.query<{ line: string }>(`fetch ${rowsAtOnce} from copied`)
+      if (rows.length > 0) yield rows.map(({ line }) => line)
+      if (rows.length < rowsAtOnce) break
+    }
+    await this.#client.query('close copied')
+  }
+
+  async insert(table: CopiedTable, lines: readonly string[]): Promise<RowRefused | null> {
+    await this.#client.query('savepoint batch')
+    try {
+      await this.#insertAll(table, lines)
+      await this.#client.query('release batch')
+      return null
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error
+      await this.#client.query('rollback to batch')
+      return { index: await this.#firstRejected(table, lines), why: reason(error) }
+    }
+  }
+
+  async present(): Promise<string | null> {
+    for (const { name } of this.tables) {
+      const { rowCount } = await this.#client.query(`select from ${name} where tenant_id = $1 limit 1`, [
+        this.#tenant,
+      ])
+      if (rowCount === 0) continue
+      const { rows } = await this.#client.query<{ name: string }>(
+        'select name from tenants where tenant_id = $1',
+        [this.#tenant],
+      )
+      return rows[0]?.name ?? `rows in ${name}`
+    }
+    return null
+  }
+
+  async take(
+    { laneNumber, requestNumber }: Identifiers,
+    laneIds: readonly number[],
+    requestIds: readonly number[],
+  ): Promise<number> {
+    const lanes = await this.#takeNumbers('lane_number', laneIds.map(laneNumber))
+    return lanes + (await this.#takeNumbers('request_number', requestIds.map(requestNumber)))
+  }
+
+  async revokeSecrets(now: Date): Promise<number> {
+    const { rowCount } = await this.#client.query(
+      'update signing_secrets set revoked_at = $2 where tenant_id = $1 and revoked_at is null',
+      [this.#tenant, now],
+    )
+    return rowCount ?? 0
+  }
+
+  async moveVersions(): Promise<void> {
+    await this.#client.query(
+      `update tenant_facts set facts_version = facts_version + $2, access_version = access_version + $2,
+         changed_in = pg_current_xact_id()
+       where tenant_id = $1`,
+      [this.#tenant, versionsAhead],
+    )
+  }
+
+  async #insertAll({ name, columns }: CopiedTable, lines: readonly string[]): Promise<void> {
+    const names = columns.map(quoted).join(', ')
+    await this.#client.query(
       `insert into ${name} (${names}) select ${names} from json_populate_recordset(null::${name}, $1::json)`,
       [`[${lines.join(',')}]`],
     )
   }
 
-  return {
-    tables,
-    schema: migrations[0]?.name ?? '',
-    async *rows({ name, columns: carried }, instead = {}) {
-      const values = carried.map((column) => {
-        const expression = instead[column]
-        return expression === undefined ? quoted(column) : `${expression} as ${quoted(column)}`
-      })
-      await client.query(
-        `declare copied no scroll cursor for
-         select row_to_json(r)::text as line
-         from (select ${values.join(', ')} from ${name} where tenant_id = ${Number(tenant)}
-               order by ${orderOf(name).join(', ')}) r`,
-      )
-      for (;;) {
-        const { rows } = await client.query<{ line: string }>(`fetch ${rowsAtOnce} from copied`)
-        if (rows.length > 0) yield rows.map(({ line }) => line)
-        if (rows.length < rowsAtOnce) break
-      }
-      await client.query('close copied')
-    },
-    async insert(table, lines) {
-      await client.query('savepoint batch')
+  /** Inserts rows one by one to find the first that the database rejects. The transaction is not usable afterwards. */
+  async #firstRejected(table: CopiedTable, lines: readonly string[]): Promise<number> {
+    for (const [index, line] of lines.entries()) {
       try {
-        await insertAll(table, lines)
-        await client.query('release batch')
-        return null
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError)) throw error
-        await client.query('rollback to batch')
-        return { index: await firstRefused(lines), why: reason(error) }
+        await this.#insertAll(table, [line])
+      } catch {
+        return index
       }
+    }
+    return 0
+  }
 
-      async function firstRefused(all: readonly string[]): Promise<number> {
-        for (const [index, line] of all.entries()) {
-          try {
-            await insertAll(table, [line])
-          } catch {
-            return index
-          }
-        }
-        return 0
-      }
-    },
-    async present() {
-      for (const table of order) {
-        if (tablesLeftBehind[table] !== undefined) continue
-        const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
-        if (rowCount === 0) continue
-        const { rows } = await client.query<{ name: string }>(
-          'select name from tenants where tenant_id = $1',
-          [tenant],
-        )
-        return rows[0]?.name ?? `rows in ${table}`
-      }
-      return null
-    },
-    async take({ laneNumber, requestNumber }, laneIds, requestIds) {
-      let givenBefore = 0
-      for (const [sequence, numbers] of [
-        ['lane_number', laneIds.map(laneNumber)],
-        ['request_number', requestIds.map(requestNumber)],
-      ] as const) {
-        const { rows } = await client.query<{ before: string }>(
-          // A place that was given already is never given again.
-          `with arrived as (
-             select number, place.is_called and number <= place.last_value as given
-             from unnest($2::bigint[]) as number, ${sequence} as place
-           ), written as (
-             insert into taken_numbers select $1, number from arrived where not given on conflict do nothing
-           )
-           select count(*) filter (where given) as before from arrived`,
-          [sequence, numbers],
-        )
-        givenBefore += Number(rows[0]?.before)
-      }
-      return givenBefore
-    },
-    async revokeSecrets(now) {
-      const { rowCount } = await client.query(
-        'update signing_secrets set revoked_at = $2 where tenant_id = $1 and revoked_at is null',
-        [tenant, now],
-      )
-      return rowCount ?? 0
-    },
-    async moveVersions() {
-      await client.query(
-        `update tenant_facts set facts_version = facts_version + $2, access_version = access_version + $2,
-           changed_in = pg_current_xact_id()
-         where tenant_id = $1`,
-        [tenant, versionsAhead],
-      )
-    },
+  /** Records numbers that the sequence has not assigned yet as taken. Returns how many it had assigned. */
+  async #takeNumbers(sequence: string, numbers: readonly number[]): Promise<number> {
+    const { rows } = await this.#client.query<{ before: string }>(
+      `with arrived as (
+         select number, place.is_called and number <= place.last_value as given
+         from unnest($2::bigint[]) as number, ${sequence} as place
+       ), written as (
+         insert into taken_numbers select $1, number from arrived where not given on conflict do nothing
+       )
+       select count(*) filter (where given) as before from arrived`,
+      [sequence, numbers],
+    )
+    return Number(rows[0]?.before)
   }
 }
 
