@@ -1,18 +1,18 @@
 /**
- * The fields of a past quote, and the names that columns have for them.
+ * The fields of an imported quote, and the column names that mean them.
  *
- * Every TMS and load board names its columns its own way. A header is folded (case, spaces, underscores and signs do not
- * count) and looked up among the names in use. A name that could mean two things is never guessed: the person says
- * which with a map, and the error shows how.
+ * Every TMS and load board has its own column names. A header is folded (case, spaces, underscores, and signs are ignored)
+ * and looked up in a list of known names. An ambiguous name is never guessed: the user resolves it with a map, and the error
+ * shows how.
  */
 
 interface ImportField {
   readonly description: string
-  /** Other names in use, beside the field's own. */
+  /** Other known names for the field. */
   readonly aliases: readonly string[]
 }
 
-/** Our fields, in the order in which they are listed for people. */
+/** All fields, in the order in which they are listed for users. */
 export const importFields = {
   origin: {
     description: 'pickup place in one column, such as "Dallas, TX", "Dallas TX 75201", 75201 or DFW',
@@ -440,7 +440,7 @@ export const importFields = {
 export type ImportFieldName = keyof typeof importFields
 export const importFieldNames = Object.keys(importFields) as ImportFieldName[]
 
-/** Names that mean different things in different files: never matched, only proposed. */
+/** Names that mean different things in different files. They are never matched, only suggested. */
 export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> = new Map(
   Object.entries<ImportFieldName[]>({
     Rate: ['quoted_rate', 'customer_rate', 'truck_cost'],
@@ -468,7 +468,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
 )
 
 /**
- * A header without what differs between spellings: case, spaces, underscores, dashes and signs.
+ * Removes the differences between spellings of a header: case, spaces, underscores, dashes, and signs.
  *
  * @example foldedHeader('Sell_Rate ($)') // 'sellrate'
  */
@@ -481,7 +481,7 @@ export function foldedHeader(header: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '')
 }
 
-/** A folded header -> the field it names, where it names just one. */
+/** Folded header -> field, for unambiguous headers. */
 export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
   importFieldNames
     .flatMap((field) =>

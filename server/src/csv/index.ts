@@ -1,5 +1,5 @@
 /**
- * The names of columns in CSV files and the quoting of CSV lines. Pure: the command line uses it, too.
+ * Column names of CSV files, and CSV output. Has no dependencies on the server, because the command line uses it, too.
  */
 export { csvHead, csvLines, formula } from './csv-lines.ts'
 export {

@@ -1,5 +1,5 @@
 /**
- * Lanes as people and machines name and see them: places, equipment, the lane in an answer, and the CSV of lanes.
+ * Lanes in requests and answers: parses places and equipment, and formats lanes as JSON and CSV.
  */
 export { laneAnswer, laneAnswers, shownLane } from './lane-answer.ts'
 export { laneCsvHead, laneCsvLines } from './lane-csv.ts'

@@ -17,7 +17,7 @@ import {
 import type { LaneRow, TenantTransaction, UnshownLaneColumn } from '../database/schema/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 
-/** Lanes as the API shows them, in the order given: what is booked, the margin that landed, and who quoted them. */
+/** Lanes in the form of the API, in the given order: with the booking, the landed margin, and the user that quoted them. */
 export async function laneAnswers(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -27,7 +27,7 @@ export async function laneAnswers(
   return lanes.map((lane) => shownLane(lane, origins.get(lane.lane_id)))
 }
 
-/** As `laneAnswers`, for one lane. */
+/** Like `laneAnswers`, for one lane. */
 export async function laneAnswer(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -37,7 +37,7 @@ export async function laneAnswer(
   return shownLane(lane, origins.get(lane.lane_id))
 }
 
-/** A lane as the API and events show it. What matching and imports need of it is not shown. */
+/** A lane in the form of the API and of events. Omits the columns that only matching and imports use. */
 export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: QuoteOrigin | undefined): Lane {
   const { customer_rate_cents: ar, truck_cost_cents: ap } = lane
   const marginCents = ar === null || ap === null ? null : ar - ap
@@ -72,7 +72,7 @@ export function shownLane(lane: Omit<LaneRow, keyof EngineColumns>, origin: Quot
   }
 }
 
-/** The type of an answered value, by its unit. */
+/** The type of a value in an answer, by the unit of its field. */
 interface ShownUnits {
   readonly cents: number
   readonly text: string
@@ -82,12 +82,12 @@ type ShownBooking = {
   readonly [F in BookingField as BookingName<'shown', F>]: ShownUnits[BookingUnitOf<F>] | null
 }
 
-/** The fields of a booking as the API shows them. One that the contract's lane does not have is an error here. */
+/** The booking fields in the form of the API. A field that the contract does not have is a type error here. */
 function bookingAnswer(lane: BookedColumns): {
   [Name in keyof ShownBooking]: Lane[Name] | ShownBooking[Name]
 } {
   const shown = bookingFields.map((field) => {
-    // An event from before the field was there says nothing of it.
+    // An event that is older than the field does not contain it.
     const value = lane[bookingColumns[field]] ?? null
     return [bookingTable[field].shown, typeof value === 'number' ? dollarsFromCents(value) : plain(value)]
   })

@@ -39,7 +39,7 @@ const lane: Lane = {
   updated_at: '2026-10-01T08:00:00Z',
 }
 
-/** RFC 4180, read by hand: cells between commas, lines end in CRLF, a quote in quotes is written twice. */
+/** A minimal RFC 4180 parser: cells between commas, lines that end in CRLF, and doubled quotes inside quotes. */
 function readRfc4180(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []
@@ -75,13 +75,13 @@ const cellText = fc.oneof(
   fc.array(sign, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('')),
 )
 
-/** What a spreadsheet may take for the beginning of a formula, said another way than the writer says it. */
+/** Text that a spreadsheet may run as a formula, defined independently of the implementation. */
 function startsFormula(cell: string): boolean {
   const begun = cell.normalize('NFKC').replace(/^[\s\p{C}]+/u, '')
   return '=+-@'.includes(begun.charAt(0)) && begun !== '' && !/^-\d+(\.\d+)?$/.test(cell)
 }
 
-test('whatever a cell holds comes back the same, but for the mark before a formula', () => {
+test('any cell is read back unchanged, except for the apostrophe before a formula', () => {
   fc.assert(
     fc.property(cellText, cellText, cellText, (customer, reference, carrier) => {
       const text = laneCsvLines([
@@ -124,13 +124,13 @@ test.each([
   '﹢\u00001',
   '\uE000⁼1',
   '-5\n=1',
-])('%j is marked, so that no spreadsheet runs it', (name) => {
+])('%j gets an apostrophe, so that no spreadsheet runs it', (name) => {
   const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }]))
   expect(row[columnNames.indexOf('Customer')]).toBe(`'${name}`)
 })
 
 test.each(['-5', '-200.50', '5', "O'Hare; Chicago", 'a=b', "'quoted", 'say "yes", twice'])(
-  '%j stays as it is',
+  '%j is not changed',
   (name) => {
     const [row = []] = readRfc4180(laneCsvLines([{ ...lane, customer_name: name }]))
     expect(row[columnNames.indexOf('Customer')]).toBe(name)

@@ -6,12 +6,12 @@ const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFix
 
 type Column = readonly [header: string, cell: (lane: Lane) => string | number | null]
 
-/** The column of a booking field: amounts with two decimals. */
+/** The column of a booking field. Amounts have two decimals. */
 function booked(field: CsvBookingField): Column {
   const { csv, shown, unit } = bookingTable[field]
   return [csv, (lane) => (unit === 'cents' ? money(lane[shown] as number | null) : lane[shown])]
 }
-/** These stand beside what they belong to; the other fields of the booking follow the margin. */
+/** Booking fields with a column next to a related one. The other booking fields follow the margin. */
 const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
   'customerName',
   'customerRateCents',
@@ -19,8 +19,8 @@ const besideTheQuote: ReadonlySet<CsvBookingField> = new Set([
 ])
 
 /**
- * The columns of an exported lane, in the words of the field. The import reads them back: "Quote ID" is the row's own
- * reference there, not a lane_ref, so that the file is a list of quotes for any brokerage.
+ * The columns of an exported lane, named as the industry names them. An import accepts the file: it treats "Quote ID" as the
+ * reference of the row, not as a lane_ref, so that any brokerage can import the file as a list of quotes.
  */
 const columns: readonly Column[] = [
   ['Quote ID', (lane) => lane.lane_ref],
@@ -51,10 +51,10 @@ const columns: readonly Column[] = [
   ['Updated at', (lane) => lane.updated_at],
 ]
 
-/** The mark of UTF-8 and the line of column names. */
+/** The UTF-8 byte order mark and the header line. */
 export const laneCsvHead = csvHead(columns.map(([header]) => header))
 
-/** A line a lane: dollars with two decimals, times in ISO 8601, nothing where nothing is known. */
+/** One line per lane: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
 export function laneCsvLines(lanes: readonly Lane[]): string {
   return csvLines(lanes.map((lane) => columns.map(([, cell]) => cell(lane))))
 }

@@ -9,14 +9,14 @@ function errorsOf(lane: { origin: string; destination: string }): FieldError[] {
 }
 
 describe('a place that may be a typing error', () => {
-  test('is refused with the spellings to offer, in words and as a list', () => {
+  test('is rejected with suggested spellings, in the text and as a list', () => {
     const [error] = errorsOf({ origin: 'Dalas, TX', destination: 'Atlanta, GA' })
     expect(error).toMatchObject({ pointer: '/lanes/0/origin', code: 'unknown-place' })
     expect(error?.suggestions?.[0]).toBe('Dallas, TX')
     for (const suggestion of error?.suggestions ?? []) expect(error?.detail).toContain(`"${suggestion}"`)
   })
 
-  test('each spelling offered is taken when it is sent', () => {
+  test('each suggested spelling is accepted', () => {
     const [error] = errorsOf({ origin: 'Chciago, IL', destination: 'Atlanta, GA' })
     const offered = error?.suggestions ?? []
     expect(offered.length).toBeGreaterThan(0)
@@ -24,8 +24,8 @@ describe('a place that may be a typing error', () => {
   })
 })
 
-describe('a text that is no place', () => {
-  test('gets suggestions where a city is meant, and none where nothing is near', () => {
+describe('a text that is not a place', () => {
+  test('gets suggestions if it resembles a city, and none otherwise', () => {
     const errors: FieldError[] = []
     expect(readPlaceAt('Atlanta, ZZ', { parameter: 'origin' }, errors)).toBeNull()
     expect(readPlaceAt('zzzzqq, ZZ', { parameter: 'destination' }, errors)).toBeNull()
@@ -34,7 +34,7 @@ describe('a text that is no place', () => {
     expect(errors[1]).not.toHaveProperty('suggestions')
   })
 
-  test('a request of many wrong places is not looked through for each of them', () => {
+  test('a request with many wrong places gets suggestions for the first few only', () => {
     const errors: FieldError[] = []
     for (let index = 0; index < 200; index++) {
       readPlaceAt('Atlanta, ZZ', { pointer: `/lanes/${index}/origin` }, errors)

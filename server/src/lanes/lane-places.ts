@@ -7,7 +7,7 @@ import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { placeName, readAnyPlace } from '#geography/read-place.ts'
 import type { NewLane } from '../database/queries/index.ts'
 
-/** Where a field stands in what was sent: a pointer into the body, or the name of a query parameter. */
+/** The location of a field in the request: a pointer into the body, or the name of a query parameter. */
 type At = Pick<FieldError, 'pointer' | 'parameter'>
 
 function fieldName(at: At): string {
@@ -20,12 +20,12 @@ function fieldName(at: At): string {
   )
 }
 
-/** To look for what was meant takes some milliseconds each: the first few wrong places of a request get it. */
+/** Suggestions take some milliseconds per place, so only the first few wrong places of a request get them. */
 export const placesMeantMax = 4
 
 /**
- * Reads a place (see `readAnyPlace`); adds an error that says what would be right and answers null when it is none. With
- * `guess` it looks for what was meant, too.
+ * Parses a place (see `readAnyPlace`). If the text is not a place, adds an error and returns null. With `guess`, the error
+ * suggests similar places.
  */
 export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = true): Place | null {
   const read = readAnyPlace(text)
@@ -40,7 +40,7 @@ export function readPlaceAt(text: string, at: At, errors: FieldError[], guess = 
   return null
 }
 
-/** The key of a place, as lanes keep it for matching. */
+/** The key of a place that lanes are matched by. */
 export function readPlaceKey(text: string, at: At, errors: FieldError[]): string | null {
   const place = readPlaceAt(text, at, errors)
   return place === null ? null : knownOrFolded(place).key
@@ -58,17 +58,17 @@ export function readEquipment(text: string, at: At, errors: FieldError[]): strin
   return code
 }
 
-/** The lane that a read asks about: both ends, and the code of the equipment when one is named. */
+/** The lane in a read request: both ends, and the equipment code if one is given. */
 export interface AskedLane {
   readonly origin: KnownPlace
   readonly destination: KnownPlace
   readonly equipmentCode: string | null
-  /** Both ends as they were read. */
+  /** Both ends as parsed. */
   readonly places: { readonly origin: Place; readonly destination: Place }
 }
 
 /**
- * Reads the lane of a query, or of a lane in a body. Throws a 422 that names every parameter (or field) that is wrong.
+ * Parses the lane of a query, or of a body. Throws a 422 that lists every invalid parameter or field.
  *
  * @example readAskedLane({ origin: 'dallas, tx', destination: 'Atlanta, GA' }).equipmentCode // null
  */
@@ -97,15 +97,15 @@ interface AskedPlace {
   readonly known: KnownPlace
 }
 
-/** Places by the text they were asked by: the same few thousand cities are asked about all day long. */
+/** A cache of parsed places by their text: most requests name one of a few thousand cities. */
 const askedPlaces = new Map<string, AskedPlace>()
-/** Some ten megabytes of them. */
+/** About ten megabytes. */
 const askedPlacesMax = 50_000
 
 function readAskedPlace(text: string, at: At, errors: FieldError[], guess: boolean): AskedPlace | null {
   const asked = askedPlaces.get(text)
   if (asked !== undefined) return asked
-  // A part of a text keeps the whole in memory: here an address of 8 KiB, most of it padding if somebody means harm.
+  // Copy the text: a substring keeps the whole URL in memory, which an attacker could pad to 8 KiB.
   const own = Buffer.from(text).toString()
   const place = readPlaceAt(own, at, errors, guess)
   if (place === null) return null
@@ -129,9 +129,9 @@ type LanePlaces = Pick<
 >
 
 /**
- * Both ends of a lane as the database keeps them: a known place goes by its own name and its one key, whatever the
- * spelling; an unknown one by the city as written and its folded text. Miles are those given, else our own estimate, else unknown. Whoever asks for thousands of lanes hands
- * in a `where` that remembers.
+ * The columns that the database stores for both ends of a lane. A known place has its own name and key, whatever the
+ * spelling. An unknown place has the city as written and its folded text as key. Miles are the given ones, else our estimate,
+ * else unknown. To convert thousands of lanes, pass a `where` that caches.
  *
  * @example lanePlaces(readPlace('Ft. Worth, Texas'), readPlace('Atlanta, GA'), null).origin_key // 'fort worth|TX'
  */
@@ -156,7 +156,7 @@ export function lanePlaces(
   }
 }
 
-/** A place as it is looked up: a known one by its own key, state and market, an unknown one by its folded text. */
+/** The matching columns of a place: key, state, and market of a known place; the folded text of an unknown one. */
 export interface KnownPlace {
   readonly key: string
   readonly state: string
@@ -173,8 +173,8 @@ export function knownOrFolded(place: Place): KnownPlace {
 }
 
 /**
- * Reads both ends of a lane to be quoted. A city nobody knows that is spelled much like one we do know is refused with the
- * spellings that may have been meant, unless the caller says that it is meant so; never is another city put in its place.
+ * Parses both ends of a lane to quote. An unknown city with a name similar to a known one is rejected with suggestions,
+ * unless the caller confirms the spelling. A city is never replaced by another one.
  */
 export function readLanePlaces(
   lane: { origin: string; destination: string; miles?: number },
@@ -191,7 +191,7 @@ export function readLanePlaces(
       ...at(field),
       code: 'unknown-place',
       suggestions: meant,
-      detail: `${fieldName(at(field))} "${lane[field]}" is not a place we know. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If it is right as it is, send accept_unknown_places: true.`,
+      detail: `${fieldName(at(field))} "${lane[field]}" is not a known place. Did you mean ${meant.map((name) => `"${name}"`).join(' or ')}? If the spelling is correct, send accept_unknown_places: true.`,
     })
     return null
   }

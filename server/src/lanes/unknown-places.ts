@@ -10,22 +10,22 @@ type End = 'origin' | 'destination'
 const ends: readonly End[] = ['origin', 'destination']
 
 /**
- * The ends of a lane without quotes of its own that may be typing errors: no known place has the name, and the brokerage
- * has no quote from or to it.
+ * The ends of a lane without quotes that may be typing errors: no known place has the name, and the brokerage has no quote
+ * from or to it.
  */
 export function unknownEnds(book: QuoteBook, asked: AskedLane): readonly End[] {
   // Every known place has a market.
   return ends.filter((end) => asked[end].market === null && !book.hasPlace(asked[end].key))
 }
 
-/** Known places spelled much like an unknown one, closest first. */
+/** Known places with a name similar to an unknown one, most similar first. */
 export type FindClosest = (place: Place) => readonly string[]
 
 const found = new Map<string, readonly string[]>()
-/** A few megabytes of them. */
+/** About a few megabytes. */
 const foundMax = 10_000
 
-/** @param lookupsMax how many names it looks through all places for; after that it answers what is remembered */
+/** @param lookupsMax how many names are searched for among all places; further names get cached results only */
 export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindClosest {
   let left = lookupsMax
   return (place) => {
@@ -42,7 +42,7 @@ export function closestFinder(lookupsMax = Number.POSITIVE_INFINITY): FindCloses
 
 type Unknown = NonNullable<Extract<AnswerOf<typeof markup>, { found: false }>['unknown_places']>
 
-/** The member of an answer that says which end is unknown; no member when none is. */
+/** The member of an answer that lists the unknown ends; no member if there are none. */
 export function unknownPlaces(
   sent: Readonly<Record<End, string>>,
   { places }: AskedLane,

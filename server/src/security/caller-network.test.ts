@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { callerNetwork } from './caller-network.ts'
 
-test('an IPv4 address is a network of its own, also when it is written as IPv6', () => {
+test('each IPv4 address is its own network, also when written as IPv6', () => {
   expect(callerNetwork('192.0.2.7')).toBe('192.0.2.7')
   expect(callerNetwork('::ffff:192.0.2.7')).toBe('192.0.2.7')
   expect(callerNetwork('::FFFF:192.0.2.7')).toBe('192.0.2.7')
@@ -17,13 +17,13 @@ test('the addresses of one IPv6 /64 count as one, however they are written', () 
   expect(callerNetwork('2001:db8:1:3::4')).not.toBe(one)
 })
 
-test('zones and short forms are read', () => {
+test('zone ids and short forms are parsed', () => {
   expect(callerNetwork('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
   expect(callerNetwork('::1')).toBe('0:0:0:0::/64')
   expect(callerNetwork('2001:db8::')).toBe('2001:db8:0:0::/64')
 })
 
-test('what is no address is kept as it is', () => {
+test('text that is not an address is returned unchanged', () => {
   expect(callerNetwork('')).toBe('')
   expect(callerNetwork('unix:')).toBe('unix:')
 })

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The network a caller counts as: an IPv4 address, or the /64 of an IPv6 address (a home gets that many addresses).
+ * The network that a caller is counted under: an IPv4 address, or the /64 of an IPv6 address (the usual size of a home network).
  *
  * @example callerNetwork('::ffff:192.0.2.7') // '192.0.2.7'
  * @example callerNetwork('2001:db8:1:2:3::4') // '2001:db8:1:2::/64'
@@ -15,7 +15,7 @@ export function callerNetwork(address: string): string {
   return network
 }
 
-/** Each request asks, and most come from few addresses. */
+/** A cache: every request needs this, and most requests come from few addresses. */
 const networks = new Map<string, string>()
 const networksMax = 10_000
 

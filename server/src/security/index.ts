@@ -1,6 +1,6 @@
 /**
- * Cryptography and limits against abuse: passwords, tokens, sealed secrets, rate limits, and addresses.
- * Secrets, time and randomness are parameters.
+ * Cryptography and protection against abuse: passwords, tokens, sealed secrets, rate limits, and addresses.
+ * Secrets and the time are parameters.
  */
 export { callerNetwork } from './caller-network.ts'
 export {

@@ -37,7 +37,7 @@ describe('an address that events may not be sent to', () => {
     'https://[2002:7f00:1::]/',
     'https://[2001:0:1::1]/',
     'https://[2001:db8::1]/',
-    // Other ways to write 127.0.0.1.
+    // Other forms of 127.0.0.1.
     'https://2130706433/',
     'https://0x7f.1/',
     'https://0177.1/',
@@ -45,7 +45,7 @@ describe('an address that events may not be sent to', () => {
     'https://127.1/',
     'https://127.0.0.1./',
     'https://１２７.0.0.1/',
-    // Names that lead nowhere else.
+    // Names that resolve to private addresses only.
     'https://localhost/',
     'https://localhost./',
     'https://LOCALHOST/',
@@ -55,7 +55,7 @@ describe('an address that events may not be sent to', () => {
     'https://database/',
     'https://hooks.corp/',
     'https://1.0.0.127.in-addr.arpa/',
-    // Other ways out.
+    // Other kinds of URL.
     'https://user@hooks.example.com/',
     'https://user:secret@hooks.example.com/',
     'https://hooks.example.com@127.0.0.1/',
@@ -73,7 +73,7 @@ describe('an address that events may not be sent to', () => {
   })
 })
 
-test('an address on the public internet is taken as it is', () => {
+test('an address on the public internet is accepted', () => {
   for (const url of [
     'https://hooks.example.com/lanewise?key=1',
     'https://hooks.example.com:8443/',
@@ -85,7 +85,7 @@ test('an address on the public internet is taken as it is', () => {
   expect(outboundTarget('https://hooks.example.com./', none)).toMatchObject({ host: 'hooks.example.com' })
 })
 
-test('what is next to a private network is public', () => {
+test('the addresses next to a private network are public', () => {
   const publicOnes = [
     '9.255.255.255',
     '11.0.0.0',
@@ -102,10 +102,10 @@ test('what is next to a private network is public', () => {
   expect(isPublicAddress('')).toBe(false)
 })
 
-describe('what the operator allows', () => {
+describe('an entry of EVENTS_ALLOW_PRIVATE', () => {
   const allowed = allowedPrivate(['hooks.corp', '10.1.0.0/16', '::1', '127.0.0.1'])
 
-  test('may be reached although it is private, and by plain http', () => {
+  test('allows a private address, also over plain http', () => {
     for (const url of [
       'http://hooks.corp:9000/',
       'https://hooks.corp/',
@@ -119,7 +119,7 @@ describe('what the operator allows', () => {
     expect(typeof byName === 'object' && mayReach(byName, '192.168.7.7', allowed)).toBe(true)
   })
 
-  test('is nothing beside it', () => {
+  test('allows no other address', () => {
     for (const url of [
       'http://10.2.0.1/',
       'http://other.corp/',
@@ -134,7 +134,7 @@ describe('what the operator allows', () => {
     expect(typeof other === 'object' && mayReach(other, '10.1.0.1', allowed)).toBe(true)
   })
 
-  test('is a name, an address or a network', () => {
+  test('is a name, an address, or a network', () => {
     expect(['hooks.corp', '10.0.0.0/8', '::1', 'fd00::/8'].every(isNameOrNetwork)).toBe(true)
     expect(['https://hooks.corp', '10.0.0.0/33', '1.2.3', 'a b', '-x', ''].some(isNameOrNetwork)).toBe(false)
   })

@@ -2,11 +2,11 @@ import { isIP } from 'node:net'
 import { trustedProxies as inNetworks, isNetwork } from './trusted-proxies.ts'
 
 /**
- * Which addresses the service may send to, of those that a brokerage names: the public internet, and nothing that only this
- * machine or its neighbours can reach. What is not known to be public is refused.
+ * Which addresses the service may send events to: the public internet, but not this machine or its private networks. An
+ * address that is not known to be public is rejected.
  */
 
-/** Networks that are no unicast address on the public internet (IANA special-purpose registries). */
+/** Networks that are not public unicast addresses (IANA special-purpose registries). */
 const notPublic = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -25,7 +25,7 @@ const notPublic = [
   '198.51.100.0/24',
   '203.0.113.0/24',
   '224.0.0.0/3',
-  // Within what is global in IPv6: tunnels that end at an IPv4 address, protocols, examples.
+  // Inside the global IPv6 range: tunnels to IPv4 addresses, protocol assignments, documentation.
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
@@ -35,12 +35,12 @@ const notPublic = [
 const refused = inNetworks(notPublic)
 const globalIpv6 = inNetworks(['2000::/3'])
 
-/** True for a unicast address of the public internet. @example isPublicAddress('10.0.0.1') // false */
+/** Whether an address is a public unicast address. @example isPublicAddress('10.0.0.1') // false */
 export function isPublicAddress(address: string): boolean {
   return (isIP(address) === 4 || globalIpv6(address)) && !refused(address)
 }
 
-/** Names and networks that the operator lets be reached although they are private; by plain http, too. */
+/** Private names and networks that the operator allows, also over plain http. */
 export interface AllowedPrivate {
   readonly names: ReadonlySet<string>
   readonly networks: (address: string) => boolean
@@ -48,13 +48,13 @@ export interface AllowedPrivate {
 
 const nameForm = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/
 
-/** True for a name, an address or a network: what EVENTS_ALLOW_PRIVATE is a list of. */
+/** Whether a text is a name, an address, or a network: the entries of EVENTS_ALLOW_PRIVATE. */
 export function isNameOrNetwork(part: string): boolean {
-  // What ends in digits is an address to whoever reads it, or none.
+  // Clients parse a host that ends in digits as an address, never as a name.
   return isNetwork(part) || (nameForm.test(part.toLowerCase()) && !/(^|\.)\d+$/.test(part))
 }
 
-/** Reads EVENTS_ALLOW_PRIVATE, of which each part is a name or a network. */
+/** Parses the entries of EVENTS_ALLOW_PRIVATE. Each must satisfy `isNameOrNetwork`. */
 export function allowedPrivate(parts: readonly string[]): AllowedPrivate {
   return {
     names: new Set(parts.filter((part) => !isNetwork(part)).map((name) => name.toLowerCase())),
@@ -62,22 +62,22 @@ export function allowedPrivate(parts: readonly string[]): AllowedPrivate {
   }
 }
 
-/** Where something may be sent to: a name, which is looked up for each request, or an address. */
+/** A destination: a name, which is resolved for each request, or an address. */
 export interface OutboundTarget {
   readonly url: URL
-  /** The host without the brackets of an IPv6 address and without a dot at its end. */
+  /** The host without the brackets of an IPv6 address and without a trailing dot. */
   readonly host: string
-  /** The operator has named this host: whatever it is, it may be reached. */
+  /** Whether the operator allows this host by name, whatever address it resolves to. */
   readonly isAllowedByName: boolean
 }
 
-/** Ends of names that are no names of the public internet (RFC 6761, RFC 6762, RFC 8375, RFC 9476). */
+/** Top-level and special domains outside the public DNS (RFC 6761, RFC 6762, RFC 8375, RFC 9476). */
 const localNames =
   /(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|arpa|test|example|invalid|onion|alt)$/
 
 /**
- * Reads an address that events are to be sent to, or says in words that follow "The address" why it may not be. The forms
- * in which a host can be written are read as any client reads them: `https://2130706433` is 127.0.0.1.
+ * Parses the URL of an event endpoint. Returns a text that continues "The address ..." if events may not be sent to it. Hosts
+ * are parsed in every form that clients accept: `https://2130706433` is 127.0.0.1.
  *
  * @example outboundTarget('https://user@hooks.example.com/', none) // 'must not hold a user name or a password'
  */
@@ -103,7 +103,7 @@ export function outboundTarget(text: string, allowed: AllowedPrivate): OutboundT
   return { url, host, isAllowedByName }
 }
 
-/** Whether a request to a target may go to an address that its name was found to have. */
+/** Whether a request to a target may go to an address that its name resolved to. */
 export function mayReach(target: OutboundTarget, address: string, allowed: AllowedPrivate): boolean {
   return target.isAllowedByName || isPublicAddress(address) || allowed.networks(address)
 }

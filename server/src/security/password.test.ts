@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { hashPassword, isGuessable, isPassword } from './password.ts'
 
 describe('a password', () => {
-  test('fits itself and nothing else, and no two hashes of it are the same', async () => {
+  test('matches its own hash only, and every hash of it is different', async () => {
     const [hash, again] = await Promise.all([
       hashPassword('otter saddle lamp pond'),
       hashPassword('otter saddle lamp pond'),
@@ -15,7 +15,7 @@ describe('a password', () => {
     expect(await isPassword(hash, '')).toBe(false)
   })
 
-  test('counts to its last byte: nothing is cut off at 72', async () => {
+  test('is compared to its last byte: it is not truncated at 72 bytes', async () => {
     const long = `${'otter saddle lamp '.repeat(4)}pond 12345678`
     const other = `${long.slice(0, 79)}X${long.slice(80)}`
     const hash = await hashPassword(long)
@@ -24,17 +24,17 @@ describe('a password', () => {
     expect(await isPassword(hash, other)).toBe(false)
   })
 
-  test('fits however its accents are typed', async () => {
+  test('matches in any Unicode normalization of its accents', async () => {
     const hash = await hashPassword('crème brûlée étagère'.normalize('NFD'))
     expect(await isPassword(hash, 'crème brûlée étagère'.normalize('NFC'))).toBe(true)
   })
 
-  test('never fits a person who has none, even the stand-in hash', async () => {
+  test('never matches for a user without a password, not even the stand-in hash', async () => {
     expect(await isPassword(null, '')).toBe(false)
     expect(await isPassword(null, 'otter saddle lamp pond')).toBe(false)
   })
 
-  test('is checked against a stand-in where nobody is known, so that both take as long', async () => {
+  test('is checked against a stand-in hash for an unknown user, which takes the same time', async () => {
     const hash = await hashPassword('otter saddle lamp pond')
     await isPassword(null, 'warm up')
     const taken = async (against: string | null) => {

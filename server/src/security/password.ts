@@ -3,14 +3,14 @@ import { problem } from '#contract/errors.ts'
 import { passwordHashesWaitingMax } from '#contract/limits.ts'
 import { concurrencyLimit, QueueFull } from '../runtime/index.ts'
 
-/** OWASP's minimum for argon2id: 19 MiB, two passes, one lane. About 30 ms a hash on one core. */
+/** OWASP's minimum for Argon2id: 19 MiB, two passes, one lane. About 30 ms per hash on one core. */
 const parameters = { algorithm: 2 as Algorithm.Argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Two at once: sign-ins may not take the cores that answer prices. */
+/** Concurrent hashes. More would take the CPU from requests for prices. */
 const hashesAtOnceMax = 2
 const hashLimit = concurrencyLimit<'hash'>(hashesAtOnceMax, passwordHashesWaitingMax)
 
-/** @throws Problem unavailable, where too many hashes wait already */
+/** @throws Problem unavailable if too many hashes are waiting already */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await hashLimit('hash', work)
@@ -30,12 +30,12 @@ export function hashPassword(password: string): Promise<string> {
   return limited(() => hash(password.normalize('NFC'), parameters))
 }
 
-/** A hash of a password nobody has, so that an unknown address costs the same work as a known one. */
+/** The hash of a random password, so that checking an unknown email address takes the same work as a known one. */
 let noPassword: Promise<string> | undefined
 
-/** True when the password is the one that was hashed. `null` (no such person, no password yet) takes as long. */
+/** Whether a password matches a hash. `null` (unknown user, or no password set) takes the same time and never matches. */
 export async function isPassword(hashed: string | null, password: string): Promise<boolean> {
-  // One that found no place in the line is computed with the next attempt.
+  // If the queue was full, the stand-in hash is computed at the next attempt.
   noPassword ??= hashPassword(crypto.randomUUID()).catch((error: unknown) => {
     noPassword = undefined
     throw error
@@ -45,7 +45,7 @@ export async function isPassword(hashed: string | null, password: string): Promi
   return fits && hashed !== null
 }
 
-/** Words that make a long password easy to guess; the longest and commonest of the public lists, and our own name. */
+/** Words that make a long password easy to guess: common words of public lists, and the name of the product. */
 const common = [
   'password',
   'passw0rd',
@@ -80,8 +80,8 @@ const common = [
 ]
 
 /**
- * True when a password is long only by repetition or by a common word: fewer than 6 different characters, a run of
- * neighbours, or nothing much left when common words, the person's own words and digits are taken out.
+ * Whether a password is long but easy to guess: fewer than 6 different characters, a keyboard or alphabet sequence, or fewer
+ * than 4 characters left without common words, the user's own words, digits, and punctuation.
  */
 export function isGuessable(password: string, ownWords: readonly string[]): boolean {
   let rest = password.toLowerCase().normalize('NFKC')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { slidingWindow } from './rate-limit.ts'
 
-/** The definition, kept simple: a call is admitted when fewer than `max` were admitted in the window before it. */
+/** A simple reference implementation: a call is admitted if fewer than `max` were admitted in the window before it. */
 function byDefinition(times: readonly number[], max: number, windowMs: number): boolean[] {
   const admitted: number[] = []
   return times.map((time) => {
@@ -34,7 +34,7 @@ describe('ten a second', () => {
     )
   })
 
-  test('never more than ten are admitted in any window, whenever they arrive', () => {
+  test('at most ten calls are admitted in any window, whenever they arrive', () => {
     fc.assert(
       fc.property(arrivals, (times) => {
         const limit = slidingWindow(10, 1000)
@@ -46,7 +46,7 @@ describe('ten a second', () => {
     )
   })
 
-  test('nobody is refused who would fit: the definition admits exactly the same calls', () => {
+  test('no call is refused too early: the reference implementation admits exactly the same calls', () => {
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 12 }), (times, max) => {
         const limit = slidingWindow(max, 1000)
@@ -55,7 +55,7 @@ describe('ten a second', () => {
     )
   })
 
-  test('a refused call takes no place, and is told when the next one is free', () => {
+  test('a refused call takes no permit, and reports when the next one is free', () => {
     const limit = slidingWindow(10, 1000)
     for (let i = 0; i < 10; i++) expect(limit.admit('a', i * 10).admitted).toBe(true)
     for (let i = 0; i < 1000; i++) expect(limit.admit('a', 500).admitted).toBe(false)
@@ -64,7 +64,7 @@ describe('ten a second', () => {
     expect(limit.admit('a', 1001).admitted).toBe(false)
   })
 
-  test('remaining counts down, and comes back as calls leave the window', () => {
+  test('remaining permits decrease with each call, and return as calls leave the window', () => {
     const limit = slidingWindow(3, 1000)
     expect(limit.remaining('a', 0)).toBe(3)
     expect(limit.admit('a', 0).remaining).toBe(2)
@@ -73,14 +73,14 @@ describe('ten a second', () => {
     expect(limit.remaining('a', 1000)).toBe(2)
   })
 
-  test('each key has a limit of its own', () => {
+  test('each key has its own limit', () => {
     const limit = slidingWindow(1, 1000)
     expect(limit.admit(1, 0).admitted).toBe(true)
     expect(limit.admit(2, 0).admitted).toBe(true)
     expect(limit.admit(1, 0).admitted).toBe(false)
   })
 
-  test('sweeping idle keys forgets nobody who is in the window', () => {
+  test('removing idle keys keeps every key with a call in the window', () => {
     const limit = slidingWindow(1, 1000)
     for (let key = 0; key < 9_999; key++) limit.admit(key, 0)
     limit.admit('busy', 900)

@@ -20,18 +20,18 @@ function keyOf(text: string): SecretKey {
 const key = keyOf('ab'.repeat(32))
 
 describe('a sealed secret', () => {
-  test('opens for the place it was sealed for', () => {
+  test('can be decrypted for the place that it was sealed for', () => {
     expect(unseal(key, 'signing secret 7/1', seal(key, 'signing secret 7/1', 'lwsec_é'))).toBe('lwsec_é')
   })
 
-  test('does not open in another row or at another tenant', () => {
+  test('cannot be decrypted in another row or for another tenant', () => {
     const sealed = seal(key, 'signing secret 7/1', 'lwsec_x')
     for (const place of ['signing secret 7/2', 'signing secret 8/1', 'signing secret 71/', '']) {
       expect(unseal(key, place, sealed)).toBeNull()
     }
   })
 
-  test('does not open with another key, nor with any one bit changed, nor cut short', () => {
+  test('cannot be decrypted with another key, with any bit flipped, or truncated', () => {
     const sealed = seal(key, 'place', 'lwsec_x')
     expect(unseal(keyOf('cd'.repeat(32)), 'place', sealed)).toBeNull()
     for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -44,7 +44,7 @@ describe('a sealed secret', () => {
     }
   })
 
-  test('never looks the same twice and never shows its text', () => {
+  test('is different every time and never contains its text', () => {
     const sealed = Array.from({ length: 100 }, () => seal(key, 'place', 'lwsec_plain'))
     expect(new Set(sealed.map((bytes) => bytes.toString('hex'))).size).toBe(100)
     for (const bytes of sealed) expect(bytes.includes('lwsec_plain')).toBe(false)
@@ -71,13 +71,13 @@ describe('the secret key', () => {
     expect(secretKey(text)).toBeNull()
   })
 
-  test('gives every purpose a key of its own', () => {
+  test('derives a different key for each purpose', () => {
     const purposes = ['service tokens', 'dashboard tokens', 'sealed secrets']
     expect(new Set(purposes.map((purpose) => derivedKey(key, purpose).toString('hex'))).size).toBe(3)
   })
 })
 
-test('a new signing secret has the published form, and no two are the same', () => {
+test('a new signing secret has the documented format and is unique', () => {
   const made = Array.from({ length: 200 }, newSigningSecret)
   for (const secret of made) expect(secret).toMatch(secretForm)
   expect(new Set(made).size).toBe(200)
@@ -93,18 +93,18 @@ describe('a list of keys', () => {
     expect(secretKeys(one)).toEqual([keyOf(one)])
   })
 
-  test('is refused whole when one of them is no key, and when there is none', () => {
+  test('is rejected if it is empty or one entry is not a key', () => {
     for (const text of ['', ' , ', `${one},short`, `short,${one}`]) expect(secretKeys(text)).toBeNull()
   })
 
-  test('opens with whichever key has sealed', () => {
+  test('decrypts with whichever key was used to encrypt', () => {
     const sealed = seal(keyOf(two), 'here', 'text')
     expect(unsealWithAny([keyOf(one), keyOf(two)], 'here', sealed)).toBe('text')
     expect(unsealWithAny([keyOf(one)], 'here', sealed)).toBeNull()
     expect(unsealWithAny([keyOf(one), keyOf(two)], 'elsewhere', sealed)).toBeNull()
   })
 
-  test('each key has a name of its own, the same every time', () => {
+  test('each key has its own stable name', () => {
     expect(keyName(keyOf(one))).toMatch(/^[0-9a-f]{16}$/)
     expect(keyName(keyOf(one))).toBe(keyName(keyOf(one)))
     expect(keyName(keyOf(one))).not.toBe(keyName(keyOf(two)))

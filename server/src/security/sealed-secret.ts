@@ -7,18 +7,18 @@ import {
   randomBytes,
 } from 'node:crypto'
 
-/** The one secret of an installation; everything else is derived from it, each purpose its own key. */
+/** The master secret of an installation. A separate key is derived from it for each purpose. */
 export type SecretKey = Buffer & { readonly __secret: unique symbol }
 
 /**
- * The keys of an installation: the first seals and signs. While it takes over from an older one, that one stands behind
- * it and still opens and verifies.
+ * The keys of an installation. The first encrypts and signs. During a key rotation, the older key follows it, and still
+ * decrypts and verifies.
  */
 export type SecretKeys = readonly [SecretKey, ...SecretKey[]]
 
 /**
- * Reads LANEWISE_SECRET_KEY: at least 32 bytes, as base64 or hex. Null when it is too short or neither. Hex digits only
- * are hex: read as base64, a hex key cut short would pass for a longer one.
+ * Parses LANEWISE_SECRET_KEY: at least 32 bytes, in base64 or hex. Null if it is too short or in neither format. Text of hex
+ * digits only is always hex: as base64, a truncated hex key would count as more bytes than it has.
  */
 export function secretKey(text: string): SecretKey | null {
   const bytes = /^[0-9a-fA-F]+$/.test(text)
@@ -29,7 +29,7 @@ export function secretKey(text: string): SecretKey | null {
   return bytes !== null && bytes.length >= 32 ? (bytes as SecretKey) : null
 }
 
-/** Reads a list of keys, separated by commas or white space. Null when it is empty or one of them is no key. */
+/** Parses a list of keys, separated by commas or white space. Null if it is empty or one of them is not a key. */
 export function secretKeys(text: string): SecretKeys | null {
   const keys = text.split(/[\s,]+/).filter((part) => part !== '')
   const read = keys.flatMap((part) => secretKey(part) ?? [])
@@ -37,15 +37,15 @@ export function secretKeys(text: string): SecretKeys | null {
   return first !== undefined && read.length === keys.length ? [first, ...others] : null
 }
 
-/** What a key is called where it may be seen: in tokens, in the database. Nothing of the key can be told from it. */
+/** A public name of a key, for tokens and the database. It reveals nothing about the key. */
 export function keyName(key: SecretKey): string {
   return derivedKey(key, 'name of the key').toString('hex').slice(0, 16)
 }
 
-/** Kept beside the key they come from: each signed request opens a secret. */
+/** Derived keys by master key. A cache, because each signed request decrypts a secret. */
 const derived = new WeakMap<SecretKey, Map<string, Buffer>>()
 
-/** A key for one purpose. @example derivedKey(key, 'service tokens') */
+/** Derives the key for one purpose. @example derivedKey(key, 'service tokens') */
 export function derivedKey(key: SecretKey, purpose: string): Buffer {
   const known = derived.get(key) ?? new Map<string, Buffer>()
   derived.set(key, known)
@@ -56,7 +56,7 @@ export function derivedKey(key: SecretKey, purpose: string): Buffer {
 
 const sealing = new WeakMap<SecretKey, KeyObject>()
 
-/** As a key of Node's: made of its bytes each time, it would take five times as long as the opening itself. */
+/** A cached Node KeyObject: creating it from bytes takes five times as long as the decryption. */
 function sealingKey(key: SecretKey): KeyObject {
   const made = sealing.get(key) ?? createSecretKey(derivedKey(key, 'sealed secrets'))
   sealing.set(key, made)
@@ -67,8 +67,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Seals a text with AES-256-GCM under a key that never enters the database. `place` names where it is kept (tenant and
- * row): a sealed text moved to another row does not open.
+ * Encrypts a text with AES-256-GCM under a key that is never stored in the database. `place` identifies the tenant and row
+ * and is authenticated: a sealed text in another row cannot be decrypted.
  */
 export function seal(key: SecretKey, place: string, plaintext: string): Buffer {
   const nonce = randomBytes(nonceBytes)
@@ -76,7 +76,7 @@ export function seal(key: SecretKey, place: string, plaintext: string): Buffer {
   return Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
 }
 
-/** Opens what `seal` sealed for the same place; null when the key, the place or a byte differs. */
+/** Decrypts a text that `seal` encrypted for the same place. Null if the key, the place, or any byte differs. */
 export function unseal(key: SecretKey, place: string, sealed: Buffer): string | null {
   if (sealed.length < nonceBytes + tagBytes) return null
   const decipher = createDecipheriv('aes-256-gcm', sealingKey(key), sealed.subarray(0, nonceBytes))
@@ -90,7 +90,7 @@ export function unseal(key: SecretKey, place: string, sealed: Buffer): string | 
   }
 }
 
-/** As `unseal`, with the first of the keys that opens it. */
+/** Like `unseal`, with the first key that decrypts the text. */
 export function unsealWithAny(keys: SecretKeys, place: string, sealed: Buffer): string | null {
   for (const key of keys) {
     const text = unseal(key, place, sealed)

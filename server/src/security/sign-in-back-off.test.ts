@@ -3,7 +3,7 @@ import { signInBackOff } from './sign-in-back-off.ts'
 
 const minute = 60_000
 
-/** Tries the wrong password as fast as it is let, and counts how often it was looked at. */
+/** Tries the wrong password as fast as the back-off allows, and counts how often it was checked. */
 function guesses(untilMs: number, everyMs: number, networkOf: (n: number) => string): number {
   const backOff = signInBackOff()
   let looked = 0
@@ -17,7 +17,7 @@ function guesses(untilMs: number, everyMs: number, networkOf: (n: number) => str
 }
 
 describe('one account', () => {
-  test('five failures cost nothing; each further one doubles the wait, up to a quarter of an hour', () => {
+  test('five failures cause no wait; each further one doubles the wait, up to 15 minutes', () => {
     const backOff = signInBackOff()
     const waits: number[] = []
     let now = 0
@@ -30,14 +30,14 @@ describe('one account', () => {
     expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900, 900])
   })
 
-  test('is never locked for good: after a quarter of an hour the right password is looked at', () => {
+  test('is never locked for good: after 15 minutes the right password is checked', () => {
     const backOff = signInBackOff()
     for (let i = 0; i < 500; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
     expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute - 1)).toBeGreaterThan(0)
     expect(backOff.waitMs('ana@example.com', 'elsewhere', 15 * minute)).toBe(0)
   })
 
-  test('a clock that was set back by a day makes nobody wait for a day, and gives no guess for nothing', () => {
+  test('a clock that was set back by a day neither causes a wait of a day nor allows a free guess', () => {
     const backOff = signInBackOff()
     const day = 24 * 60 * minute
     for (let i = 0; i < 30; i++) backOff.failed('ana@example.com', 'one', day)
@@ -47,11 +47,11 @@ describe('one account', () => {
     expect(backOff.waitMs('bo@example.com', 'one', 15 * minute)).toBe(0)
   })
 
-  test('a thousand guesses in an hour, from anywhere, are looked at fewer than 20 times', () => {
+  test('of a thousand guesses in an hour, from any networks, fewer than 20 are checked', () => {
     expect(guesses(60 * minute, 3600, (n) => `net ${n}`)).toBeLessThan(20)
   })
 
-  test('success clears it, and other accounts are not touched', () => {
+  test('a success resets the wait, and other accounts are not affected', () => {
     const backOff = signInBackOff()
     for (let i = 0; i < 6; i++) backOff.failed('ana@example.com', `net ${i}`, 0)
     expect(backOff.waitMs('sam@example.com', 'elsewhere', 0)).toBe(0)
@@ -59,7 +59,7 @@ describe('one account', () => {
     expect(backOff.waitMs('ana@example.com', 'elsewhere', 0)).toBe(0)
   })
 
-  test('guesses sent at once are not all looked at before the first has failed', () => {
+  test('concurrent guesses are not all checked before the first has failed', () => {
     const backOff = signInBackOff()
     const ends: (() => void)[] = []
     for (let i = 0; i < 100; i++) {
@@ -73,7 +73,7 @@ describe('one account', () => {
 })
 
 describe('one network', () => {
-  test('gets 30 failures a quarter of an hour over all accounts', () => {
+  test('may have 30 failures per 15 minutes over all accounts', () => {
     const backOff = signInBackOff()
     let looked = 0
     for (let i = 0; i < 1000; i++) {
@@ -86,7 +86,7 @@ describe('one network', () => {
     expect(backOff.waitMs('somebody', '192.0.2.7', 16 * minute)).toBe(0)
   })
 
-  test('gets 30 attempts at once', () => {
+  test('may have 30 concurrent attempts', () => {
     const backOff = signInBackOff()
     let looked = 0
     for (let i = 0; i < 100; i++) {

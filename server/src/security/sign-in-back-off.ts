@@ -6,38 +6,38 @@ import {
 import { slidingWindow } from './rate-limit.ts'
 
 /**
- * Slows down guessing without ever locking an account for good: after 5 failures each further one doubles the wait, up
- * to a quarter of an hour, whether the address is known or not; and one network gets 30 failures a quarter of an hour.
+ * Slows down password guessing without ever locking an account permanently. After 5 failures, each further failure doubles
+ * the wait, up to 15 minutes, for known and unknown accounts alike. A network may have 30 failures per 15 minutes.
  */
 export interface SignInBackOff {
-  /** Milliseconds to wait before an attempt is looked at; 0 when it may go ahead. */
+  /** Milliseconds to wait before an attempt is checked; 0 if it may proceed. */
   waitMs(account: string, network: string, now: number): number
   /**
-   * Counts an attempt as failed for as long as it is under way; the answer ends it. Checking a password takes time, and
-   * a hundred guesses sent at once must not all be looked at before the first of them has failed.
+   * Starts an attempt, and counts it as failed until the returned function ends it. Checking a password takes time: without
+   * this, a hundred concurrent guesses would all be checked before the first one has failed.
    */
   begin(account: string, network: string): () => void
   failed(account: string, network: string, now: number): void
   succeeded(account: string): void
 }
 
-/** One attempt at a password or an invitation: either somebody has to wait, or it is under way until it `end`s. */
+/** An attempt at a password or an invitation: either it must wait, or it runs until `end`. */
 export interface SignInAttempt {
-  /** Milliseconds to wait before an attempt is looked at; 0 when this one goes ahead. */
+  /** Milliseconds to wait before an attempt is checked; 0 if this one proceeds. */
   readonly waitMs: number
   failed(): void
   succeeded(): void
   end(): void
 }
 
-/** Where attempts begin. */
+/** Starts attempts. */
 export interface SignInAttempts {
   begin(account: string, network: string, now: number): SignInAttempt
 }
 
 export function signInAttempts(backOff: SignInBackOff = signInBackOff()): SignInAttempts {
   return {
-    // Looking and beginning are one step: what comes in between would not be counted.
+    // Check and start in one step: an attempt in between would not be counted.
     begin(account, network, now) {
       const waitMs = backOff.waitMs(account, network, now)
       return {
@@ -51,7 +51,7 @@ export function signInAttempts(backOff: SignInBackOff = signInBackOff()): SignIn
 }
 
 const accountsMax = 50_000
-/** How soon to come back when the attempts under way leave no room: they are over by then. */
+/** How long to wait if running attempts use up the limit: they have ended by then. */
 const attemptTakesMs = 1_000
 
 function add(counts: Map<string, number>, key: string, by: 1 | -1): void {
@@ -76,7 +76,7 @@ export function signInBackOff(): SignInBackOff {
       if (networks.remaining(network, now) <= ofNetwork) return attemptTakesMs
       const ofAccount = underWay.account.get(account) ?? 0
       const seen = accounts.get(account)
-      // A clock that was set back makes nobody wait for it to come there again.
+      // After the clock was set back, do not wait until it reaches the old time again.
       if (seen !== undefined && seen.lastAt > now) seen.lastAt = now
       const waitMs = seen === undefined ? 0 : Math.max(0, seen.lastAt + delayMs(seen.failures) - now)
       const mayAllFail = ofAccount > 0 && (seen?.failures ?? 0) + ofAccount >= signInFailuresBeforeDelay
@@ -96,7 +96,7 @@ export function signInBackOff(): SignInBackOff {
       const failures = seen === undefined || now - seen.lastAt > windowMs ? 1 : seen.failures + 1
       accounts.delete(account)
       accounts.set(account, { failures, lastAt: now })
-      // The oldest goes first: a flood of made-up addresses cannot make us remember them all.
+      // Evict the oldest first, so that a flood of invented addresses cannot exhaust memory.
       if (accounts.size > accountsMax) {
         const oldest = accounts.keys().next().value
         if (oldest !== undefined) accounts.delete(oldest)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { signUpNetworksPerHour } from '#contract/limits.ts'
 import { signUpLimit } from './sign-up-limit.ts'
 
-test('all networks together have a limit, which one that has spent its own takes nothing of', () => {
+test('all networks together have a limit, and a network over its own limit takes no permits from it', () => {
   const limit = signUpLimit(2)
   const admitted = (network: string, now: number) => limit.admit(network, now).admitted
   for (let nth = 0; nth < 100; nth++) expect(admitted('192.0.2.1', 0)).toBe(nth < 2)
@@ -10,7 +10,7 @@ test('all networks together have a limit, which one that has spent its own takes
   for (let nth = 0; nth < 100; nth++) if (admitted(`198.51.100.${nth}`, 1_000)) others++
   expect(others).toBe(2 * signUpNetworksPerHour - 2)
   expect(limit.admit('203.0.113.1', 1_000).retryAfterMs).toBe(3_599_000)
-  // One that was refused by the limit of all has kept its own places.
+  // A network that was refused by the total limit keeps its own permits.
   expect(admitted('198.51.100.99', 3_600_000)).toBe(true)
   expect(admitted('198.51.100.99', 3_600_000)).toBe(true)
   expect(admitted('198.51.100.99', 3_600_000)).toBe(false)

@@ -3,15 +3,15 @@ import { type Admission, slidingWindow } from './rate-limit.ts'
 
 /** Counts sign-ups. */
 export interface SignUps {
-  /** Takes a place of the network's limit and of the limit of all networks together, or of neither. */
+  /** Takes a permit of the network and a permit of the total limit, or neither. */
   admit(network: string, now: number): Admission
 }
 
 const hourMs = 3_600_000
 
 /**
- * Bounds sign-ups by network and over all networks. They are counted in memory: a restart forgets them, and each instance
- * counts by itself, as it does failed sign-ins.
+ * Limits sign-ups per network and over all networks. Counts are in memory: a restart resets them, and each instance counts
+ * separately, as for failed sign-ins.
  *
  * @example signUpLimit(5).admit('192.0.2.7', now) // { admitted: true, remaining: 4, retryAfterMs: 0 }
  */
@@ -20,7 +20,7 @@ export function signUpLimit(perNetworkMax: number): SignUps {
   const all = slidingWindow(perNetworkMax * signUpNetworksPerHour, hourMs)
   return {
     admit(network, now) {
-      // One that is refused by its own limit takes no place of the others.
+      // A network that is over its own limit takes no permit of the total limit.
       if (networks.remaining(network, now) === 0) return networks.admit(network, now)
       const place = all.admit('all', now)
       return place.admitted ? networks.admit(network, now) : place

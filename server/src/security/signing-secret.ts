@@ -11,8 +11,8 @@ function base62(value: bigint, length: number): string {
 }
 
 /**
- * A new signing secret: `lwsec_`, 32 random bytes in base 62, and 6 characters of CRC-32, so that a leaked one can be
- * found by a scanner without asking us. The whole text, prefix included, is the HMAC key as UTF-8.
+ * A new signing secret: `lwsec_`, 32 random bytes in base 62, and a CRC-32 of 6 characters, so that secret scanners can
+ * recognize a leaked secret offline. The HMAC key is the whole text, including the prefix, in UTF-8.
  */
 export function newSigningSecret(): string {
   const random = base62(BigInt(`0x${randomBytes(32).toString('hex')}`), 43)

@@ -25,7 +25,7 @@ const serviceKey = derivedKey(key, 'service tokens')
 const part = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token signed by hand with the key of service tokens: what nobody outside can make. */
+/** A token signed with the key of service tokens, which no attacker can make. */
 function signed(itsHeader: unknown, itsPayload: unknown, hash = 'sha256', signingKey = serviceKey): string {
   const text = `${part(itsHeader)}.${part(itsPayload)}`
   return `${text}.${createHmac(hash, signingKey).update(text).digest('base64url')}`
@@ -44,7 +44,7 @@ function codeOf(work: () => unknown): string {
 const verify = (token: string, kind: TokenKind = 'service', at = now) =>
   codeOf(() => ours.verify(kind, token, at))
 
-test('a token made by hand as we make them is accepted: the cases below fail for what they change', () => {
+test('a hand-made token in our format is accepted, so the cases below fail because of what they change', () => {
   expect(verify(signed(header, payload))).toBe('accepted')
 })
 
@@ -74,25 +74,25 @@ describe('the algorithm is fixed', () => {
     ['x5u', { x5u: 'https://evil.example/cert' }],
     ['kid', { kid: '../../dev/null' }],
     ['jwk', { jwk: { kty: 'oct', k: Buffer.from('attacker').toString('base64url') } }],
-  ])('%s names no key to check with', (_what, more) => {
+  ])('%s cannot choose the key', (_what, more) => {
     expect(verify(signed({ ...header, ...more }, payload, 'sha256', Buffer.from('attacker')))).toBe(
       'token-invalid',
     )
   })
 
-  test('an extension that must be understood and is not is refused', () => {
+  test('a token with an unknown critical extension is rejected', () => {
     expect(verify(signed({ ...header, crit: ['exp2'], exp2: 1 }, payload))).toBe('token-invalid')
   })
 })
 
-describe('two keys while one takes over', () => {
+describe('two keys during a rotation', () => {
   const older = secretKey('cd'.repeat(32))
   if (older === null) throw new Error('No key.')
   const [before, both, after] = [tokens(older), tokens(key, older), tokens(key)]
   const verifiedBy = (verifier: typeof both, token: string) =>
     codeOf(() => verifier.verify('service', token, now))
 
-  test('tokens of both are accepted, new ones are signed with the first, and name it', () => {
+  test('tokens of both keys are accepted, and new tokens are signed with the first key and name it', () => {
     const [old, fresh] = [before.sign('service', claims), both.sign('service', claims)]
     expect([verifiedBy(both, old), verifiedBy(both, fresh)]).toEqual(['accepted', 'accepted'])
     expect([verifiedBy(after, old), verifiedBy(after, fresh)]).toEqual(['token-invalid', 'accepted'])
@@ -101,11 +101,11 @@ describe('two keys while one takes over', () => {
     expect(key.toString('hex')).not.toContain(kid)
   })
 
-  test('the wrong kind is told as such whichever key signed it', () => {
+  test('a token of the wrong kind is reported as such, whichever key signed it', () => {
     expect(verifiedBy(both, before.sign('dashboard', claims))).toBe('token-wrong-kind')
   })
 
-  test('a name selects among our own keys: the other one is not tried, nor is one of another type', () => {
+  test('a key name selects one of our keys: other keys and key names of other types are not tried', () => {
     const named = (kid: unknown) => signed({ ...header, kid }, payload)
     expect(verifiedBy(both, named(keyName(key)))).toBe('accepted')
     for (const kid of [keyName(older), '', 'x', '../../dev/null', null, 0, [keyName(key)], { a: 1 }, true]) {
@@ -178,7 +178,7 @@ describe('the form', () => {
     ['white space around a part', `${head}. ${body}.${signature}`],
     ['nothing', ''],
     ['dots', '..'],
-  ])('%s is refused as our token', (_what, text) => {
+  ])('%s is rejected', (_what, text) => {
     expect(verify(text)).toBe('token-invalid')
   })
 
@@ -190,7 +190,7 @@ describe('the form', () => {
 })
 
 describe('the two kinds are never taken for each other', () => {
-  test('each is accepted where it belongs and told as the wrong kind elsewhere', () => {
+  test('each kind is accepted where it belongs and reported as the wrong kind elsewhere', () => {
     const [service, dashboard] = [ours.sign('service', claims), ours.sign('dashboard', claims)]
     expect(verify(service, 'service')).toBe('accepted')
     expect(verify(dashboard, 'dashboard')).toBe('accepted')
@@ -229,7 +229,7 @@ describe('claims', () => {
     ['role', [1, null, undefined, ['owner']]],
     ['scope', [1, null, undefined, ['integrations:write']]],
     ['jti', [1, null, undefined, '', 'x', "' or 1=1 --"]],
-  ])('%s must be there and of its type', (name, values) => {
+  ])('%s must be present and of its type', (name, values) => {
     for (const value of values) {
       expect(verify(signed(header, { ...payload, [name]: value })), JSON.stringify(value)).toBe(
         'token-invalid',
@@ -237,7 +237,7 @@ describe('claims', () => {
     }
   })
 
-  test('expiry is forgiven for 30 seconds of clock difference and no longer', () => {
+  test('expiry is forgiven for 30 seconds of clock difference, and no longer', () => {
     const token = ours.sign('service', claims)
     const end = claims.exp * 1000
     expect(verify(token, 'service', end - 1)).toBe('accepted')
@@ -246,7 +246,7 @@ describe('claims', () => {
     expect(verify(token, 'service', end + 31_000)).toBe('token-expired')
   })
 
-  test('a token from the future is forgiven for 30 seconds and no longer', () => {
+  test('a token from the future is accepted for 30 seconds of clock difference, and no longer', () => {
     const token = ours.sign('service', claims)
     expect(verify(token, 'service', now - 30_000)).toBe('accepted')
     expect(verify(token, 'service', now - 31_000)).toBe('token-invalid')
@@ -254,11 +254,11 @@ describe('claims', () => {
 })
 
 describe('the Authorization header', () => {
-  test('the scheme’s name is read in any case', () => {
+  test('the scheme name is case-insensitive', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) expect(bearerToken(`${scheme} a.b.c`)).toBe('a.b.c')
   })
 
-  test('none at all is a missing token, without an error code in the challenge', () => {
+  test('a request without the header has a missing token, without an error code in the challenge', () => {
     expect(codeOf(() => bearerToken(undefined))).toBe('token-missing')
   })
 
@@ -283,7 +283,7 @@ describe('the Authorization header', () => {
     expect(codeOf(() => bearerToken(text))).toBe('token-malformed')
   })
 
-  test('a token is accepted in the one spelling it was issued in', () => {
+  test('a token is accepted only in the exact spelling that was issued', () => {
     const token = ours.sign('service', claims)
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
     const accepted = [...alphabet].filter((last) => verify(token.slice(0, -1) + last) === 'accepted')

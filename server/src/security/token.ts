@@ -4,8 +4,8 @@ import { tokenLeewaySeconds } from '#contract/limits.ts'
 import { derivedKey, keyName, type SecretKey, type SecretKeys } from './sealed-secret.ts'
 
 /**
- * The two kinds of token. Each has a key, a `typ` and an audience of its own, so that neither is ever taken for the
- * other, and one algorithm fixed here: nothing in a token's header chooses how it is checked.
+ * The two kinds of token. Each has its own key, `typ`, and audience, so that neither is ever accepted as the other. The
+ * algorithm is fixed: nothing in the header of a token decides how it is verified.
  */
 export type TokenKind = 'service' | 'dashboard'
 
@@ -27,33 +27,33 @@ export interface TokenClaims {
 }
 
 export interface Tokens {
-  /** The name of the key that signs, as `kid` in the header of a token says it. */
+  /** The name of the signing key: the `kid` in the header of new tokens. */
   readonly signsWith: string
   sign(kind: TokenKind, claims: TokenClaims): string
   /**
-   * `signedBy` is told the claims as soon as the signature has held, also those of a token that is then refused for its
-   * age or its kind.
+   * Verifies a token. `signedBy` is called with the claims once the signature is verified, also if the token is then refused
+   * because it has expired or is of the wrong kind.
    *
    * @throws Problem token-invalid, token-expired, token-wrong-kind
    */
   verify(kind: TokenKind, token: string, now: number, signedBy?: (claims: TokenClaims) => void): TokenClaims
 }
 
-/** Signs the tokens of one installation with its first key, and checks them with any of its keys. */
+/** Signs tokens with the first key of an installation, and verifies them with any of its keys. */
 export function tokens(...keys: SecretKeys): Tokens {
   const [first] = keys
   const signers = { service: signer(first, 'service'), dashboard: signer(first, 'dashboard') }
   const verifiers = keys.map((key) => ({
     kid: keyName(key),
-    // Expiry is checked by readClaims against the clock that is handed in; the library would read one of its own.
+    // `readClaims` checks the expiry against the `now` parameter; the library would use the system clock.
     service: verifier(derivedKey(key, kinds.service.purpose), 'service'),
     dashboard: verifier(derivedKey(key, kinds.dashboard.purpose), 'dashboard'),
   }))
-  /** What a token of the kind says, where the key that its header names has signed it; null otherwise. */
+  /** The claims of a token of this kind if the key that its header names has signed it; null otherwise. */
   function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
     const kid = kidOf(token)
     for (const one of verifiers) {
-      // A name selects among our own keys and does nothing else. Tokens from before keys had names are tried with each.
+      // `kid` selects one of our own keys, nothing else. Tokens without `kid`, from before keys had names, are tried with each.
       if (kid !== undefined && kid !== one.kid) continue
       const payload = one[kind](token)
       if (payload !== null) return payload
@@ -98,7 +98,7 @@ export function tokens(...keys: SecretKeys): Tokens {
 
 const invalidTokenHeaders = { 'WWW-Authenticate': 'Bearer realm="integrations", error="invalid_token"' }
 
-/** The one refusal of a token that is not ours, whichever check it failed. */
+/** The refusal of a token that we did not issue, whichever check failed. */
 export function invalidToken() {
   return problem('token-invalid', 'The token is not one that this service issued.', {
     headers: invalidTokenHeaders,
@@ -114,7 +114,7 @@ function signer(key: SecretKey, kind: TokenKind) {
   })
 }
 
-/** The name of the key in a token's header as it stands there, of whatever type; undefined where there is none. */
+/** The `kid` in the header of a token, of any type; undefined if there is none. */
 function kidOf(token: string): unknown {
   try {
     const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'))
@@ -139,7 +139,7 @@ function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<strin
       const payload: unknown = verify(token)
       if (typeof payload !== 'object' || payload === null) return null
       const claims = payload as Record<string, unknown>
-      // The library checks these two where they are; a token without them is not ours either.
+      // The library checks these two only if they are present. Our tokens always have them.
       return claims.iss === issuer && claims.aud === kinds[kind].aud ? claims : null
     } catch (error) {
       if (error instanceof TokenError) return null
@@ -149,8 +149,8 @@ function verifier(key: Buffer, kind: TokenKind): (token: string) => Record<strin
 }
 
 /**
- * True when every part is written the one way base64url is: the spare bits of a last character are zero. Decoders let them
- * pass, and then several texts would be one token.
+ * Whether every part is canonical base64url: the unused bits of the last character are zero. Decoders ignore these bits, so
+ * that several texts would be the same token.
  */
 function isAsIssued(token: string): boolean {
   return token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
@@ -186,7 +186,7 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
 }
 
 function refuseExpired({ exp }: TokenClaims, now: number): void {
-  // From its expiry on a token must not be accepted (RFC 7519); the leeway moves that moment.
+  // A token is invalid on or after its expiry (RFC 7519), plus the leeway.
   if (exp + tokenLeewaySeconds <= now / 1000) {
     throw problem('token-expired', 'The token has expired.', {
       headers: {
@@ -197,7 +197,7 @@ function refuseExpired({ exp }: TokenClaims, now: number): void {
 }
 
 /**
- * The token of an Authorization header. The scheme's name is case-insensitive (RFC 9110).
+ * The token in an Authorization header. The scheme name is case-insensitive (RFC 9110).
  *
  * @throws Problem token-missing, token-malformed
  */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../configuration/index.ts'
 import { isNetwork, trustedProxies } from './trusted-proxies.ts'
 
-test('an address belongs to a network that was named, in either of its forms, and to no other', () => {
+test('an address matches a listed network in its IPv4 and IPv6 forms, and no other network', () => {
   const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
   for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', '2001:db8:1::9', '127.0.0.1', '::1']) {
     expect([address, isProxy(address)]).toEqual([address, true])
@@ -12,11 +12,11 @@ test('an address belongs to a network that was named, in either of its forms, an
   }
 })
 
-test('nobody is a proxy when none was named', () => {
+test('no address is a proxy if none is listed', () => {
   expect(trustedProxies([])('127.0.0.1')).toBe(false)
 })
 
-test('what is no network is reported with the rest of the configuration, before anything starts', () => {
+test('an invalid network is reported as a configuration problem before anything starts', () => {
   for (const text of [
     '10.0.0.0/33',
     '300.1.1.1',

@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Networks that operators call by a name. */
+/** Networks with a name. */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 }
 
-/** True for an address, a network such as `10.0.0.0/8`, or the name of some. */
+/** Whether a text is an address, a network such as `10.0.0.0/8`, or a named network such as `loopback`. */
 export function isNetwork(text: string): boolean {
   if (Object.hasOwn(named, text)) return true
   const { address, prefix } = parts(text)
@@ -21,7 +21,7 @@ function parts(network: string): { address: string; prefix: string | undefined }
 }
 
 /**
- * Whether an address is that of a proxy whose X-Forwarded-For is believed. An IPv4 address counts in its IPv6 form too.
+ * Returns a function that tells whether an address is a trusted proxy. An IPv4 address also matches in its IPv6 form.
  *
  * @param networks each of which `isNetwork`
  * @example trustedProxies(['10.0.0.0/8'])('::ffff:10.1.2.3') // true
@@ -41,8 +41,8 @@ export function trustedProxies(networks: readonly string[]): (address: string) =
 }
 
 /**
- * The address a request comes from: of those it was forwarded for, counted from our end, the first that is no proxy of
- * ours, or the farthest when all are. The framework's own word for it, where there is no framework yet.
+ * The client address of a request: the last address in X-Forwarded-For that is not a trusted proxy, or the first if all are.
+ * The same as Fastify's `request.ip`, for code that runs before Fastify.
  */
 export function callerAddress(
   {

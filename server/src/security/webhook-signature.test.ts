@@ -15,8 +15,8 @@ const headersOf = (signature: string, sent = message) => ({
 })
 
 describe('a signature', () => {
-  test('is the one of the specification', () => {
-    // The example of the specification and of its libraries.
+  test('matches the example of the specification', () => {
+    // This example is in the specification and in its libraries.
     const known = {
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       timestampSeconds: 1614265330,
@@ -27,7 +27,7 @@ describe('a signature', () => {
     )
   })
 
-  test('is right to the public library of Standard Webhooks, and no more when a byte differs', () => {
+  test('is valid for the public Standard Webhooks library, and invalid if a byte differs', () => {
     const signature = webhookSignature(message, [secret])
     const library = new Webhook(secret)
     expect(library.verify(message.body, headersOf(signature))).toEqual(JSON.parse(message.body))
@@ -40,7 +40,7 @@ describe('a signature', () => {
     )
   })
 
-  test('of two secrets is right to whoever holds either', () => {
+  test('made with two secrets is valid for a receiver with either of them', () => {
     const next = newWebhookSecret()
     const signature = webhookSignature(message, [next, secret])
     expect(signature.split(' ')).toHaveLength(2)
@@ -51,7 +51,7 @@ describe('a signature', () => {
     expect(isWebhookSignature(message, newWebhookSecret(), signature)).toBe(false)
   })
 
-  test('of the public library is right here, and no other is', () => {
+  test('of the public library is valid here, and no other is', () => {
     const signature = new Webhook(secret).sign(
       message.id,
       new Date(message.timestampSeconds * 1000),

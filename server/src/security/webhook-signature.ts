@@ -1,16 +1,16 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Signing by the Standard Webhooks specification, with secrets of an address of its own. */
+/** Signatures according to the Standard Webhooks specification. Each event endpoint has its own secrets. */
 
 const prefix = 'whsec_'
 const secretBytes = 32
 
-/** A new secret: `whsec_` and 32 random bytes in base64. The key of the HMAC is those bytes. */
+/** A new secret: `whsec_` and 32 random bytes in base64. The HMAC key is those bytes. */
 export function newWebhookSecret(): string {
   return `${prefix}${randomBytes(secretBytes).toString('base64')}`
 }
 
-/** What a signature is made over: an event, the attempt's second, and the body byte for byte. */
+/** The signed content: the event id, the time of the attempt in epoch seconds, and the exact body. */
 export interface WebhookMessage {
   readonly id: string
   readonly timestampSeconds: number
@@ -23,7 +23,7 @@ function signatureOf({ id, timestampSeconds, body }: WebhookMessage, secret: str
 }
 
 /**
- * The header `webhook-signature`: one signature for each secret, separated by spaces.
+ * The value of the header `webhook-signature`: one signature per secret, separated by spaces.
  *
  * @example webhookSignature({ id: 'e1', timestampSeconds: 1772373600, body: '{}' }, [secret]) // 'v1,…='
  */
@@ -31,7 +31,7 @@ export function webhookSignature(message: WebhookMessage, secrets: readonly stri
   return secrets.map((secret) => `v1,${signatureOf(message, secret)}`).join(' ')
 }
 
-/** True when one of the signatures of a header is right. Says nothing of the time: that is for the receiver to judge. */
+/** Whether one of the signatures in a header is valid. Does not check the time; the receiver must. */
 export function isWebhookSignature(message: WebhookMessage, secret: string, header: string): boolean {
   const right = Buffer.from(`v1,${signatureOf(message, secret)}`)
   return header.split(' ').some((one) => {

@@ -1,5 +1,5 @@
 /**
- * Signatures of signed writes: checking one, explaining why one does not match, and parsing the signed body strictly.
+ * Signatures of signed writes: verifies a signature, explains why one does not match, and parses the signed body strictly.
  */
 export { explainSignature, type KnownSecret, type Setting } from './explain-signature.ts'
 export { readSignatureHeaders, signatureOf, verifySignature } from './signature.ts'

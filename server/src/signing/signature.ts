@@ -13,7 +13,7 @@ export function signatureOf(secret: string, timestamp: string, bodyBytes: Buffer
   return createHmac('sha256', secret).update(`${timestamp}.`).update(bodyBytes).digest()
 }
 
-/** Refuses headers that are absent or not in their one form, before anything is computed. */
+/** Rejects absent or malformed headers before anything is computed. */
 export function readSignatureHeaders(headers: SignatureHeaders): { timestamp: string; digest: Buffer } {
   const { timestamp, signature } = headers
   if (timestamp === undefined || signature === undefined) {
@@ -41,12 +41,12 @@ export function readSignatureHeaders(headers: SignatureHeaders): { timestamp: st
   return { timestamp, digest: Buffer.from(signature.slice(signaturePrefix.length), 'hex') }
 }
 
-/** Stands in where a tenant has no live secret, so that the work is the same. No one knows a preimage of it. */
+/** Used if a tenant has no live secret, so that the work is the same. No preimage of it is known. */
 const noSecret = createHash('sha256').update('no secret').digest('hex')
 
 /**
- * Checks a signature against every live secret of a tenant, in the same time whichever fits, and answers the one that
- * did. The window is checked after the signature: only who holds the secret is told that a timestamp is stale.
+ * Compares a signature with every live secret of a tenant, in constant time, and returns the secret that matches. The time
+ * window is checked after the signature, so that only a holder of the secret learns that a timestamp is stale.
  *
  * @throws Problem signature-mismatch, timestamp-out-of-window
  */

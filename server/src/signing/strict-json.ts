@@ -4,8 +4,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Reads a body as one JSON object, strictly: valid UTF-8 without a byte-order mark, no key twice (parsers disagree on
- * which wins), no key that reaches a prototype, bounded depth and number of keys.
+ * Parses a body as one JSON object, strictly: valid UTF-8 without a byte order mark, no duplicate keys (parsers disagree on
+ * which value wins), no keys that reach a prototype, and a bounded depth and number of keys.
  *
  * @throws Problem malformed-json, duplicate-key, forbidden-key
  */
@@ -22,7 +22,7 @@ export function readJsonObject(
   if (text.startsWith('\uFEFF'))
     throw problem('malformed-json', 'The body begins with a byte-order mark; leave it out.')
   if (text.trim() === '') throw problem('malformed-json', 'The body is empty: send a JSON object.')
-  // Depth first: JSON.parse would build a hundred thousand levels before anyone could refuse them.
+  // Check the depth first: JSON.parse would build a hundred thousand levels before they could be rejected.
   checkKeys(text, limits)
   let value: unknown
   try {
@@ -36,7 +36,7 @@ export function readJsonObject(
   return value as Record<string, unknown>
 }
 
-/** What other languages write and JSON does not have: how to recognize it outside strings, and what to send instead. */
+/** Syntax of other languages that JSON does not have: a pattern for it outside strings, and what to send instead. */
 const notJson: readonly (readonly [form: RegExp, detail: (found: string) => string])[] = [
   [/-?\b(?:NaN|Infinity)\b/, (found) => `${found} is not JSON; leave the member out or send null.`],
   [/\bundefined\b/, () => 'undefined is not JSON; leave the member out or send null.'],
@@ -48,10 +48,10 @@ const notJson: readonly (readonly [form: RegExp, detail: (found: string) => stri
   [/[{,]\s*[A-Za-z_$]/, () => 'The name of a member stands without quotes; put it in double quotes.'],
 ]
 
-/** A string of JSON, also one that does not end. It is matched in one pass, however long it is. */
+/** A JSON string, even if unterminated. Matches in linear time. */
 const jsonString = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)/g
 
-/** Why a text is not JSON, where that is a usual mistake. */
+/** Explains why a text is not valid JSON, for common mistakes. */
 function whyNotJson(text: string): string {
   const outsideStrings = text.replaceAll(jsonString, '""')
   for (const [form, detail] of notJson) {
@@ -62,8 +62,8 @@ function whyNotJson(text: string): string {
 }
 
 /**
- * One pass over the text that tracks only strings and brackets. On text that is not JSON it may see anything; JSON.parse
- * then refuses it. On valid JSON what it sees is exact.
+ * One pass over the text that tracks only strings and brackets. It is exact for valid JSON. For other text it may be wrong,
+ * but JSON.parse rejects such text afterwards.
  */
 function checkKeys(text: string, limits: { depthMax: number; keysMax: number }): void {
   const open: (Set<string> | null)[] = []

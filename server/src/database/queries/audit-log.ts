@@ -4,18 +4,18 @@ import type { Tables, TenantTransaction } from '../schema/index.ts'
 import { auditMoved, type TenantId } from '../session/index.ts'
 import { nextTenantNumber } from './people.ts'
 
-/** Something that happened to a brokerage's keys: who did what to whom, and from where. */
+/** A security event of a brokerage: the actor, the action, the affected user, and the network address. */
 export interface AuditEvent {
   readonly at: Date
   readonly kind: string
-  /** Who did it; null for the operator of the service and where nobody proved who they are. */
+  /** The actor; null for the operator of the service and for unauthenticated requests. */
   readonly userId: number | null
-  /** The jti of the service token it was done with. */
+  /** The jti of the service token that was used. */
   readonly jti?: string | null
   readonly subjectUserId: number | null
-  /** Further members, such as the id and name of a token; never a secret. */
+  /** Details, such as the id and name of a token. Never a secret. */
   readonly about: Readonly<Record<string, unknown>>
-  /** How many of its kind this one row stands for. */
+  /** The number of events of this kind that the row represents. */
   readonly count: number
   readonly network: string | null
   readonly requestId: string | null
@@ -23,15 +23,15 @@ export interface AuditEvent {
 
 export type AuditRow = Selectable<Tables['audit_log']>
 
-/** What the hash of a row covers, beside the hash of the row before it. */
+/** The members that the hash of a row covers, in addition to the hash of the previous row. */
 type Hashed = Omit<AuditRow, 'at' | 'hash'> & { readonly atMicroseconds: number }
 
 /** The hash before the first row. */
 const noRow = Buffer.alloc(32)
 
 /**
- * The hash of a row: SHA-256 over the hash of the row before it and this row's members as one JSON list. Whoever changes,
- * removes or inserts a row has to make all later hashes anew, and the service has logged some of those.
+ * The hash of a row: SHA-256 over the hash of the previous row and this row's members as one JSON array. To change, remove,
+ * or insert a row, an attacker must recompute all later hashes, and the service has logged some of them.
  */
 export function auditHash(before: Buffer, row: Hashed): Buffer {
   const members = [
@@ -51,8 +51,8 @@ export function auditHash(before: Buffer, row: Hashed): Buffer {
 }
 
 /**
- * Appends a row to the tenant's chain, as the last statements of a transaction: the counter's row is the lock, held until
- * the commit, so that rows of one tenant follow each other.
+ * Appends a row to the tenant's chain. Call it last in a transaction: the counter's row serves as a lock until the commit, so
+ * that appends of one tenant are sequential.
  */
 export async function appendAudit(
   transaction: TenantTransaction,
@@ -89,15 +89,15 @@ export async function appendAudit(
 export interface AuditFilter {
   /** Rows of one of these kinds. */
   readonly kinds?: readonly string[]
-  /** Rows that this person did or that were done to them. */
+  /** Rows in which this user is the actor or the affected user. */
   readonly userId?: number
-  /** Rows of this time or after. */
+  /** Rows at or after this time. */
   readonly from?: Date
   /** Rows before this time. */
   readonly to?: Date
 }
 
-/** Rows newest first, from before the number `before`. Ask for one more than a page to know whether there is another. */
+/** Rows newest first, before the number `before`. Request one more than a page to learn whether there is another page. */
 export async function listAudit(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -122,7 +122,7 @@ export async function listAudit(
     .where('entry.tenant_id', '=', tenant)
   const { kinds, userId, from, to } = filter
   if (kinds !== undefined) {
-    // A list may be empty: nothing is of a kind and of another subject.
+    // An empty list matches no rows: the filters for kind and subject may exclude each other.
     query = query.where('entry.kind', '=', sql<string>`any(${[...kinds]}::text[])`)
   }
   if (userId !== undefined) {
@@ -150,13 +150,13 @@ export async function newestAudit(transaction: TenantTransaction, tenant: Tenant
 
 export type ListedAuditRow = Awaited<ReturnType<typeof listAudit>>[number]
 
-/** A row that is wrong, and why. */
+/** An invalid row, and why it is invalid. */
 export interface WrongAuditRow {
   readonly entry: number
   readonly why: string
 }
 
-/** A hash that the service logged as the newest of a chain. */
+/** A hash that the service has logged as the newest of a chain. */
 export interface LoggedHead {
   readonly entry: number
   readonly hash: string
@@ -165,8 +165,8 @@ export interface LoggedHead {
 const rowsPerLook = 1_000
 
 /**
- * Walks a tenant's chain from its first row, and holds it against the heads that were logged. `look` runs one question in
- * a transaction of the tenant. Answers how many rows there are, and the first that is wrong.
+ * Verifies a tenant's chain from its first row, and compares it with the logged heads. `look` runs one query in a transaction
+ * of the tenant. Returns the number of rows and the first invalid row.
  *
  * @example (await verifyAudit(look, tenant, [])).wrong // { entry: 17, why: 'was changed after it was written' }
  */
@@ -176,7 +176,7 @@ export async function verifyAudit(
   heads: readonly LoggedHead[],
 ): Promise<{ rows: number; newest: Buffer; wrong: WrongAuditRow | null }> {
   const logged = Map.groupBy(heads, (head) => head.entry)
-  // Asked first: what is appended during the walk is not missing.
+  // Read the head first, so that rows appended during the verification are not reported as missing.
   const counted = await look((transaction) => countedRows(transaction, tenant))
   let newest: Buffer = noRow
   let rows = 0
@@ -211,7 +211,7 @@ async function rowsAfter(transaction: TenantTransaction, tenant: TenantId, after
     transaction
       .selectFrom('audit_log')
       .selectAll()
-      // The clock of the database counts microseconds; a Date would round some of them off.
+      // The database stores microseconds, which a Date would truncate.
       .select(sql<number>`(extract(epoch from at) * 1000000)::bigint`.as('atMicroseconds'))
       .where('tenant_id', '=', tenant)
       .where('entry_number', '>', after)

@@ -10,7 +10,7 @@ const typeOf = {
   timestamptz: 1184,
 } as const
 
-/** The header says: one dimension, whether there are nulls, the type of the elements, how many, and the first is 1. */
+/** The header: one dimension, whether there are nulls, the element type, the number of elements, and the lower bound 1. */
 const headerBytes = 20
 
 function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknown>): Buffer {
@@ -23,7 +23,7 @@ function arrayOf(bytes: number, type: keyof typeof typeOf, values: Values<unknow
   return array
 }
 
-/** Elements of a fixed width, each with its length before it; a null is the length -1 alone. */
+/** Elements of a fixed width, each after its length. A null is the length -1 alone. */
 function fixed<T>(
   type: keyof typeof typeOf,
   width: 4 | 8,
@@ -46,7 +46,7 @@ function int4s(values: Values<number>): Buffer {
   return fixed('int4', 4, values, (array, value, at) => array.writeInt32BE(value, at))
 }
 
-/** Whole numbers below 2^53, as all of ours are. */
+/** Integers below 2^53. */
 function int8s(values: Values<number>): Buffer {
   return fixed('int8', 8, values, writeInt8)
 }
@@ -56,17 +56,17 @@ function float8s(values: Values<number>): Buffer {
 }
 
 function writeInt8(array: Buffer, value: number, at: number): void {
-  if (!Number.isSafeInteger(value)) throw new RangeError(`No whole number: ${value}.`)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`Not an integer: ${value}.`)
   const high = Math.floor(value / 2 ** 32)
   array.writeInt32BE(high, at)
   array.writeUInt32BE(value - high * 2 ** 32, at + 4)
 }
 
-/** PostgreSQL counts from the first moment of 2000, UTC. */
+/** PostgreSQL timestamps count from 2000-01-01, UTC. */
 const epochMs = Date.UTC(2000, 0, 1)
 const dayMs = 24 * 60 * 60 * 1000
 
-/** Moments to the millisecond; within 285 years of 2000, where microseconds are whole numbers below 2^53. */
+/** Times with milliseconds, within 285 years of 2000, so that microseconds are integers below 2^53. */
 function timestamps(values: Values<Date>): Buffer {
   return fixed('timestamptz', 8, values, (array, value, at) =>
     writeInt8(array, (value.getTime() - epochMs) * 1000, at),
@@ -81,7 +81,7 @@ function days(values: Values<string>): Buffer {
 }
 
 function texts(values: Values<string>): Buffer {
-  // A unit of UTF-16 is at most three bytes of UTF-8.
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
   const units = values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
   const array = arrayOf(4 * values.length + 3 * units, 'text', values)
   let at = headerBytes
@@ -108,8 +108,8 @@ function byteStrings(values: Values<Uint8Array>): Buffer {
 }
 
 /**
- * Whole columns of values as PostgreSQL takes arrays in its binary form: many rows cost one parameter a column, and
- * neither side writes or reads numbers and times as text. The driver sends a Buffer in binary; the statement must
+ * Encodes columns as PostgreSQL arrays in binary format. Many rows take one parameter per column, and neither side converts
+ * numbers and times to text. The driver sends a Buffer in binary format; the statement must
  * name the type, as in `unnest(${binaryArrays.int4s([1, null])}::integer[])`.
  */
 export const binaryArrays = { int4s, int8s, float8s, timestamps, days, texts, byteStrings }

@@ -34,7 +34,7 @@ export function bookedColumns(value: (field: BookingField) => string | number | 
   ) as unknown as BookedColumns
 }
 
-/** What is booked on a lane, as the engine has it. */
+/** The booking of a lane, in the form of the engine. */
 export function bookingOf(lane: BookedColumns): Booking {
   const values = ofEachBookingField(bookingFields, (field) => {
     const value = lane[bookingColumns[field]]
@@ -43,7 +43,7 @@ export function bookingOf(lane: BookedColumns): Booking {
   return values as Booking
 }
 
-/** A value of the engine as its column holds it: a time as a Date. */
+/** Converts a value of the engine to a column value: a time becomes a Date. */
 export function columnValue(
   field: BookingField,
   value: string | number | null,
@@ -51,12 +51,12 @@ export function columnValue(
   return bookingTable[field].unit === 'time' && value !== null ? new Date(value) : value
 }
 
-/** What is booked, in the columns of a lane. */
+/** The booking in the columns of a lane. */
 export function columnsOf(booking: Booking): BookedColumns {
   return bookedColumns((field) => columnValue(field, booking[field]))
 }
 
-/** A lane that the database answered as JSON, or some columns of it, with its times. */
+/** Parses the times of a lane, or of some of its columns, that the database returned as JSON. */
 export function laneOfJson<Columns extends object>(lane: JsonRow<Columns>): Columns {
   const read = Object.entries(lane).map(([column, value]) => [
     column,

@@ -50,13 +50,13 @@ export async function listServiceTokens(
     .execute()
 }
 
-/** A credential after it was to be revoked; `revoked` is false when it had been before. */
+/** The result of a revocation. `revoked` is false if the credential was revoked before. */
 export interface Revoked<Row> {
   readonly row: Row
   readonly revoked: boolean
 }
 
-/** Revokes a token; the first revocation's time stands. Null when the tenant has no such token. */
+/** Revokes a token, and keeps the time of the first revocation. Null if the tenant has no such token. */
 export async function revokeServiceToken(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -82,7 +82,7 @@ export async function revokeServiceToken(
   return { row: { ...found, revoked_at: now }, revoked: true }
 }
 
-/** The tokens of a person that still work. */
+/** The valid tokens of a user. */
 export async function liveTokensOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -100,7 +100,7 @@ export async function liveTokensOf(
     .execute()
 }
 
-/** The tokens that still work and end before `until`, soonest first. */
+/** The valid tokens that expire before `until`, soonest first. */
 export async function expiringTokens(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -118,7 +118,7 @@ export async function expiringTokens(
     .execute()
 }
 
-/** Revokes every token of a person that still works, and answers their ids. */
+/** Revokes all valid tokens of a user, and returns their ids. */
 export async function revokeTokensOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -146,7 +146,7 @@ export async function handOverTokens(
     .execute()
 }
 
-/** A service token that still works, with the role its owner has now: the token's claims are not believed. */
+/** A valid service token with the current role of its owner, which may differ from the role in the token's claims. */
 export async function findLiveServiceToken(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -181,7 +181,7 @@ export async function findLiveServiceToken(
   )
 }
 
-/** True when a token of this jti was ever issued here, whatever became of it. */
+/** Whether a token with this jti was ever issued to the tenant, valid or not. */
 export async function wasIssued(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -196,7 +196,7 @@ export async function wasIssued(
   return row !== undefined
 }
 
-/** Writes down when and from where a token was used last. */
+/** Records when and from which network a token was last used. */
 export function recordTokenUse(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
@@ -240,7 +240,7 @@ export async function listSigningSecrets(
     .execute()
 }
 
-/** The secrets accepted now, newest first. */
+/** The secrets that are accepted now, newest first. */
 export async function liveSigningSecrets(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -257,8 +257,8 @@ export async function liveSigningSecrets(
 }
 
 /**
- * The live secrets of a name, counted one caller at a time: the tenant's row is the lock. A weak one, for every row of
- * the tenant points at it: who writes one and waits for us, while we wait for them, would wait for ever.
+ * Counts the live secrets of a name, one transaction at a time: the tenant's row serves as a lock. The lock is weak (`for no
+ * key update`), because all rows of the tenant reference it: a stronger lock could deadlock with writers of those rows.
  */
 export async function lockLiveSecretsOf(
   transaction: TenantTransaction,
@@ -315,7 +315,7 @@ export async function revokeSigningSecret(
   return { row: { ...found, revoked_at: now }, revoked: true }
 }
 
-/** Writes down when a secret was used last. */
+/** Records when a secret was last used. */
 export function recordSecretUse(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
@@ -325,7 +325,7 @@ export function recordSecretUse(
   return database.callInTenant(tenant, 'note_secret_use', [secretId, now])
 }
 
-/** Signing secrets as they are sealed, revoked and expired ones too, in the order of their ids; held until the commit. */
+/** All sealed signing secrets, including revoked and expired ones, by id. Locks them until the commit. */
 export async function sealedSecrets(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -358,7 +358,7 @@ export async function sealAnew(
     .execute()
 }
 
-/** Live service tokens that another key than the named one has signed. */
+/** Valid service tokens that were signed with a key other than the named one. */
 export async function countTokensOfOtherKeys(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -5,7 +5,7 @@ import { nextTenantNumber } from './people.ts'
 
 export type EventEndpointRow = Selectable<Tables['event_endpoints']>
 
-/** An address with its secrets that still sign, without what they are. */
+/** An event endpoint with its active secrets, without their values. */
 export type ListedEndpoint = EventEndpointRow & {
   readonly secrets: readonly {
     readonly secretId: number
@@ -16,7 +16,7 @@ export type ListedEndpoint = EventEndpointRow & {
   readonly dead: number
 }
 
-/** The addresses of a brokerage, newest first, and what waits and has failed for each. */
+/** The event endpoints of a brokerage, newest first, with the deliveries that are waiting and that failed. */
 export async function listEventEndpoints(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -49,7 +49,7 @@ export async function listEventEndpoints(
   }))
 }
 
-/** Counted to a thousand: whoever has more waiting does not need to know how many. */
+/** Deliveries are counted up to a thousand. */
 const countedMost = 1_000
 
 function countOf(state: 'due' | 'dead') {
@@ -63,7 +63,7 @@ function countOf(state: 'due' | 'dead') {
   )`
 }
 
-/** The address, held until the commit, so that two changes of it take turns; null where there is none. */
+/** Reads and locks an endpoint until the commit, so that changes of it are sequential. Null if there is none. */
 export async function lockEventEndpoint(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -80,7 +80,7 @@ export async function lockEventEndpoint(
   return found ?? null
 }
 
-/** How many addresses a brokerage has, counted one caller at a time: the tenant's row is the lock, as for secrets. */
+/** Counts the endpoints of a brokerage, one transaction at a time: the tenant's row serves as a lock, as for secrets. */
 export async function lockEventEndpointCount(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -128,7 +128,7 @@ export async function insertEventEndpoint(
     .executeTakeFirstOrThrow()
 }
 
-/** Writes what a locked address then is. */
+/** Updates a locked endpoint. */
 export async function updateEventEndpoint(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -150,7 +150,7 @@ export async function updateEventEndpoint(
     .executeTakeFirstOrThrow()
 }
 
-/** Takes a locked address out. Its secrets are gone at once; its deliveries stay in the log for as long as others do. */
+/** Deletes a locked endpoint and its secrets. Its deliveries stay in the log as long as others do. */
 export async function removeEventEndpoint(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -169,7 +169,7 @@ export async function removeEventEndpoint(
     .execute()
 }
 
-/** Gives an address a secret. What signed before goes on until `overlapEnd`, or as long as it was to; older ones go. */
+/** Adds a secret to an endpoint. The previous one signs until `overlapEnd` or its earlier end; older ones are deleted. */
 export async function insertEventSecret(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -207,14 +207,14 @@ export async function insertEventSecret(
   return secretId
 }
 
-/** Switches an address off that the service gives up on; false when it was not on. */
+/** Turns off an endpoint that fails permanently. Returns false if it was not on. */
 export async function disableEventEndpoint(
   transaction: TenantTransaction,
   tenant: TenantId,
   endpointId: number,
   why:
     | { readonly reason: 'gone' }
-    // It has taken nothing that was written down after that event.
+    // The endpoint has accepted no event that is newer than that one.
     | { readonly reason: 'failing'; readonly eventNumber: number },
 ): Promise<boolean> {
   const silent =
@@ -236,7 +236,7 @@ export async function disableEventEndpoint(
   return numUpdatedRows === 1n
 }
 
-/** Secrets of events as they are sealed, in the order of their ids; held until the commit. */
+/** All sealed event secrets, by id. Locks them until the commit. */
 export async function sealedEventSecrets(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -3,14 +3,14 @@ import type { OutcomeRule } from '#engine/shipment-update.ts'
 import type { JsonRow, LanesTable, TenantTransaction, UnshownLaneColumn } from '../schema/index.ts'
 import { type Database, type TenantId, tenantId } from '../session/index.ts'
 
-/** A lane as it was when an event of it was written down, in the form that JSON has. */
+/** A lane as it was when its event was recorded, in JSON form. */
 export type LaneColumns = Omit<Selectable<LanesTable>, UnshownLaneColumn>
 export type LaneThen = JsonRow<LaneColumns> & {
   readonly reference: string | null
   readonly quoted_by_name: string | null
 }
 
-/** What is kept of an event: the lane as it then was, and what of it changed. A test tells of no lane. */
+/** The stored content of an event: the lane at that time and its changes. A test event has no lane. */
 export interface EventFacts {
   readonly lane?: LaneThen
   readonly change_number?: number
@@ -20,10 +20,10 @@ export interface EventFacts {
   readonly after?: Readonly<Record<string, unknown>>
 }
 
-/** One event, taken to be sent to one address. */
+/** One event that was claimed for delivery to one endpoint. */
 export interface ClaimedEvent {
   readonly number: number
-  /** 1 the first time. */
+  /** 1 for the first attempt. */
   readonly attempt: number
   readonly id: string
   readonly type: string
@@ -33,30 +33,30 @@ export interface ClaimedEvent {
 
 export interface ClaimedDeliveries {
   readonly url: string
-  /** What they are signed with, newest first. */
+  /** The signing secrets, newest first. */
   readonly secrets: readonly { readonly secretId: number; readonly sealed: Buffer }[]
   readonly events: readonly ClaimedEvent[]
 }
 
-/** What became of an attempt. */
+/** The result of a delivery attempt. */
 export interface Settlement {
   readonly state: 'delivered' | 'due' | 'dead'
-  /** When it is tried again, where it is. */
+  /** The time of the next attempt, if there is one. */
   readonly retrySeconds: number | null
   readonly status: number | null
-  /** The first bytes of the answer. */
+  /** The beginning of the response. */
   readonly text: string | null
   readonly failure: string | null
   readonly ms: number
 }
 
-/** An address with something to send. */
+/** An endpoint with events to send. */
 export interface DueEndpoint {
   readonly tenant: TenantId
   readonly endpointId: number
 }
 
-/** The addresses, of all brokerages, that something is due to be sent to, longest due first. */
+/** The endpoints of all brokerages with deliveries that are due, longest due first. */
 export async function dueEndpoints(transaction: TenantTransaction, most: number): Promise<DueEndpoint[]> {
   const { rows } = await sql<{ tenant_id: number; endpoint_id: number }>`
     select * from due_endpoints(${most})
@@ -64,10 +64,10 @@ export async function dueEndpoints(transaction: TenantTransaction, most: number)
   return rows.map((row) => ({ tenant: tenantId(row.tenant_id), endpointId: row.endpoint_id }))
 }
 
-/** How much waits to be sent, over all brokerages, and who has what is older than is kept. */
+/** The number of deliveries that wait over all brokerages, and the brokerages with rows past the retention period. */
 export interface EventQueue {
   readonly waiting: number
-  /** How long ago the oldest event that waits was written down, and by how much what is longest due is late. */
+  /** The age of the oldest waiting event, and the greatest delay of a due delivery. */
   readonly oldestSeconds: number
   readonly overdueSeconds: number
   readonly tenantsWithOld: readonly TenantId[]
@@ -81,7 +81,7 @@ export async function eventQueue(transaction: TenantTransaction, keptSince: Date
     tenants_with_old: number[]
   }>`select * from event_queue(${keptSince})`.execute(transaction)
   const [row] = rows
-  if (row === undefined) throw new Error('The queue of events did not answer.')
+  if (row === undefined) throw new Error('The event queue query returned no row.')
   return {
     waiting: row.waiting,
     oldestSeconds: row.oldest_seconds,
@@ -91,8 +91,8 @@ export async function eventQueue(transaction: TenantTransaction, keptSince: Date
 }
 
 /**
- * Takes deliveries of one address that are due, at most `most`, for `leaseSeconds`: by then they are to be settled, or
- * come due again. Whoever else asks meanwhile gets others. Null where nothing may be sent.
+ * Claims up to `most` due deliveries of one endpoint for `leaseSeconds`. Unless they are settled by then, they become due
+ * again. Concurrent claims get other deliveries. Null if nothing may be sent.
  */
 export async function claimDeliveries(
   database: Pick<Database, 'callInTenant'>,
@@ -127,7 +127,7 @@ export async function claimDeliveries(
   )
 }
 
-/** Writes down what became of an attempt; false when it was not the last one any more, and nothing is written. */
+/** Records the result of an attempt. Returns false, and writes nothing, if there was a later attempt. */
 export function settleDelivery(
   database: Pick<Database, 'callInTenant'>,
   tenant: TenantId,
@@ -143,10 +143,10 @@ export function settleDelivery(
   ])
 }
 
-/** Rows that are deleted in one transaction: well under the statement time-out. */
+/** Rows deleted per transaction, which stays well below the statement timeout. */
 const rowsPerPruning = 5_000
 
-/** Deletes some of what is older than is kept; false when that was the last of it. */
+/** Deletes some rows past the retention period. Returns false if none are left. */
 export async function pruneEvents(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -186,7 +186,7 @@ export interface DeliveryFilter {
   readonly state?: 'due' | 'delivered' | 'dead'
 }
 
-/** Deliveries newest first, from before the event `before`. Ask for one more than a page to know whether there is another. */
+/** Deliveries newest first, before the event `before`. Request one more than a page to learn whether there is another page. */
 export async function listDeliveries(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -226,7 +226,7 @@ export interface DeliveryPlace {
 
 export type DeliveryRow = Awaited<ReturnType<typeof listDeliveries>>[number]
 
-/** Writes down a test for one address, whatever its types and whether or not events are on. Answers the event's id. */
+/** Records a test event for one endpoint, regardless of its types and of whether events are on. Returns the event's id. */
 export async function insertTestEvent(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -246,7 +246,7 @@ export async function insertTestEvent(
   return eventId
 }
 
-/** Which deliveries of an address are to be sent again: one event, or those from a time on. */
+/** The deliveries of an endpoint to send again: one event, or all from a time on. */
 export interface Replayed {
   readonly eventId?: string
   readonly since?: Date
@@ -254,8 +254,8 @@ export interface Replayed {
 }
 
 /**
- * Has deliveries of an address sent again, oldest first, as if they had never been tried; at most `most`. Those on their way
- * are left alone. Answers how many.
+ * Schedules up to `most` deliveries of an endpoint again, oldest first, with no attempts so far. Skips deliveries in
+ * progress. Returns how many were scheduled.
  */
 export async function replayDeliveries(
   transaction: TenantTransaction,

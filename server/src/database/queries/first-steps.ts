@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 
-/** What a brokerage has done so far, for the guidance of those who have just signed up. */
+/** The first steps that a new brokerage has completed, for its onboarding guide. */
 export interface FirstSteps {
   readonly quotes: boolean
   readonly outcomes: boolean
@@ -14,7 +14,7 @@ export interface FirstSteps {
   readonly booking: boolean
 }
 
-/** Each step by the first row that shows it was taken; `userId` is who asks, and no team by themselves. */
+/** Each step counts as done if a row shows it. `userId` is the caller, who does not count as a team member. */
 export async function firstSteps(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -37,6 +37,6 @@ export async function firstSteps(
       exists (select from shipment_updates where tenant_id = ${tenant} and updated) as booking
   `.execute(transaction)
   const [row] = rows
-  if (row === undefined) throw new Error('A select without a from gives one row.')
+  if (row === undefined) throw new Error('A select without from returned no row.')
   return row
 }

@@ -43,7 +43,7 @@ function undoing(transaction: TenantTransaction, tenant: TenantId, importId: num
     .where('status', '=', 'undoing')
 }
 
-/** The undos, of all brokerages, that have had no heartbeat for too long: their process was lost. */
+/** The undos of all brokerages whose heartbeat is too old: their process was lost. */
 export async function silentUndos(transaction: TenantTransaction, now: Date): Promise<OneImport[]> {
   const { rows } = await sql<{ tenant_id: number; import_id: number }>`
     select * from stalled_undos(${silentSince(now)})
@@ -51,7 +51,7 @@ export async function silentUndos(transaction: TenantTransaction, now: Date): Pr
   return rows.map((row) => ({ tenant: tenantId(row.tenant_id), importId: row.import_id }))
 }
 
-/** Takes over an undo whose process was lost; false when another process has done so, or it has ended. */
+/** Takes over an undo whose process was lost. Returns false if another process took it over, or it has ended. */
 export async function takeOverUndo(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -76,7 +76,7 @@ export async function releaseUndo(
     .execute()
 }
 
-/** Notes why an undo does not go on for now. It stays `undoing`, and is resumed as one whose process was lost. */
+/** Records why an undo is paused. It stays `undoing`, and resumes like one whose process was lost. */
 export async function noteUndoFailure(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -90,9 +90,9 @@ function silentSince(now: Date): Date {
   return new Date(now.getTime() - importSilenceMsMax)
 }
 
-/** Lanes of one transaction: well under the time-out of a statement, and their locks are held for a moment only. */
+/** Lanes per transaction: well below the statement timeout, and with locks for a short time only. */
 const ownLanesPerBatch = 500
-/** A lane that is restored takes a statement for each of its changes. */
+/** Restoring a lane takes one statement per change. */
 const changedLanesPerBatch = 100
 
 /**
@@ -100,9 +100,10 @@ const changedLanesPerBatch = 100
  * made are removed. Lanes that it changed get their previous values back, each change as a new change in the name of the
  * person who asked for the undo. A lane that was changed, booked or quoted again since is kept and counted.
  *
- * All that a batch needs is in the row of the import: any process can do the next one, and two that do take turns.
+ * The import's row contains everything that a batch needs, so any process can run the next one. Concurrent batches run one
+ * after another.
  *
- * @returns the import as it then is, or null where it is not being undone
+ * @returns the updated import, or null if it is not being undone
  */
 export async function undoBatch(
   transaction: TenantTransaction,
@@ -121,7 +122,7 @@ export async function undoBatch(
     .executeTakeFirst()
   if (undo === undefined) return null
   const { ids, last } = await nextLanes(transaction, tenant, importId, undo.undo_after)
-  // Locked first, and looked at in later statements: what was written while we waited for a lock is seen there.
+  // Lock first and read in later statements, which see rows that were committed during the wait.
   const lanes = await lanesById(transaction, tenant, ids, { lock: true })
   const own = lanes.filter((lane) => lane.import_id === importId)
   const others = lanes.filter((lane) => lane.import_id !== importId)
@@ -141,7 +142,7 @@ export async function undoBatch(
     .executeTakeFirstOrThrow()
 }
 
-/** The next lanes that an import made or changed, and the one to go on after; null where these are the last. */
+/** The next lanes that an import created or changed, and the lane to continue after; null after the last ones. */
 async function nextLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -158,7 +159,7 @@ async function nextLanes(
     where tenant_id = ${tenant} and import_id = ${importId} and lane_id > ${after}
     order by lane_id limit ${changedLanesPerBatch}
   `.execute(transaction)
-  // A list that is full may go on: lanes beyond its last one wait for the next batch.
+  // A full list may be incomplete: lanes after its last one belong to the next batch.
   const ends = [
     ...(own.length < ownLanesPerBatch ? [] : [own.at(-1)?.lane_id ?? after]),
     ...(changed.length < changedLanesPerBatch ? [] : [changed.at(-1)?.lane_id ?? after]),
@@ -168,7 +169,7 @@ async function nextLanes(
   return { ids: last === null ? ids : ids.filter((id) => id <= last), last }
 }
 
-/** Removes those of the lanes that are as the import made them, and answers how many. */
+/** Deletes the lanes that are unchanged since the import created them, and returns how many. */
 async function removeLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -182,14 +183,14 @@ async function removeLanes(
     select from quote_requests where tenant_id = ${tenant} and request_id = any(${requests}::bigint[])
     order by request_id for update
   `.execute(transaction)
-  // Asked by id one table at a time. One statement that joins them reads whole tables right after a large import, while
-  // the planner still believes that they are small.
+  // Query one table at a time, by id. Right after a large import, the planner still believes that the tables are small, and
+  // would read them whole for a join.
   const { rows: changed } = await sql<{ lane_id: number }>`
     select lane_id from lane_changes where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
     union
     select lane_id from shipment_updates where tenant_id = ${tenant} and lane_id = any(${ids}::bigint[])
   `.execute(transaction)
-  // "offset 0" keeps this a question for each request, answered from its index, for the same reason.
+  // "offset 0" makes this one index lookup per request, for the same reason.
   const { rows: quotedAgain } = await sql<{ request_id: number }>`
     select request_id from unnest(${requests}::bigint[]) as request (request_id)
     where exists (
@@ -204,7 +205,7 @@ async function removeLanes(
   const gone = lanes.filter((lane) => !changedIds.has(lane.lane_id) && !keptRequests.has(lane.request_id))
   const goneIds = gone.map((lane) => lane.lane_id)
   quotesChanged(transaction, goneIds)
-  // An imported request has one lane, and a request that was quoted again is kept: these are empty now.
+  // An imported request has one lane, and a request that was quoted again is kept, so these requests are empty now.
   await sql`
     delete from lanes where tenant_id = ${tenant} and lane_id = any(${goneIds}::bigint[])
   `.execute(transaction)
@@ -217,7 +218,7 @@ async function removeLanes(
 
 type Change = Selectable<Tables['lane_changes']>
 
-/** Restores locked lanes that an import has changed, each as long as nothing else came after it. */
+/** Restores locked lanes that an import has changed, unless they were changed again later. */
 async function restoreLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -247,9 +248,9 @@ async function restoreLanes(
     const standing = standingChanges(changesOf.get(lane.lane_id) ?? [])
     const ours = standing.filter((change) => change.import_id === importId)
     const first = ours.at(-1)
-    // All of it was rolled back already.
+    // All changes of the import were rolled back already.
     if (first === undefined) continue
-    // A signed update that only confirmed the values of the file left no change, but it stands.
+    // A signed update that confirmed the values of the file left no change, but it must be kept.
     const isConfirmed = (updatedAt.get(lane.lane_id) ?? -1) >= first.changed_at.getTime()
     const firstOther = standing.findIndex((change) => change.import_id !== importId)
     const undone = isConfirmed ? [] : standing.slice(0, firstOther < 0 ? standing.length : firstOther)
@@ -259,7 +260,7 @@ async function restoreLanes(
         transaction,
         tenant,
         now,
-        // A file has no signature, so nothing that was signed is undone here: what each field was signed with stays.
+        // The values of a file are unsigned, so the undo does not touch the signing times of fields.
         {
           ...valuesBefore(change.before),
           ...(change.rule === 'booking_is_a_win' ? { outcome_before_booking: null } : {}),
@@ -278,7 +279,7 @@ async function restoreLanes(
   return { restored, kept }
 }
 
-/** Changes of one lane, newest first, without those that were rolled back and those that did so. */
+/** The changes of one lane, newest first, without rolled-back changes and the rollbacks themselves. */
 function standingChanges(changes: readonly Change[]): Change[] {
   const undone = new Set<number>()
   return changes.filter((change) => {

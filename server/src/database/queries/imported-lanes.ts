@@ -9,13 +9,13 @@ import { laneRef, type NewLane } from './lanes.ts'
 
 const { byteStrings, days, float8s, int4s, int8s, texts, timestamps } = binaryArrays
 
-/** A past quote as a file has it: a request with one lane. */
+/** A past quote in a file: a request with one lane. */
 export interface NewImportedLane {
   readonly customerName: string
   readonly reference: string | null
   readonly createdAt: Date
   readonly fingerprint: Buffer
-  /** A digest of the row, where the row is known by an id of its own. */
+  /** A digest of the row, if the row is identified by its own id. */
   readonly said: string | null
   readonly lane: Omit<
     NewLane,
@@ -29,13 +29,13 @@ export interface NewImportedLane {
   > & { readonly outcome: Outcome }
 }
 
-/** A lane that an import made. */
+/** A lane that an import created. */
 export interface ImportedBefore {
   readonly laneId: number
   readonly said: string | null
 }
 
-/** Which of these rows are here already: fingerprint in hex -> the lane. */
+/** The rows that exist already: fingerprint in hex -> lane. */
 export async function findImported(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -61,7 +61,7 @@ interface LaneNumbers {
   readonly laneId: number
 }
 
-/** Numbers for requests of one lane each, in one question. */
+/** Assigns numbers for requests of one lane each, in one query. */
 async function newLaneNumbers(
   transaction: TenantTransaction,
   identifiers: Database['identifiers'],
@@ -79,7 +79,7 @@ async function newLaneNumbers(
 type Row = NewImportedLane & LaneNumbers
 type Column = readonly [name: string, type: string, values: (rows: readonly Row[]) => Buffer]
 
-/** A column of `lanes` whose value is the lane's own. */
+/** A column of `lanes` with a value per lane. */
 function own<Name extends keyof Row['lane']>(
   name: Name,
   type: string,
@@ -94,7 +94,7 @@ const ofUnit = {
   time: ['timestamptz', timestamps],
 } as const
 
-/** All that is sent of them; what is said of the request is kept with it, or with both. */
+/** The columns that are sent. Those of the request are stored with the request, or with both. */
 const columns: readonly Column[] = [
   ['lane_id', 'bigint', (rows) => int8s(rows.map((row) => row.laneId))],
   ['lane_ref', 'text', (rows) => texts(rows.map((row) => laneRef(row.requestId, 1, 1)))],
@@ -124,7 +124,7 @@ const columns: readonly Column[] = [
   own('outcome_source', 'text', texts),
   own('decided_at', 'timestamptz', timestamps),
   own('truck_cost_source', 'text', texts),
-  // The customer that a file names is the one of the quote.
+  // The customer in a file is the customer of the quote.
   ...sentBookingFields
     .filter((field) => field !== 'customerName')
     .map((field): Column => {
@@ -141,12 +141,12 @@ const ofRequests = columns.filter(([name]) =>
 const laneNames = sql.raw(ofLanes.map(([name]) => name).join(', '))
 const sentNames = sql.raw(ofLanes.map(([name]) => `sent.${name}`).join(', '))
 
-/** Lanes of one statement: to write them down takes this process a few milliseconds, in which others wait. */
+/** Lanes per statement. Encoding them blocks the process for a few milliseconds. */
 const lanesPerStatement = 500
 
 /**
- * Writes past quotes of an import, a request and a lane each. None of them may be here already: whoever calls has looked,
- * and holds the lock of imports since.
+ * Inserts past quotes of an import, with one request and one lane each. None may exist already: the caller must have checked
+ * while holding the import lock.
  */
 export async function insertImportedLanes(
   transaction: TenantTransaction,
@@ -168,7 +168,7 @@ export async function insertImportedLanes(
       where one.tenant_id = ${tenant}
     `
     const origin = sql`one.tenant_id, ${by.createdBy}::integer, ${by.importId}::integer`
-    // Selected from the row of their tenant: in a distributed database the worker then does it that holds them.
+    // Select from the tenant's row, so that in a distributed database the tenant's worker runs the statement.
     await sql`
       insert into quote_requests
         (tenant_id, created_by, import_id, request_id, customer_name, reference, created_at)

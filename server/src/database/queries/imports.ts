@@ -12,19 +12,19 @@ export type ImportRow = NewImportRow & {
 /** An import or undo without a heartbeat for this long has lost its process. */
 export const importSilenceMsMax = 30_000
 
-/** How far an import is. Each row that was read is one of: added, updated, repeated, kept, refused. */
+/** The progress of an import. Each row that was read is added, updated, repeated, kept, or refused. */
 export interface ImportProgress {
   readonly rowsRead: number
   readonly rowsAdded: number
   readonly rowsUpdated: number
   readonly rowsRepeated: number
   readonly rowsRefused: number
-  /** Rows of which everything new was left out, because a newer value stands. */
+  /** Rows that changed nothing, because the lane has newer values. */
   readonly rowsKept: number
   readonly bytesRead: number
 }
 
-/** What an import lists, each from its first row on. An absent list stays as it is. */
+/** The lists of an import, each from its first row on. An absent list is not changed. */
 export interface ImportLists {
   readonly errors?: readonly RowError[]
   readonly changes?: readonly RowChange[]
@@ -60,7 +60,7 @@ export async function insertImport(
     .executeTakeFirstOrThrow()
 }
 
-/** Ends the imports whose process was killed: they say `running`, but nobody has heard of them for a while. */
+/** Ends the imports whose process was lost: they are `running`, but their heartbeat is too old. */
 async function stopAbandonedImports(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -79,7 +79,7 @@ async function stopAbandonedImports(
     .execute()
 }
 
-/** The names of the people who sent the file and who undo it; null for a command. A removed person keeps their name. */
+/** The names of the users who uploaded the file and who undo it; null for a command. Removed users keep their names. */
 const names = [
   sql<string | null>`(
     select users.name from users
@@ -111,7 +111,7 @@ export async function findImport(
 
 const importsListed = 200
 
-/** The last imports, newest first, without their lists of rows. */
+/** The latest imports, newest first, without their lists of rows. */
 export async function listImports(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -159,7 +159,7 @@ export async function listImports(
   return rows.map((row) => ({ ...row, errors: [], changes: [], kept: [] }))
 }
 
-/** The import of this tenant that is running or being undone, or null: there is one at a time. */
+/** The import of this tenant that is running or being undone; null if there is none. There is at most one at a time. */
 export async function findBusyImport(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -176,7 +176,7 @@ export async function findBusyImport(
   )
 }
 
-/** Asks a running import to stop after its present batch, and does nothing to one that has ended. */
+/** Requests that a running import stops after its current batch. Does nothing if it has ended. */
 export async function requestStop(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -191,7 +191,7 @@ export async function requestStop(
     .execute()
 }
 
-/** The heartbeat of an import or undo that has a process, while it has no progress to report. */
+/** Renews the heartbeat of an import or undo that has no progress to report. */
 export async function touchImport(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -208,8 +208,8 @@ export async function touchImport(
 }
 
 /**
- * Writes how far an import is, in the transaction of the rows themselves, so that its counts are true. Answers what to do
- * next; `ended` when the import was ended meanwhile.
+ * Writes the progress of an import in the transaction of its rows, so that its counts are exact. Returns what to do next;
+ * `ended` if the import was ended meanwhile.
  */
 export async function saveProgress(
   transaction: TenantTransaction,
@@ -254,7 +254,7 @@ export async function finishImport(
     .execute()
 }
 
-/** The rows that an import has read, as its last commit has it. */
+/** The number of rows that an import has read, as of its last commit. */
 export async function rowsReadOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -286,12 +286,12 @@ function progressColumns(progress: ImportProgress & ImportLists) {
   }
 }
 
-/** Any fixed number, so that these locks are of imports. */
+/** The advisory lock class of imports: an arbitrary fixed number. */
 const importLock = 0x6c616e65
 
 /**
- * Makes what a brokerage's imports do take turns until the end of the transaction: between looking for a row and adding
- * it, no other import can add it, and an undo does not lock the lanes of a batch in another order.
+ * Takes the import lock of a brokerage until the end of the transaction. Between the search for a row and its insertion, no
+ * other import can insert it, and an undo cannot lock the lanes of a batch in another order.
  */
 export async function lockImports(transaction: TenantTransaction, tenant: TenantId): Promise<void> {
   await sql`select pg_advisory_xact_lock((${importLock}::bigint << 32) + ${tenant}::bigint)`.execute(

@@ -1,6 +1,6 @@
 /**
  * All SQL of the service, one file per subject. Each function takes the transaction first and the tenant second.
- * A file whose functions have the same names as those of its callers is also exported under its own name.
+ * A file whose functions share names with their callers is also exported as a namespace.
  */
 export * from './audit-log.ts'
 export * as auditLog from './audit-log.ts'

@@ -9,7 +9,7 @@ export async function readKeyCheck(transaction: TenantTransaction): Promise<Buff
   return key_check
 }
 
-/** Notes which secret key the database belongs to; false when that is noted already, and nothing is changed. */
+/** Records which secret key the database belongs to. Returns false, and changes nothing, if a key is already recorded. */
 export async function writeKeyCheck(transaction: TenantTransaction, sealed: Buffer): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('installation')
@@ -19,7 +19,7 @@ export async function writeKeyCheck(transaction: TenantTransaction, sealed: Buff
   return numUpdatedRows === 1n
 }
 
-/** Notes that the database belongs to another key from now on, unless somebody else has noted so since `before` was read. */
+/** Records a new secret key for the database, unless another process has changed it since `before` was read. */
 export async function replaceKeyCheck(
   transaction: TenantTransaction,
   before: Buffer,
@@ -32,7 +32,7 @@ export async function replaceKeyCheck(
     .execute()
 }
 
-/** The names of the keys that the service was last started with. */
+/** The names of the keys with which the service was last started. */
 export async function readKeyNames(transaction: TenantTransaction): Promise<string[]> {
   const { key_names } = await transaction
     .selectFrom('installation')
@@ -48,7 +48,7 @@ export async function writeKeyNames(transaction: TenantTransaction, names: reado
     .execute()
 }
 
-/** Notes whether events are on: what writes to the database asks it, whichever process it is. */
+/** Records whether events are on, for every process that writes to the database. */
 export async function writeEventsOn(transaction: TenantTransaction, on: boolean): Promise<void> {
   await transaction.updateTable('installation').set({ events: on }).where('events', '!=', on).execute()
 }

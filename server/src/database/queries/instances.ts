@@ -3,13 +3,13 @@ import { instanceGoneMs, type TenantTransaction } from '../schema/index.ts'
 import type { Database, TenantId } from '../session/index.ts'
 
 /**
- * One that left in peace counts for so long after it: until the last requests that it admitted have left the window.
+ * How long a stopped instance is still listed: until the last requests that it admitted have left the window.
  */
 const instanceLeftMs = 2_000
 
 /**
- * Says that an instance is here. One that was not seen for so long that the others take it for gone joins anew: they may
- * have been alone meanwhile. Answers whether there are others.
+ * Renews the registration of an instance. If it has expired, the instance joins again, because another instance may have run
+ * alone meanwhile. Returns whether other instances run.
  */
 export async function seeInstance(
   transaction: TenantTransaction,
@@ -34,7 +34,7 @@ export async function seeInstance(
   return { others: rows[0]?.others ?? true }
 }
 
-/** Says that an instance admits nobody any more. */
+/** Records that an instance no longer admits requests. */
 export async function leaveInstance(transaction: TenantTransaction, instance: string): Promise<void> {
   await sql`
     update instances set seen_at = clock_timestamp() - make_interval(secs => ${(instanceGoneMs - instanceLeftMs) / 1000})
@@ -42,7 +42,7 @@ export async function leaveInstance(transaction: TenantTransaction, instance: st
   `.execute(transaction)
 }
 
-/** Whether a place was had, how many are left, and when the next one comes free. */
+/** Whether the permit was granted, how many are left, and when the next one is free. */
 export interface TakenPermit {
   readonly admitted: boolean
   readonly remaining: number
@@ -50,8 +50,8 @@ export interface TakenPermit {
 }
 
 /**
- * Takes a place in the window of a tenant that all instances share, by the database's clock. One that is `given` already
- * is noted, whether there was room for it or not.
+ * Takes a permit from the window of a tenant that all instances share, by the database's clock. With `alreadyAdmitted`,
+ * records a request even if the window is full.
  */
 export async function takePermit(
   database: Pick<Database, 'callInTenant'>,

@@ -1,7 +1,7 @@
 import type { TenantTransaction } from '../schema/index.ts'
 import type { Database, TenantId } from '../session/index.ts'
 
-/** A call to the integration interface, ready to be written down. */
+/** A call to the integration API, in the form of a log row. */
 export interface KeptCall {
   /** When the request arrived, epoch milliseconds. */
   readonly at: number
@@ -13,17 +13,17 @@ export interface KeptCall {
   readonly problem: string | null
   readonly detail: string | null
   readonly requestId: string
-  /** The jti of the token it came with, which may be any token of the brokerage. */
+  /** The jti of the token, which may be any token of the brokerage. */
   readonly jti: string
   readonly durationMs: number
   readonly network: string
-  /** Further calls that were counted with this one and not kept. */
+  /** Further calls that were left out and are counted with this one. */
   readonly notKept: number
 }
 
 /**
- * Writes down calls of a tenant, in the order they are given and in one message. With `old` it deletes those before the last
- * so many, and those from before a time. Answers the number of the last.
+ * Inserts calls of a tenant, in the given order and in one message. With `old`, deletes all but the newest `keptMax` calls,
+ * and calls before `keptFrom`. Returns the number of the last call.
  */
 export async function keepIntegrationCalls(
   database: Pick<Database, 'callInTenant'>,
@@ -61,7 +61,7 @@ export interface CallFilter {
   readonly from: Date
 }
 
-/** Calls newest first, from before the number `before`. Ask for one more than a page to know whether there is another. */
+/** Calls newest first, before the number `before`. Request one more than a page to learn whether there is another page. */
 export async function listIntegrationCalls(
   transaction: TenantTransaction,
   tenant: TenantId,

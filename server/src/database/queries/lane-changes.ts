@@ -11,7 +11,7 @@ import type { JsonRow, LaneRow, TenantTransaction } from '../schema/index.ts'
 import { quotesChanged, type TenantId } from '../session/index.ts'
 import { type BookingColumn, bookingColumns, laneOfJson } from './booking-columns.ts'
 
-/** Columns beside the booking whose changes are kept in the audit trail. */
+/** Columns outside the booking whose changes are in the audit trail. */
 const auditedOutcome = {
   truck_cost_source: 'truck_cost_source',
   outcome: 'outcome',
@@ -19,7 +19,7 @@ const auditedOutcome = {
   outcome_source: 'outcome_source',
   decided_at: 'decided_at',
 } as const
-/** The columns of the quote itself, under the names the API gives them. Only a file that is imported again changes them. */
+/** The columns of the quote, by their names in the API. Only a repeated import of a file changes them. */
 const quoted = {
   quoted_rate: 'quoted_rate_cents',
   estimated_cost: 'estimated_cost_cents',
@@ -30,7 +30,7 @@ const quoted = {
 } as const
 
 const auditedBooking = bookingFields.filter((field) => bookingTable[field].audited)
-/** The columns whose changes are kept in the audit trail, under the names the API gives them. */
+/** The columns whose changes are in the audit trail, by their names in the API. */
 const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
   ...auditedBooking.map((field) => [bookingTable[field].shown, bookingColumns[field]] as const),
   ...(Object.entries(auditedOutcome) as [string, AuditedOutcome][]),
@@ -39,12 +39,12 @@ const shown: readonly (readonly [name: string, column: ShownColumn])[] = [
 type AuditedOutcome = (typeof auditedOutcome)[keyof typeof auditedOutcome]
 type QuotedColumn = (typeof quoted)[keyof typeof quoted]
 type ShownColumn = BookingColumn | AuditedOutcome | QuotedColumn
-/** The digest of the imported row is in the trail, so that an undo restores it, but nobody is shown it. */
+/** The digest of the imported row is in the trail so that an undo restores it, but it is never shown. */
 type AuditedColumn = ShownColumn | 'import_said'
 const auditedColumns: readonly AuditedColumn[] = [...shown.map(([, column]) => column), 'import_said']
 const quoteColumns: ReadonlySet<string> = new Set([...Object.values(quoted), 'import_said'])
 
-/** Columns that change with the audited ones and that the audit trail does not show. */
+/** Columns that change with the audited ones, but are not in the audit trail. */
 const unaudited = [
   'signed_at',
   'outcome_before_booking',
@@ -54,10 +54,10 @@ const unaudited = [
 /** The columns of a lane that can change. */
 export type HeldValues = Pick<LaneRow, BookingColumn | AuditedOutcome | (typeof unaudited)[number]>
 export type QuoteValues = Pick<LaneRow, QuotedColumn | 'import_said'>
-/** New values of a lane: what is absent stays. */
+/** New values of a lane. Absent columns do not change. */
 export type NextValues = Partial<HeldValues & QuoteValues>
 
-/** A value as the audit trail keeps it: cents as a number of cents, a time as ISO 8601 text. */
+/** A value in the audit trail: an amount in cents, a time as ISO 8601 text. */
 type AuditedValue = string | number | null
 export type AuditedValues = Partial<Record<AuditedColumn, AuditedValue>>
 
@@ -67,7 +67,7 @@ export interface ChangeOrigin {
   readonly tokenId?: number
   readonly importId?: number
   readonly rolledBackChange?: number
-  /** The rule that changed the outcome, when a rule did. */
+  /** The rule that changed the outcome, if a rule did. */
   readonly rule?: OutcomeRule | null
 }
 
@@ -94,11 +94,11 @@ function differences(
   return { before, after }
 }
 
-/** What `change_lane` takes: what changes of the lane, and the line of its audit trail, null where nothing differs. */
+/** The arguments of `change_lane`: the changes of the lane, and its audit trail row, null if nothing differs. */
 interface LaneChange {
-  /** What is absent stays. */
+  /** Absent columns do not change. */
   readonly held: Partial<HeldValues>
-  /** What `change_quote` takes; null when the quote itself stays. */
+  /** The argument of `change_quote`; null if the quote does not change. */
   readonly quote: Partial<Record<keyof QuoteValues, AuditedValue>> | null
   readonly change: object | null
 }
@@ -117,14 +117,14 @@ function eventsOf(after: AuditedValues): string[] {
   ]
 }
 
-/** A lane with a customer rate or truck cost is not cancelled, whichever path brings the amount. */
+/** A lane with a customer rate or truck cost is not cancelled, however the amount was set. */
 function uncancelledWhenBooked(lane: HeldValues, next: NextValues): NextValues {
   const held = { ...lane, ...next }
   const isBooked = held.customer_rate_cents !== null || held.truck_cost_cents !== null
   return isBooked && held.cancelled_at !== null ? { ...next, cancelled_at: null, cancel_reason: null } : next
 }
 
-/** What writes `values` to a lane that is as it was read; null when there is nothing to write. */
+/** The change that writes `values` to a lane; null if there is nothing to write. */
 export function laneChange(
   lane: HeldValues & Partial<QuoteValues>,
   values: NextValues,
@@ -162,7 +162,7 @@ export function laneChange(
   }
 }
 
-/** What changes a locked lane, and why. */
+/** The new values of a locked lane, and the origin of the change. */
 export interface ChangingLane {
   readonly lane: LaneRow
   readonly next: NextValues
@@ -170,9 +170,9 @@ export interface ChangingLane {
 }
 
 /**
- * Changes locked lanes, each once, and records each change, or does neither where nothing differs: the one way to change
- * a lane. Columns outside the audit trail (such as signed_at) are written either way. Answers the lanes as they then are,
- * in the order given.
+ * Changes locked lanes, each at most once, and records the changes. All code that changes lanes uses this function. A lane
+ * without differences is not recorded, but columns outside the audit trail (such as signed_at) are still written. Returns
+ * the updated lanes in the given order.
  */
 export async function changeLanes(
   transaction: TenantTransaction,
@@ -205,12 +205,12 @@ export async function changeLanes(
   `.execute(transaction)
   const changed = new Map(rows.map((row) => [row.lane_id, row]))
   const ids = writing.map(({ lane }) => lane.lane_id)
-  if (!ids.every((id) => changed.has(id))) throw new Error('A lane that is locked is not there.')
+  if (!ids.every((id) => changed.has(id))) throw new Error('A locked lane does not exist.')
   quotesChanged(transaction, ids)
   return changing.map(({ lane }) => changed.get(lane.lane_id) ?? lane)
 }
 
-/** As `changeLanes`, for one lane. */
+/** Like `changeLanes`, for one lane. */
 export async function changeLane(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -229,7 +229,7 @@ export async function databaseNow(transaction: TenantTransaction): Promise<Date>
   return rows[0]?.now ?? new Date(Number.NaN)
 }
 
-/** The changes of a lane, newest first, with the name of the person where it was one. */
+/** The changes of a lane, newest first, with the name of the user if a user made the change. */
 export async function listChanges(transaction: TenantTransaction, tenant: TenantId, laneId: number) {
   return transaction
     .selectFrom('lane_changes')
@@ -255,13 +255,13 @@ export async function listChanges(transaction: TenantTransaction, tenant: Tenant
     .execute()
 }
 
-/** Who last set a column of a lane: a person by name, or the source alone. */
+/** The origin of the current value of a column: a user by name, or only the source. */
 export interface Setter {
   readonly source: 'dashboard' | 'tms' | 'import'
   readonly name: string | null
 }
 
-/** Who last set each of these columns of lanes, in the order given; null where the lane was made with the value. */
+/** The origin of each of these columns of lanes, in the given order; null if the lane was created with the value. */
 export async function settersOf(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -301,7 +301,7 @@ export async function findChange(
   )
 }
 
-/** The values of a change under the names and in the units of the API: dollars, not cents. */
+/** The values of a change with the names and units of the API: dollars, not cents. */
 export function auditedForApi(values: AuditedValues): Record<string, AuditedValue> {
   const named: Record<string, AuditedValue> = {}
   for (const [name, column] of shown) {
@@ -312,14 +312,14 @@ export function auditedForApi(values: AuditedValues): Record<string, AuditedValu
   return named
 }
 
-/** The fields in which `next` differs from a lane, before and after, as a change of it shows them. */
+/** The fields in which `next` differs from a lane, with the values before and after, in the form of the API. */
 export function differencesForApi(lane: LaneRow, next: NextValues) {
   const { before, after } = differences(lane, next)
   const [was, is] = [auditedForApi(before), auditedForApi(after)]
   return Object.keys(is).map((field) => ({ field, before: was[field] ?? null, after: is[field] ?? null }))
 }
 
-/** The outcome of a lane as the engine has it. */
+/** The outcome of a lane, in the form of the engine. */
 export function outcomeOf(lane: HeldValues): LaneOutcome {
   return {
     outcome: lane.outcome,
@@ -329,7 +329,7 @@ export function outcomeOf(lane: HeldValues): LaneOutcome {
   }
 }
 
-/** The outcome that `lane` had before its booking, as the engine has it. */
+/** The outcome that `lane` had before its booking, in the form of the engine. */
 export function outcomeBeforeBooking({ outcome_before_booking: kept }: HeldValues): LaneOutcome | null {
   if (kept === null) return null
   const { outcome, reason, source, decided_at } = kept
@@ -356,15 +356,15 @@ export function outcomeValues({ outcome, beforeBooking }: Omit<RuledOutcome, 'ru
   } as const satisfies Partial<HeldValues>
 }
 
-/** The values from before a change, ready to be written back. */
+/** The values from before a change, in the form that `changeLanes` takes. */
 export function valuesBefore(before: AuditedValues): NextValues {
   return laneOfJson(before as JsonRow<NextValues>)
 }
 
 /**
- * As `valuesBefore`, for a person who rolls a change back. The booking fields among them count as written at `now` of the
- * database's clock: an update that was signed before the rollback and arrives after it does not restore the undone
- * values. The row of a file that made the change stays known: importing it again does not restore them either.
+ * Like `valuesBefore`, for a user who rolls a change back. The booking fields count as written at `now` of the database's
+ * clock, so that an update that was signed before the rollback and arrives after it does not restore the undone values. The
+ * imported row of the change stays recorded, so that importing the file again does not restore them either.
  */
 export function rollbackValues(lane: LaneRow, before: AuditedValues, now: Date): NextValues {
   const { import_said: _, ...values } = valuesBefore(before)

@@ -14,7 +14,7 @@ export interface LaneFilter {
   readonly words?: string
   readonly from?: Date
   readonly to?: Date
-  /** Only lanes that have a booking, or had one that was cancelled. */
+  /** Only lanes with a booking or a cancelled booking. */
   readonly booked?: boolean
 }
 
@@ -57,7 +57,7 @@ export function matching(filter: LaneFilter) {
   }
 }
 
-/** What a list is sorted by: lanes with equal keys follow each other by lane_id, lanes without a key come last. */
+/** Sort keys of a list. Lanes with equal keys are ordered by lane_id, and lanes without a key are last. */
 interface SortKey {
   readonly key: RawBuilder<unknown>
   readonly kind: 'time' | 'cents' | 'text'
@@ -82,21 +82,21 @@ const sortKeys = {
 
 export type LaneSort = keyof typeof sortKeys
 
-/** What the key of a sort is, as a cursor writes it: so that one that nobody handed out is known. */
+/** The form of each sort key in a cursor, so that invalid cursors are detected. */
 export function sortKeyKind(sort: LaneSort): SortKey['kind'] {
   return sortKeys[sort].kind
 }
 
-/** Where a page ended: the sort key of its last lane, as text (null when it has none), and its id. */
+/** The end of a page: the sort key of its last lane as text (null if it has none), and the id of that lane. */
 export interface LaneCursor {
   readonly key: string | null
   readonly laneId: number
 }
 
-/** A lane with the key it was sorted by, for the cursor of the next page. */
+/** A lane with its sort key, for the cursor of the next page. */
 export type ListedLane = LaneRow & { readonly sort_key: string | null }
 
-/** Text that gives the very same value back: times to the microsecond, in UTC. */
+/** Lossless text of a value: times have microseconds, in UTC. */
 function keyText({ key, kind }: SortKey): RawBuilder<string | null> {
   return kind === 'time'
     ? sql<string | null>`to_char(${key} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
@@ -114,7 +114,7 @@ function after({ key, kind, direction, hasNulls }: SortKey, cursor: LaneCursor):
   return hasNulls ? sql<boolean>`(${inOrder} or ${key} is null)` : inOrder
 }
 
-/** Lanes in the order of `sort`, from after `cursor`. Ask for one more than a page to know whether there is another. */
+/** Lanes in the order of `sort`, after `cursor`. Request one more than a page to learn whether there is another page. */
 export async function listLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -136,7 +136,7 @@ export async function listLanes(
     .orderBy(order.key, direction)
     .orderBy('lane_id', order.direction)
     .limit(page.limit)
-  // The text of the key is made for the lanes of the page only, not for all that were sorted.
+  // Format the key for the lanes of the page only, not for all sorted lanes.
   return transaction
     .selectFrom(inOrder.as('lanes'))
     .selectAll()
@@ -146,7 +146,7 @@ export async function listLanes(
     .execute()
 }
 
-/** How many lanes a filter leaves. */
+/** The number of lanes that match a filter. */
 export async function countLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -161,20 +161,20 @@ export async function countLanes(
   return count
 }
 
-/** Where a lane comes from: the shipper's reference of its request, and the rep who quoted it. */
+/** The source of a lane: the shipper's reference of its request, and the rep who quoted it. */
 export interface QuoteOrigin {
   readonly reference: string | null
   readonly quotedBy: { readonly userId: number; readonly name: string } | null
 }
 
-/** Where each of some lanes comes from, by lane_id. */
+/** The sources of lanes, by lane_id. */
 export async function quoteOrigins(
   transaction: TenantTransaction,
   tenant: TenantId,
   lanes: readonly Pick<LaneRow, 'lane_id' | 'request_id' | 'created_by' | 'import_id'>[],
 ): Promise<ReadonlyMap<number, QuoteOrigin>> {
   if (lanes.length === 0) return new Map()
-  // Who imported a lane has not quoted it.
+  // The user who imported a lane is not the rep who quoted it.
   const repOf = (lane: (typeof lanes)[number]) => (lane.import_id === null ? lane.created_by : null)
   const requestIds = [...new Set(lanes.map((lane) => lane.request_id))]
   const names = await userNames(
@@ -199,7 +199,7 @@ export async function quoteOrigins(
   )
 }
 
-/** The names of people of this brokerage, removed ones included, by user id. */
+/** The names of users of this brokerage, including removed ones, by user id. */
 export async function userNames(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -216,21 +216,21 @@ export async function userNames(
 }
 
 export interface ShipmentTotals {
-  /** Lanes of the list, cancelled ones included. */
+  /** Lanes in the list, including cancelled ones. */
   readonly listed: number
-  /** Cancelled bookings. They are in no other figure. */
+  /** Cancelled bookings. No other figure includes them. */
   readonly cancelled: number
   readonly shipments: number
   readonly customerRateCents: number
   readonly truckCostCents: number
   readonly withMargin: number
   readonly marginCents: number
-  /** AR over the shipments whose AR and AP are both known: what margin is a share of. */
+  /** Total AR of the shipments whose AR and AP are both known: the denominator of the margin percentage. */
   readonly marginBaseCents: number
   readonly withQuotedMargin: number
   readonly quotedMarginCents: number
   readonly comparable: number
-  /** Margin minus quoted margin over the shipments where both are known. */
+  /** Landed minus quoted margin, over the shipments where both are known. */
   readonly landedVsQuotedCents: number
 }
 

@@ -4,13 +4,13 @@ import type { LaneRow, TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 import { landedMarginCents, marginLanded } from './landed-margin.ts'
 
-/** An exact city pair, by the keys of its places. */
+/** A city pair, by the keys of its places. */
 export interface Corridor {
   readonly originKey: string
   readonly destinationKey: string
 }
 
-/** What was quoted on a city pair in one month with one type of equipment: counts, and sums in cents. */
+/** Totals of the quotes on a city pair in one month with one type of equipment: counts, and sums in cents. */
 export interface EquipmentMonth {
   readonly equipmentCode: string
   /** `2026-03`, in UTC. */
@@ -20,10 +20,10 @@ export interface EquipmentMonth {
   readonly lost: number
   readonly pending: number
   readonly rateCents: number
-  /** Quotes with a rate above zero: the others have no part in an average. */
+  /** Quotes with a rate above zero, which averages are computed from. */
   readonly rates: number
   readonly marginCents: number
-  /** Quotes whose AR and AP are both known, and the AR of these. */
+  /** Quotes whose AR and AP are both known, and the sum of their AR. */
   readonly margins: number
   readonly marginBaseCents: number
 }
@@ -34,7 +34,7 @@ export async function monthsOfCorridor(
   tenant: TenantId,
   { originKey, destinationKey }: Corridor,
 ): Promise<EquipmentMonth[]> {
-  // The rate that counts (see engine/src/history.ts), in the words of the database: a month is summed where its quotes are.
+  // The effective rate (see engine/src/history.ts) in SQL, so that the database can sum the quotes of a month.
   const rate = sql`coalesce(customer_rate_cents, quoted_rate_cents)`
   const { rows } = await sql<EquipmentMonth>`
     select
@@ -57,16 +57,16 @@ export async function monthsOfCorridor(
   return rows
 }
 
-/** A quote of a lane as a dot on its chart; amounts in cents. */
+/** A quote of a lane, as a dot on a chart. Amounts are in cents. */
 export interface LanePoint {
   readonly laneRef: string
   readonly rateCents: number
-  /** True when the rate is the booked AR. */
+  /** Whether the rate is the booked AR. */
   readonly booked: boolean
   readonly outcome: LaneRow['outcome']
   readonly quotedAt: Date
   readonly customerName: string
-  /** AR less AP, where both are booked. */
+  /** AR minus AP, if both are booked. */
   readonly marginCents: number | null
 }
 
