@@ -4,11 +4,11 @@ import { endlessThread, walkAlone, walkRoutes } from './route-walk.ts'
 import { seededTenants } from './seeded-tenants.ts'
 
 /**
- * The walk through the routes as brokerage B alone, for a copy of the program that somebody has taken something out of.
- * It is given a database, and prints what it found.
+ * Walks through the routes as tenant B only, and prints the faults. `mutation-walk.ts` runs it in mutants of the program.
+ * The argument is the database as JSON.
  */
-const given = JSON.parse(process.argv[2] ?? '') as Omit<TestDatabase, 'drop'>
-const app = await appOn({ ...given, drop: async () => {} }, { backtestThread: endlessThread })
+const database = JSON.parse(process.argv[2] ?? '') as Omit<TestDatabase, 'drop'>
+const app = await appOn({ ...database, drop: async () => {} }, { backtestThread: endlessThread })
 const tenants = await seededTenants(app)
 const routes = await walkRoutes(app, tenants, ['service-B', 'owner-B'])
 const alone = await walkAlone(app, tenants)

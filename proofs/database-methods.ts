@@ -19,27 +19,29 @@ import {
 import type { LaneRow } from '#server/database/schema/index.ts'
 import { eventMethods } from './event-methods.ts'
 import { importMethods } from './import-methods.ts'
-import { alters, finds, type Method, shows } from './method.ts'
+import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newLane, noCosts } from './new-lanes.ts'
 import { sessionOf } from './seeded-tenants.ts'
-
-const nothing = (call: Method['call']): Method => ({ call, does: 'nothing' })
 
 const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
-/** Numbers of the installation's own sequences, which go on from call to call. */
-const withoutNumbers = (rows: readonly LaneRow[]) =>
+/** Removes the generated identifiers, which differ between two calls of the same function. */
+const withoutIdentifiers = (rows: readonly lanes.LaneRow[]) =>
   rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
 
-/** A row for every function of the database that works for a tenant, under its file and name. */
+/**
+ * Every database function that works for a tenant, by file and function name, with a call that uses the ids in `MethodCall`.
+ * `method-walk.test.ts` calls each function with the ids of another tenant; `distributable.test.ts` checks its statements.
+ * Add a row for each new function; functions that work for no tenant belong in `no-tenant-methods.ts`.
+ */
 export const methods: Readonly<Record<string, Method>> = {
-  'audit-log.appendAudit': alters(({ transaction, tenant, of, now }) =>
+  'audit-log.appendAudit': changesRows(({ transaction, tenant, ids, now }) =>
     audit.appendAudit(transaction, tenant, {
       at: now,
       kind: 'signed-in',
-      userId: of.owner,
-      jti: of.jti,
+      userId: ids.owner,
+      jti: ids.jti,
       subjectUserId: null,
       about: {},
       count: 1,
@@ -47,125 +49,127 @@ export const methods: Readonly<Record<string, Method>> = {
       requestId: null,
     }),
   ),
-  'audit-log.listAudit': shows(({ transaction, tenant }) =>
+  'audit-log.listAudit': returnsCanary(({ transaction, tenant }) =>
     audit.listAudit(transaction, tenant, {}, { before: null, limit: 50 }),
   ),
-  'audit-log.newestAudit': finds(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
-  'audit-log.verifyAudit': finds(({ transaction, tenant }) =>
+  'audit-log.newestAudit': returnsResult(({ transaction, tenant }) => audit.newestAudit(transaction, tenant)),
+  'audit-log.verifyAudit': returnsResult(({ transaction, tenant }) =>
     audit.verifyAudit((look) => look(transaction), tenant, []),
   ),
-  'credentials.insertServiceToken': finds(({ transaction, tenant, of, now }) =>
+  'credentials.insertServiceToken': returnsResult(({ transaction, tenant, ids, now }) =>
     credentials.insertServiceToken(transaction, tenant, {
       jti: uuid,
       name: 'new',
       scope: 'integrations:write',
-      userId: of.owner,
+      userId: ids.owner,
       now,
       expiresAt: now,
       signedWith: 'a key',
     }),
   ),
-  'credentials.listServiceTokens': shows(({ transaction, tenant }) =>
+  'credentials.listServiceTokens': returnsCanary(({ transaction, tenant }) =>
     credentials.listServiceTokens(transaction, tenant),
   ),
-  'credentials.revokeServiceToken': alters(({ transaction, tenant, of, now }) =>
-    credentials.revokeServiceToken(transaction, tenant, of.spareToken, now),
+  'credentials.revokeServiceToken': changesRows(({ transaction, tenant, ids, now }) =>
+    credentials.revokeServiceToken(transaction, tenant, ids.spareToken, now),
   ),
-  'credentials.liveTokensOf': shows(({ transaction, tenant, of, now }) =>
-    credentials.liveTokensOf(transaction, tenant, of.owner, now),
+  'credentials.liveTokensOf': returnsCanary(({ transaction, tenant, ids, now }) =>
+    credentials.liveTokensOf(transaction, tenant, ids.owner, now),
   ),
-  'credentials.expiringTokens': shows(({ transaction, tenant, now }) =>
+  'credentials.expiringTokens': returnsCanary(({ transaction, tenant, now }) =>
     credentials.expiringTokens(transaction, tenant, now, new Date(now.getTime() + 366 * 86_400_000)),
   ),
-  'credentials.revokeTokensOf': alters(({ transaction, tenant, of, now }) =>
-    credentials.revokeTokensOf(transaction, tenant, of.owner, now),
+  'credentials.revokeTokensOf': changesRows(({ transaction, tenant, ids, now }) =>
+    credentials.revokeTokensOf(transaction, tenant, ids.owner, now),
   ),
-  'credentials.sealedSecrets': finds(({ transaction, tenant }) =>
+  'credentials.sealedSecrets': returnsResult(({ transaction, tenant }) =>
     credentials.sealedSecrets(transaction, tenant, 0, 100),
   ),
-  'credentials.sealAnew': alters(({ transaction, tenant, of }) =>
-    credentials.sealAnew(transaction, tenant, of.spareSecret, Buffer.from('sealed anew')),
+  'credentials.sealAnew': changesRows(({ transaction, tenant, ids }) =>
+    credentials.sealAnew(transaction, tenant, ids.spareSecret, Buffer.from('sealed anew')),
   ),
-  'credentials.countTokensOfOtherKeys': finds(({ transaction, tenant, now }) =>
+  'credentials.countTokensOfOtherKeys': returnsResult(({ transaction, tenant, now }) =>
     credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),
   ),
-  'credentials.handOverTokens': alters(({ transaction, tenant, of }) =>
-    credentials.handOverTokens(transaction, tenant, of.owner, of.admin),
+  'credentials.handOverTokens': changesRows(({ transaction, tenant, ids }) =>
+    credentials.handOverTokens(transaction, tenant, ids.owner, ids.admin),
   ),
-  'credentials.findLiveServiceToken': finds(({ transaction, tenant, of, now }) =>
-    credentials.findLiveServiceToken(transaction, tenant, of.jti, now),
+  'credentials.findLiveServiceToken': returnsResult(({ transaction, tenant, ids, now }) =>
+    credentials.findLiveServiceToken(transaction, tenant, ids.jti, now),
   ),
-  'credentials.wasIssued': finds(({ transaction, tenant, of }) =>
-    credentials.wasIssued(transaction, tenant, of.jti),
+  'credentials.wasIssued': returnsResult(({ transaction, tenant, ids }) =>
+    credentials.wasIssued(transaction, tenant, ids.jti),
   ),
-  'credentials.insertSigningSecret': finds(({ transaction, tenant, of, now }) =>
+  'credentials.insertSigningSecret': returnsResult(({ transaction, tenant, ids, now }) =>
     credentials.insertSigningSecret(transaction, tenant, {
       name: 'new',
-      userId: of.owner,
+      userId: ids.owner,
       now,
       sealedFor: () => Buffer.from('sealed'),
     }),
   ),
-  'credentials.listSigningSecrets': shows(({ transaction, tenant }) =>
+  'credentials.listSigningSecrets': returnsCanary(({ transaction, tenant }) =>
     credentials.listSigningSecrets(transaction, tenant),
   ),
-  'credentials.liveSigningSecrets': shows(({ transaction, tenant, now }) =>
+  'credentials.liveSigningSecrets': returnsCanary(({ transaction, tenant, now }) =>
     credentials.liveSigningSecrets(transaction, tenant, now),
   ),
-  'credentials.lockLiveSecretsOf': finds(({ transaction, tenant, now }) =>
+  'credentials.lockLiveSecretsOf': returnsResult(({ transaction, tenant, now }) =>
     credentials.lockLiveSecretsOf(transaction, tenant, 'tms', now),
   ),
-  'credentials.expireSigningSecret': alters(({ transaction, tenant, of, now }) =>
-    credentials.expireSigningSecret(transaction, tenant, of.spareSecret, now),
+  'credentials.expireSigningSecret': changesRows(({ transaction, tenant, ids, now }) =>
+    credentials.expireSigningSecret(transaction, tenant, ids.spareSecret, now),
   ),
-  'credentials.revokeSigningSecret': alters(({ transaction, tenant, of, now }) =>
-    credentials.revokeSigningSecret(transaction, tenant, of.spareSecret, now),
+  'credentials.revokeSigningSecret': changesRows(({ transaction, tenant, ids, now }) =>
+    credentials.revokeSigningSecret(transaction, tenant, ids.spareSecret, now),
   ),
-  'first-steps.firstSteps': finds(({ transaction, tenant, of, now }) =>
-    steps.firstSteps(transaction, tenant, { userId: of.owner, now }),
+  'first-steps.firstSteps': returnsResult(({ transaction, tenant, ids, now }) =>
+    steps.firstSteps(transaction, tenant, { userId: ids.owner, now }),
   ),
-  'tenant-quotes.readVersions': finds(({ transaction, tenant }) =>
+  'tenant-quotes.readVersions': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readVersions(transaction, tenant),
   ),
-  'packed-quotes.countQuotes': finds(({ transaction, tenant }) => packed.countQuotes(transaction, tenant)),
-  'packed-quotes.readBookStanding': finds(({ transaction, tenant }) =>
+  'packed-quotes.countQuotes': returnsResult(({ transaction, tenant }) =>
+    packed.countQuotes(transaction, tenant),
+  ),
+  'packed-quotes.readBookStanding': returnsResult(({ transaction, tenant }) =>
     packed.readBookStanding(transaction, tenant, 0),
   ),
-  'packed-quotes.readQuotesBefore': finds(({ transaction, tenant }) =>
+  'packed-quotes.readQuotesBefore': returnsResult(({ transaction, tenant }) =>
     packed.readQuotesBefore(transaction, tenant, packed.beforeAnyQuote, 10),
   ),
-  'packed-quotes.readQuotesOf': finds(({ transaction, tenant, of }) =>
-    packed.readQuotesOf(transaction, tenant, [of.lane]),
+  'packed-quotes.readQuotesOf': returnsResult(({ transaction, tenant, ids }) =>
+    packed.readQuotesOf(transaction, tenant, [ids.lane]),
   ),
-  'packed-quotes.readChangedLanes': finds(({ transaction, tenant }) =>
+  'packed-quotes.readChangedLanes': returnsResult(({ transaction, tenant }) =>
     packed.readChangedLanes(transaction, tenant, 0, 1),
   ),
-  'tenant-quotes.readTenantQuotes': finds(({ transaction, tenant }) =>
+  'tenant-quotes.readTenantQuotes': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
   ),
-  'instances.takePermit': {
-    ...finds(({ database, tenant }) =>
-      instances.takePermit(database, tenant, { max: 10, windowMs: 1_000, alreadyAdmitted: false }),
+  'instances.takePlace': {
+    ...returnsResult(({ database, tenant }) =>
+      instances.takePlace(database, tenant, { max: 10, windowMs: 1_000, given: false }),
     ),
     commits: true,
   },
-  // After what tells a tenant's versions: where these were, both tenants are seeded anew.
+  // Functions that commit come after readVersions: seeding both tenants again afterwards changes their versions.
   'credentials.recordTokenUse': {
-    ...alters(({ database, tenant, of, now }) =>
-      credentials.recordTokenUse(database, tenant, of.liveToken, now, '192.0.2.9'),
+    ...changesRows(({ database, tenant, ids, now }) =>
+      credentials.recordTokenUse(database, tenant, ids.liveToken, now, '192.0.2.9'),
     ),
     commits: true,
   },
   'credentials.recordSecretUse': {
-    ...alters(({ database, tenant, of, now }) =>
-      credentials.recordSecretUse(database, tenant, of.spareSecret, now),
+    ...changesRows(({ database, tenant, ids, now }) =>
+      credentials.recordSecretUse(database, tenant, ids.spareSecret, now),
     ),
     commits: true,
   },
   ...eventMethods,
   ...importMethods,
   'integration-calls.keepIntegrationCalls': {
-    ...finds(async ({ database, tenant, of, now }) => {
+    ...returnsResult(async ({ database, tenant, ids, now }) => {
       const call = {
         at: now.getTime(),
         operation: 'markup',
@@ -176,7 +180,7 @@ export const methods: Readonly<Record<string, Method>> = {
         problem: null,
         detail: null,
         requestId: uuid,
-        jti: of.jti,
+        jti: ids.jti,
         durationMs: 1,
         network: '192.0.2.9',
         notKept: 0,
@@ -191,20 +195,20 @@ export const methods: Readonly<Record<string, Method>> = {
     }),
     commits: true,
   },
-  'integration-calls.listIntegrationCalls': shows(({ transaction, tenant }) =>
+  'integration-calls.listIntegrationCalls': returnsCanary(({ transaction, tenant }) =>
     calls.listIntegrationCalls(transaction, tenant, { from: new Date(0) }, { before: null, limit: 50 }),
   ),
-  'lane-changes.changeLane': alters(({ transaction, tenant, of, lane, now }) =>
+  'lane-changes.changeLane': changesRows(({ transaction, tenant, ids, lane, now }) =>
     changes.changeLane(
       transaction,
       tenant,
       lane,
       { carrier_name: 'another' },
-      { source: 'dashboard', userId: of.owner },
+      { source: 'dashboard', userId: ids.owner },
       now,
     ),
   ),
-  'lane-changes.changeLanes': alters(({ transaction, tenant, of, lane, now }) =>
+  'lane-changes.changeLanes': changesRows(({ transaction, tenant, ids, lane, now }) =>
     changes.changeLanes(
       transaction,
       tenant,
@@ -212,93 +216,97 @@ export const methods: Readonly<Record<string, Method>> = {
         {
           lane,
           next: { quoted_rate_cents: 12_345, import_said: 'a digest of 22 letters' },
-          origin: { source: 'import', importId: of.import, userId: of.owner },
+          origin: { source: 'import', importId: ids.import, userId: ids.owner },
         },
       ],
       now,
     ),
   ),
-  'lane-changes.settersOf': finds(async ({ transaction, tenant, of }) =>
-    (await changes.settersOf(transaction, tenant, [{ laneId: of.lane, column: 'carrier_name' }])).filter(
+  'lane-changes.settersOf': returnsResult(async ({ transaction, tenant, ids }) =>
+    (await changes.settersOf(transaction, tenant, [{ laneId: ids.lane, column: 'carrier_name' }])).filter(
       (setter) => setter !== null,
     ),
   ),
-  'lane-changes.listChanges': shows(({ transaction, tenant, of }) =>
-    changes.listChanges(transaction, tenant, of.lane),
+  'lane-changes.listChanges': returnsCanary(({ transaction, tenant, ids }) =>
+    changes.listChanges(transaction, tenant, ids.lane),
   ),
-  'lane-changes.findChange': shows(({ transaction, tenant, of }) =>
-    changes.findChange(transaction, tenant, of.lane, 1),
+  'lane-changes.findChange': returnsCanary(({ transaction, tenant, ids }) =>
+    changes.findChange(transaction, tenant, ids.lane, 1),
   ),
-  'lane-lists.listLanes': shows(({ transaction, tenant }) =>
+  'lane-lists.listLanes': returnsCanary(({ transaction, tenant }) =>
     lists.listLanes(transaction, tenant, {}, { sort: 'newest', cursor: null, limit: 50 }),
   ),
-  'lane-lists.countLanes': finds(({ transaction, tenant, of }) =>
-    lists.countLanes(transaction, tenant, { quotedBy: of.owner }),
+  'lane-lists.countLanes': returnsResult(({ transaction, tenant, ids }) =>
+    lists.countLanes(transaction, tenant, { quotedBy: ids.owner }),
   ),
-  'lane-lists.quoteOrigins': shows(async ({ transaction, tenant, lane }) => [
+  'lane-lists.quoteOrigins': returnsCanary(async ({ transaction, tenant, lane }) => [
     ...(await lists.quoteOrigins(transaction, tenant, [lane])),
   ]),
-  'lane-lists.userNames': shows(async ({ transaction, tenant, of }) => [
-    ...(await lists.userNames(transaction, tenant, [of.owner])),
+  'lane-lists.userNames': returnsCanary(async ({ transaction, tenant, ids }) => [
+    ...(await lists.userNames(transaction, tenant, [ids.owner])),
   ]),
-  'lane-lists.shipmentTotals': finds(({ transaction, tenant }) =>
+  'lane-lists.shipmentTotals': returnsResult(({ transaction, tenant }) =>
     lists.shipmentTotals(transaction, tenant, {}),
   ),
-  'lane-record.monthsOfCorridor': finds(({ transaction, tenant }) =>
+  'lane-record.monthsOfCorridor': returnsResult(({ transaction, tenant }) =>
     record.monthsOfCorridor(transaction, tenant, dallasToAtlanta),
   ),
-  'lane-record.pointsOfCorridor': shows(({ transaction, tenant }) =>
+  'lane-record.pointsOfCorridor': returnsCanary(({ transaction, tenant }) =>
     record.pointsOfCorridor(transaction, tenant, { ...dallasToAtlanta, equipmentCode: null }, 100),
   ),
-  'lanes.insertQuoteRequests': finds(async ({ database, transaction, tenant, of, now }) =>
-    withoutNumbers(
+  'lanes.insertQuoteRequests': returnsResult(async ({ database, transaction, tenant, ids, now }) =>
+    withoutIdentifiers(
       await lanes.insertQuoteRequests(transaction, tenant, database.identifiers, [
         {
           customerName: 'New',
           reference: null,
-          createdBy: of.owner,
+          createdBy: ids.owner,
           createdAt: now,
-          importId: of.import,
+          importId: ids.import,
           lanes: [newLane],
         },
       ]),
     ),
   ),
-  'lanes.findLane': shows(({ transaction, tenant, of }) => lanes.findLane(transaction, tenant, of.laneRef)),
-  'lanes.lockLane': shows(({ transaction, tenant, of }) => lanes.lockLane(transaction, tenant, of.laneRef)),
-  'lanes.findLaneIds': finds(async ({ transaction, tenant, of }) => [
-    ...(await lanes.findLaneIds(transaction, tenant, [of.laneRef])),
-  ]),
-  'lanes.readLaneRefs': finds(async ({ transaction, tenant, of }) => [
-    ...(await lanes.readLaneRefs(transaction, tenant, [of.lane])),
-  ]),
-  'lanes.lanesById': shows(({ transaction, tenant, of }) =>
-    lanes.lanesById(transaction, tenant, [of.lane], { lock: true }),
+  'lanes.findLane': returnsCanary(({ transaction, tenant, ids }) =>
+    lanes.findLane(transaction, tenant, ids.laneRef),
   ),
-  'lanes.insertRequote': finds(async ({ database, transaction, tenant, of, lane, now }) =>
-    withoutNumbers([
+  'lanes.lockLane': returnsCanary(({ transaction, tenant, ids }) =>
+    lanes.lockLane(transaction, tenant, ids.laneRef),
+  ),
+  'lanes.findLaneIds': returnsResult(async ({ transaction, tenant, ids }) => [
+    ...(await lanes.findLaneIds(transaction, tenant, [ids.laneRef])),
+  ]),
+  'lanes.readLaneRefs': returnsResult(async ({ transaction, tenant, ids }) => [
+    ...(await lanes.readLaneRefs(transaction, tenant, [ids.lane])),
+  ]),
+  'lanes.lanesById': returnsCanary(({ transaction, tenant, ids }) =>
+    lanes.lanesById(transaction, tenant, [ids.lane], { lock: true }),
+  ),
+  'lanes.insertRequote': returnsResult(async ({ database, transaction, tenant, ids, lane, now }) =>
+    withoutIdentifiers([
       await lanes.insertRequote(transaction, tenant, database.identifiers, lane, {
         ...noCosts,
         quoted_rate_cents: 1,
         estimated_cost_cents: null,
         market_rate_cents: null,
         pickup_date: null,
-        createdBy: of.owner,
+        createdBy: ids.owner,
         createdAt: now,
       }),
     ]),
   ),
-  'lanes.findQuoteRequest': shows(({ transaction, tenant, of }) =>
-    lanes.findQuoteRequest(transaction, tenant, of.request),
+  'lanes.findQuoteRequest': returnsCanary(({ transaction, tenant, ids }) =>
+    lanes.findQuoteRequest(transaction, tenant, ids.request),
   ),
-  'lanes.findQuoteRequestByKey': shows(({ transaction, tenant, of }) =>
-    lanes.findQuoteRequestByKey(transaction, tenant, of.requestKey),
+  'lanes.findQuoteRequestByKey': returnsCanary(({ transaction, tenant, ids }) =>
+    lanes.findQuoteRequestByKey(transaction, tenant, ids.requestKey),
   ),
-  'people.nextTenantNumber': finds(({ transaction, tenant }) =>
+  'people.nextTenantNumber': returnsResult(({ transaction, tenant }) =>
     people.nextTenantNumber(transaction, tenant, 'user'),
   ),
-  // The tenant is there already, whoever asks.
-  'people.createTenant': nothing(({ transaction, tenant, now }) =>
+  // The tenant exists already, so the call is refused for every caller.
+  'people.createTenant': noEvidence(({ transaction, tenant, now }) =>
     people.createTenant(transaction, tenant, {
       company: 'New',
       name: 'New',
@@ -307,7 +315,7 @@ export const methods: Readonly<Record<string, Method>> = {
       now,
     }),
   ),
-  'people.insertUser': finds(({ transaction, tenant, now }) =>
+  'people.insertUser': returnsResult(({ transaction, tenant, now }) =>
     people.insertUser(transaction, tenant, {
       name: 'New',
       email: 'new-user@example.com',
@@ -318,38 +326,42 @@ export const methods: Readonly<Record<string, Method>> = {
       now,
     }),
   ),
-  'people.findTenant': shows(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
-  'people.updateTenant': alters(({ transaction, tenant }) =>
+  'people.findTenant': returnsCanary(({ transaction, tenant }) => people.findTenant(transaction, tenant)),
+  'people.updateTenant': changesRows(({ transaction, tenant }) =>
     people.updateTenant(transaction, tenant, { name: 'another' }),
   ),
-  'people.setTenantStatus': alters(({ transaction, tenant }) =>
+  'people.setTenantStatus': changesRows(({ transaction, tenant }) =>
     people.setTenantStatus(transaction, tenant, 'suspended'),
   ),
-  'people.findUser': shows(({ transaction, tenant, of }) => people.findUser(transaction, tenant, of.person)),
-  'people.lockUser': shows(({ transaction, tenant, of }) => people.lockUser(transaction, tenant, of.person)),
-  'people.lockOwners': finds(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
-  'people.listUsers': shows(({ transaction, tenant }) => people.listUsers(transaction, tenant)),
-  'people.updateUser': alters(({ transaction, tenant, of }) =>
-    people.updateUser(transaction, tenant, of.person, { name: 'another' }),
+  'people.findUser': returnsCanary(({ transaction, tenant, ids }) =>
+    people.findUser(transaction, tenant, ids.person),
   ),
-  'people.removeUser': alters(({ transaction, tenant, user }) =>
+  'people.lockUser': returnsCanary(({ transaction, tenant, ids }) =>
+    people.lockUser(transaction, tenant, ids.person),
+  ),
+  'people.lockOwners': returnsResult(({ transaction, tenant }) => people.lockOwners(transaction, tenant)),
+  'people.listUsers': returnsCanary(({ transaction, tenant }) => people.listUsers(transaction, tenant)),
+  'people.updateUser': changesRows(({ transaction, tenant, ids }) =>
+    people.updateUser(transaction, tenant, ids.person, { name: 'another' }),
+  ),
+  'people.removeUser': changesRows(({ transaction, tenant, user }) =>
     people.removeUser(transaction, tenant, user),
   ),
-  'people.insertSession': alters(({ transaction, tenant, of, now }) =>
+  'people.insertSession': changesRows(({ transaction, tenant, ids, now }) =>
     people.insertSession(transaction, tenant, {
       sessionId: uuid,
-      userId: of.owner,
+      userId: ids.owner,
       now,
       expiresAt: now,
     }),
   ),
-  'people.endSessions': alters(({ transaction, tenant, of, now }) =>
-    people.endSessions(transaction, tenant, of.owner, now),
+  'people.endSessions': changesRows(({ transaction, tenant, ids, now }) =>
+    people.endSessions(transaction, tenant, ids.owner, now),
   ),
-  'people.findSession': finds(({ transaction, tenant, of, now }) =>
-    people.findSession(transaction, tenant, sessionOf(of.label, of.owner), now),
+  'people.findSession': returnsResult(({ transaction, tenant, ids, now }) =>
+    people.findSession(transaction, tenant, sessionOf(ids.label, ids.owner), now),
   ),
-  'performance.performanceBy': shows(({ transaction, tenant }) =>
+  'performance.performanceBy': returnsCanary(({ transaction, tenant }) =>
     performance.performanceBy(
       transaction,
       tenant,
@@ -358,24 +370,24 @@ export const methods: Readonly<Record<string, Method>> = {
       { rank: 'quotes', direction: 'desc', cursor: null, limit: 50 },
     ),
   ),
-  'performance.placesOfLanes': shows(({ transaction, tenant }) =>
+  'performance.placesOfLanes': returnsCanary(({ transaction, tenant }) =>
     performance.placesOfLanes(transaction, tenant, [{ ...dallasToAtlanta, equipmentCode: 'V' }]),
   ),
-  'performance.listMarginGaps': shows(({ transaction, tenant }) =>
+  'performance.listMarginGaps': returnsCanary(({ transaction, tenant }) =>
     performance.listMarginGaps(transaction, tenant, {}, { cursor: null, limit: 50 }),
   ),
-  'performance.marginGapTotals': finds(({ transaction, tenant }) =>
+  'performance.marginGapTotals': returnsResult(({ transaction, tenant }) =>
     performance.marginGapTotals(transaction, tenant, {}),
   ),
-  // A request that was answered before, and a new one.
+  // Books a request that was processed before, and then a new one.
   'shipment-updates.bookShipment': {
-    ...alters(async ({ database, tenant, of, now, requestDigest }) => {
+    ...changesRows(async ({ database, tenant, ids, now, requestDigest }) => {
       const booked = (digest: Buffer) =>
-        updates.bookShipment(database, tenant, { digest, laneRef: of.laneRef }, (lane) => ({
+        updates.bookShipment(database, tenant, { digest, laneRef: ids.laneRef }, (lane) => ({
           next: { ...lane, carrier_name: 'another' },
-          origin: { source: 'tms', tokenId: of.liveToken },
+          origin: { source: 'tms', tokenId: ids.liveToken },
           signedAt: now,
-          tokenId: of.liveToken,
+          tokenId: ids.liveToken,
           carried: {},
           applied: ['carrierName'],
           updated: true,
@@ -384,10 +396,10 @@ export const methods: Readonly<Record<string, Method>> = {
     }),
     commits: true,
   },
-  'suggestions.placeUses': finds(async ({ transaction, tenant }) => [
+  'suggestions.placeUses': returnsResult(async ({ transaction, tenant }) => [
     ...(await suggestions.placeUses(transaction, tenant, 100)),
   ]),
-  'suggestions.customersCalled': shows(({ transaction, tenant }) =>
+  'suggestions.customersCalled': returnsCanary(({ transaction, tenant }) =>
     suggestions.customersCalled(transaction, tenant, '', 50),
   ),
 }

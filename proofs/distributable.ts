@@ -3,13 +3,13 @@ import { tablesWithoutTenant } from '#server/database/schema/index.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 
 /**
- * What a database spread by tenant could not hold or answer, told from any PostgreSQL: what the catalogue holds, and the
- * plans of the statements that were run. A plan names the conditions on each table after all that follows from others was
- * drawn, so that a table is tied to a tenant where it says so, however the statement was written.
+ * Finds what a database distributed by tenant (Citus) could not store or run, using any PostgreSQL. `schemaFaults` reads the
+ * catalog. `statementFaults` reads the plans of executed statements: the planner derives implied conditions, so a plan shows
+ * whether each table is restricted to one tenant, however the statement is written.
  */
 
-/** Tables with a tenant, by name. */
-export async function tablesOfTenants(client: pg.ClientBase): Promise<ReadonlySet<string>> {
+/** Returns the names of the tables that are distributed by tenant. */
+export async function tenantTables(client: pg.ClientBase): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname::text as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
@@ -19,7 +19,7 @@ export async function tablesOfTenants(client: pg.ClientBase): Promise<ReadonlySe
   return new Set(rows.map(({ name }) => name))
 }
 
-/** A sentence for each thing of the schema that could not be spread by tenant. */
+/** Returns a sentence for each part of the schema that could not be distributed by tenant. */
 export async function schemaFaults(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ fault: string }>(
     `with tables as (
@@ -28,24 +28,24 @@ export async function schemaFaults(client: pg.ClientBase): Promise<string[]> {
        left join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
        where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
      )
-     select format('%s has no tenant, and is not on the list of tables that stay whole', relname) as fault
+     select format('%s has no tenant_id, and is not listed as a table without a tenant', relname) as fault
      from tables where tenant is null and not whole
      union all
      select format('%s has no primary key', relname) from tables t
      where not whole and not exists (select from pg_index i where i.indrelid = t.oid and i.indisprimary)
      union all
-     select format('%s does not begin with the tenant', i.indexrelid::regclass)
+     select format('%s does not start with tenant_id', i.indexrelid::regclass)
      from tables t join pg_index i on i.indrelid = t.oid
      where not whole and (i.indisunique or i.indisexclusion) and i.indkey[0] is distinct from t.tenant
      union all
-     select format('%s of %s does not tie tenant to tenant', k.conname, t.relname)
+     select format('%s of %s does not reference the same tenant', k.conname, t.relname)
      from tables t join pg_constraint k on k.conrelid = t.oid and k.contype = 'f'
      left join tables to_table on to_table.oid = k.confrelid
      where (t.whole <> to_table.whole) or (not t.whole and not exists (
        select from unnest(k.conkey, k.confkey) pair (own, referenced)
        where pair.own = t.tenant and pair.referenced = to_table.tenant))
      union all
-     select format('%s of %s does more than a foreign key may here', k.conname, t.relname)
+     select format('%s of %s uses a foreign key option that distributed tables do not support', k.conname, t.relname)
      from tables t join pg_constraint k on k.conrelid = t.oid and k.contype = 'f'
      where not t.whole and (k.condeferrable or k.confdeltype in ('n', 'd') or k.confupdtype <> 'a')
      union all
@@ -55,16 +55,16 @@ export async function schemaFaults(client: pg.ClientBase): Promise<string[]> {
      select format('%s has the rule %s', t.relname, r.rulename)
      from tables t join pg_rewrite r on r.ev_class = t.oid
      union all
-     select format('%s.%s counts on by itself: workers would each count', t.relname, a.attname)
+     select format('%s.%s is filled from a sequence: each worker would count separately', t.relname, a.attname)
      from tables t join pg_attribute a on a.attrelid = t.oid
      left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
      where not whole and a.attnum > 0 and not a.attisdropped
        and (a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%')
      union all
-     select format('%s inherits, or is inherited from', t.relname)
+     select format('%s takes part in inheritance', t.relname)
      from tables t where exists (select from pg_inherits i where t.oid in (i.inhrelid, i.inhparent))
      union all
-     select format('the function %s asks %s in the language sql, whose parameters a worker is not told', p.proname, t.relname)
+     select format('the function %s queries %s in language sql, whose parameters are not sent to workers', p.proname, t.relname)
      from pg_proc p join pg_language l on l.oid = p.prolang
      join tables t on p.prosrc ~ ('(from|join|into|update)\\s+(public\\.)?' || t.relname || '\\M')
      where p.pronamespace = 'public'::regnamespace and l.lanname = 'sql' and not t.whole
@@ -87,65 +87,71 @@ interface PlanNode {
   readonly 'Recheck Cond'?: string
 }
 
-export interface RunStatement {
+/** An executed statement and its plan. */
+export interface ExecutedStatement {
   readonly text: string
   readonly plan: PlanNode
 }
 
-/** Of all tenants by intent: which of them have moved on. Every part is asked, on every worker. */
-const ofAllTenants = /where known\.changed_in >= since/
+/** The one query that covers all tenants on purpose: it finds tenants with changes, on every worker. */
+const acrossAllTenants = /where known\.changed_in >= since/
 
-/** A condition on the tenant by that of another table: right where that one is tied. */
-const tiedToAnother = /\btenant_id = (\w+)\.tenant_id\b/
-/** A condition on the tenant itself, by a value that is known before any row is read. */
-const tiedToTenant = /\btenant_id = (?:\$?\d+|'\d+'::\w+|\(\$\d+\)::integer)|\$\d+ = (?:\w+\.)?tenant_id\b/
+/** A join condition on the tenant of another table. It restricts this table if the other table is restricted. */
+const sameTenantAs = /\btenant_id = (\w+)\.tenant_id\b/
+/** A condition that compares tenant_id with a value known before any row is read. */
+const oneTenant = /\btenant_id = (?:\$?\d+|'\d+'::\w+|\(\$\d+\)::integer)|\$\d+ = (?:\w+\.)?tenant_id\b/
 
 const conditionsOn = (node: PlanNode) =>
   `${node.Filter ?? ''} ${node['Index Cond'] ?? ''} ${node['Recheck Cond'] ?? ''}`
 
-/** A sentence for each thing in a statement that does not keep to the rows of one tenant, or that no worker could do. */
+const allNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(allNodes)]
+
+/** Returns a sentence for each reason why a statement is not restricted to one tenant, or could not run on a worker. */
 export function statementFaults(
-  { text, plan }: RunStatement,
+  { text, plan }: ExecutedStatement,
   tables: ReadonlySet<string>,
 ): readonly string[] {
-  if (ofAllTenants.test(text)) return []
-  const faults: string[] = []
-  const at = `${text.replaceAll(/\s+/g, ' ').trim().slice(0, 200)}`
-  const isOfTenants = (node: PlanNode) => tables.has(node['Relation Name'] ?? '')
-  const all = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(all)]
-  const nodes = all(plan)
-  const tied = new Set(nodes.filter((node) => isOfTenants(node) && tiedToTenant.test(conditionsOn(node))))
-  for (const node of nodes) {
-    if (!isOfTenants(node)) continue
-    const name = node['Relation Name']
-    if (node['Node Type'] === 'ModifyTable') {
-      if (node !== plan) faults.push(`${name} is written within another statement: ${at}`)
-      if (node.Operation !== 'Insert') continue
-      const from = (node.Plans ?? []).flatMap(all)
-      const isListed = from.every(({ 'Node Type': type }) => type === 'Result' || type === 'Values Scan')
-      if (!isListed && !from.some(isOfTenants)) {
-        faults.push(`${name} is filled from rows that are not of a tenant: ${at}`)
-      }
-      continue
-    }
-    const another = tiedToAnother.exec(conditionsOn(node))?.[1]
-    const isTied = tied.has(node) || [...tied].some(({ Alias: alias }) => alias === another)
-    if (!isTied) faults.push(`${name} is not tied to a tenant: ${at}`)
+  if (acrossAllTenants.test(text)) return []
+  const nodes = allNodes(plan)
+  const isTenantTable = (node: PlanNode) => tables.has(node['Relation Name'] ?? '')
+  const tenantNodes = nodes.filter(isTenantTable)
+  const restricted = tenantNodes.filter((node) => oneTenant.test(conditionsOn(node)))
+
+  const writeFaults = (node: PlanNode): string[] => {
+    const nested = node === plan ? [] : ['is written by a statement inside another statement']
+    if (node.Operation !== 'Insert') return nested
+    const sources = (node.Plans ?? []).flatMap(allNodes)
+    const isLiteral = sources.every(({ 'Node Type': type }) => type === 'Result' || type === 'Values Scan')
+    return isLiteral || sources.some(isTenantTable)
+      ? nested
+      : [...nested, 'is filled from rows that belong to no tenant']
   }
-  const whole = nodes.find((node) =>
+  const readFaults = (node: PlanNode): string[] => {
+    const joined = sameTenantAs.exec(conditionsOn(node))?.[1]
+    const isRestricted = restricted.includes(node) || restricted.some(({ Alias: alias }) => alias === joined)
+    return isRestricted ? [] : ['is not restricted to a tenant']
+  }
+
+  const faults = tenantNodes.flatMap((node) =>
+    (node['Node Type'] === 'ModifyTable' ? writeFaults(node) : readFaults(node)).map(
+      (fault) => `${node['Relation Name']} ${fault}`,
+    ),
+  )
+  const global = nodes.find((node) =>
     (tablesWithoutTenant as readonly string[]).includes(node['Relation Name'] ?? ''),
   )
-  if (whole !== undefined && nodes.some(isOfTenants)) {
-    faults.push(`${whole['Relation Name']} is put together with the rows of a tenant: ${at}`)
+  if (global !== undefined && tenantNodes.length > 0) {
+    faults.push(`${global['Relation Name']} is joined with rows of a tenant`)
   }
-  return faults
+  const shortened = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200)
+  return faults.map((fault) => `${fault}: ${shortened}`)
 }
 
 /**
- * Lets a database tell the plan of every statement it runs, those within functions and foreign keys, too, as notices. Only
- * connections that are made after it tell. False where its maker may not say so.
+ * Makes a database send the plan of every statement as a notice, including statements in functions and foreign key checks.
+ * Applies to connections opened afterwards. Returns false if the role in `makerUrl` is not a superuser, who alone may do so.
  */
-export async function tellPlans(database: TestDatabase, makerUrl: string): Promise<boolean> {
+export async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
   const maker = new pg.Client({ connectionString: makerUrl })
   await maker.connect()
   try {
@@ -169,8 +175,8 @@ export async function tellPlans(database: TestDatabase, makerUrl: string): Promi
   }
 }
 
-/** The statement of a notice that tells a plan; null where it tells something else. */
-export function toldPlan(notice: string): RunStatement | null {
+/** Parses a notice of `sendPlansAsNotices`. Returns null for any other notice. */
+export function statementInNotice(notice: string): ExecutedStatement | null {
   const begin = notice.indexOf('plan:\n')
   if (begin < 0) return null
   const { 'Query Text': text, Plan: plan } = JSON.parse(notice.slice(begin + 6)) as {

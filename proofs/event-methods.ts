@@ -1,28 +1,29 @@
-import { eventEndpoints as endpoints, events } from '#server/database/queries/index.ts'
-import { alters, finds, type Method, shows } from './method.ts'
+import * as endpoints from '#server/database/event-endpoints.ts'
+import * as events from '#server/database/events.ts'
+import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 
-/** Functions of the database about events and where they are sent. */
+/** Database functions for events and event endpoints. See `database-methods.ts`. */
 export const eventMethods: Readonly<Record<string, Method>> = {
-  'event-endpoints.listEventEndpoints': shows(({ transaction, tenant, now }) =>
+  'event-endpoints.listEventEndpoints': returnsCanary(({ transaction, tenant, now }) =>
     endpoints.listEventEndpoints(transaction, tenant, now),
   ),
-  'event-endpoints.lockEventEndpoint': shows(({ transaction, tenant, of }) =>
-    endpoints.lockEventEndpoint(transaction, tenant, of.eventEndpoint),
+  'event-endpoints.lockEventEndpoint': returnsCanary(({ transaction, tenant, ids }) =>
+    endpoints.lockEventEndpoint(transaction, tenant, ids.eventEndpoint),
   ),
-  'event-endpoints.lockEventEndpointCount': finds(({ transaction, tenant }) =>
+  'event-endpoints.lockEventEndpointCount': returnsResult(({ transaction, tenant }) =>
     endpoints.lockEventEndpointCount(transaction, tenant),
   ),
-  'event-endpoints.insertEventEndpoint': finds(({ transaction, tenant, of, now }) =>
+  'event-endpoints.insertEventEndpoint': returnsResult(({ transaction, tenant, ids, now }) =>
     endpoints.insertEventEndpoint(transaction, tenant, {
       url: 'https://hooks.example.com/',
       description: null,
       eventTypes: ['lane.booked'],
-      userId: of.owner,
+      userId: ids.owner,
       now,
     }),
   ),
-  'event-endpoints.updateEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.updateEventEndpoint(transaction, tenant, of.eventEndpoint, {
+  'event-endpoints.updateEventEndpoint': changesRows(({ transaction, tenant, ids }) =>
+    endpoints.updateEventEndpoint(transaction, tenant, ids.eventEndpoint, {
       url: 'https://hooks.example.com/',
       description: null,
       event_types: ['lane.booked'],
@@ -30,58 +31,58 @@ export const eventMethods: Readonly<Record<string, Method>> = {
       disabled_reason: null,
     }),
   ),
-  'event-endpoints.removeEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.removeEventEndpoint(transaction, tenant, of.eventEndpoint),
+  'event-endpoints.removeEventEndpoint': changesRows(({ transaction, tenant, ids }) =>
+    endpoints.removeEventEndpoint(transaction, tenant, ids.eventEndpoint),
   ),
-  'event-endpoints.insertEventSecret': alters(({ transaction, tenant, of, now }) =>
+  'event-endpoints.insertEventSecret': changesRows(({ transaction, tenant, ids, now }) =>
     endpoints.insertEventSecret(transaction, tenant, {
-      endpointId: of.eventEndpoint,
+      endpointId: ids.eventEndpoint,
       now,
       overlapEnd: now,
       sealedFor: () => Buffer.from('sealed'),
     }),
   ),
-  'event-endpoints.disableEventEndpoint': alters(({ transaction, tenant, of }) =>
-    endpoints.disableEventEndpoint(transaction, tenant, of.eventEndpoint, { reason: 'gone' }),
+  'event-endpoints.disableEventEndpoint': changesRows(({ transaction, tenant, ids }) =>
+    endpoints.disableEventEndpoint(transaction, tenant, ids.eventEndpoint, { reason: 'gone' }),
   ),
-  'event-endpoints.sealedEventSecrets': finds(({ transaction, tenant }) =>
+  'event-endpoints.sealedEventSecrets': returnsResult(({ transaction, tenant }) =>
     endpoints.sealedEventSecrets(transaction, tenant, 0, 100),
   ),
-  'event-endpoints.sealEventSecretAnew': alters(({ transaction, tenant, of }) =>
-    endpoints.sealEventSecretAnew(transaction, tenant, of.eventSecret, Buffer.from('sealed anew')),
+  'event-endpoints.sealEventSecretAnew': changesRows(({ transaction, tenant, ids }) =>
+    endpoints.sealEventSecretAnew(transaction, tenant, ids.eventSecret, Buffer.from('sealed anew')),
   ),
-  'events.listDeliveries': shows(({ transaction, tenant }) =>
+  'events.listDeliveries': returnsCanary(({ transaction, tenant }) =>
     events.listDeliveries(transaction, tenant, {}, { before: null, limit: 50 }),
   ),
-  'events.insertTestEvent': alters(({ transaction, tenant, of }) =>
-    events.insertTestEvent(transaction, tenant, of.eventEndpoint, 'endpoint.test'),
+  'events.insertTestEvent': changesRows(({ transaction, tenant, ids }) =>
+    events.insertTestEvent(transaction, tenant, ids.eventEndpoint, 'endpoint.test'),
   ),
-  'events.replayDeliveries': alters(({ transaction, tenant, of }) =>
-    events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
+  'events.replayDeliveries': changesRows(({ transaction, tenant, ids }) =>
+    events.replayDeliveries(transaction, tenant, ids.eventEndpoint, { eventId: ids.event, most: 10 }),
   ),
-  'events.pruneEvents': alters(({ transaction, tenant, now }) =>
+  'events.pruneEvents': changesRows(({ transaction, tenant, now }) =>
     events.pruneEvents(transaction, tenant, new Date(now.getTime() + 1000)),
   ),
-  // Both do something where there is something due: a replay is asked for first, by whose it is.
+  // Both need a delivery that is due, so the calls request a replay first.
   'events.claimDeliveries': {
-    ...alters(async ({ database, tenant, of }) => {
+    ...changesRows(async ({ database, tenant, ids }) => {
       await database.inTenant(tenant, (transaction) =>
-        events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
+        events.replayDeliveries(transaction, tenant, ids.eventEndpoint, { eventId: ids.event, most: 10 }),
       )
-      return events.claimDeliveries(database, tenant, of.eventEndpoint, { most: 1, leaseSeconds: 30 })
+      return events.claimDeliveries(database, tenant, ids.eventEndpoint, { most: 1, leaseSeconds: 30 })
     }),
     commits: true,
   },
   'events.settleDelivery': {
-    ...alters(async ({ database, tenant, of }) => {
+    ...changesRows(async ({ database, tenant, ids }) => {
       await database.inTenant(tenant, (transaction) =>
-        events.replayDeliveries(transaction, tenant, of.eventEndpoint, { eventId: of.event, most: 10 }),
+        events.replayDeliveries(transaction, tenant, ids.eventEndpoint, { eventId: ids.event, most: 10 }),
       )
       return events.settleDelivery(
         database,
         tenant,
-        of.eventEndpoint,
-        { number: of.eventNumber, attempt: 0 },
+        ids.eventEndpoint,
+        { number: ids.eventNumber, attempt: 0 },
         { state: 'dead', retrySeconds: null, status: 500, text: '', failure: null, ms: 1 },
       )
     }),

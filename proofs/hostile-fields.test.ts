@@ -10,10 +10,19 @@ import { requestOf } from './route-requests.ts'
 import { credentialOf, endlessThread } from './route-walk.ts'
 import { idsOf, type SeededTenants, seededTenants, signingSecretOf } from './seeded-tenants.ts'
 
-/** Every value of a list in every field that could hold it: what chance would take long to draw. */
+/**
+ * Promise: no value in any field makes the service fail, respond with undocumented content, or change a value silently.
+ *
+ * How: each field of each request body, path and query gets values that have broken other systems (`hostile-values.ts`), in
+ * an otherwise valid request. `hostile-oracle.ts` compares each response with the OpenAPI document. The rest covers signed
+ * bodies with a flipped bit, JSON that parsers disagree on, bodies that are refused before they are read, and idle sockets.
+ *
+ * Faults: `hostile-input.test.ts` plants faults in the service and checks that the same oracle finds them.
+ */
 
 const ids = idsOf('A')
-const logs = ['integration_calls', 'audit_log', 'tenant_counters']
+/** Tables that record refused calls. */
+const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
 let app: TestApp
 let tenants: SeededTenants
 let faultsOf: ReturnType<typeof oracleOf>
@@ -27,14 +36,14 @@ beforeAll(async () => {
     bearers[caller] = credentialOf(app, caller, tenants, { path: '' }).Authorization ?? ''
   }
 })
-// Whatever the one before left, also where it failed.
+// Restores the rows of A, even after a test that failed.
 beforeEach(() => tenants.seed('A'))
 afterAll(async () => {
   await tenants.close()
   await app.close()
 })
 
-async function ask(
+async function send(
   method: string,
   url: string,
   headers: Record<string, string>,
@@ -47,17 +56,21 @@ async function ask(
     headers,
     ...(payload === undefined ? {} : { payload }),
   })
-  // On a machine that is busy with others the service may have no time; what stays so is a fault.
+  // A busy machine can cause a 503. A 503 that persists is a fault.
   if (answer.statusCode === 503 && tries > 1) {
     await new Promise((resume) => setTimeout(resume, 500))
-    return ask(method, url, headers, payload, tries - 1)
+    return send(method, url, headers, payload, tries - 1)
   }
   return { status: answer.statusCode, headers: answer.headers, text: answer.payload }
 }
 
-function signed(body: Buffer | string, over: Buffer | string = body): Record<string, string> {
+/** Returns the headers of a signed write. `signedBytes` differs from `body` to make the signature wrong. */
+function signed(body: Buffer | string, signedBytes: Buffer | string = body): Record<string, string> {
   const seconds = Math.floor(app.now / 1000)
-  const digest = createHmac('sha256', signingSecretOf('A')).update(`${seconds}.`).update(over).digest('hex')
+  const digest = createHmac('sha256', signingSecretOf('A'))
+    .update(`${seconds}.`)
+    .update(signedBytes)
+    .digest('hex')
   return {
     Authorization: bearers['service-A'] ?? '',
     'Content-Type': 'application/json',
@@ -66,32 +79,27 @@ function signed(body: Buffer | string, over: Buffer | string = body): Record<str
   }
 }
 
-/** Each value of a list, few at a time: the service gives the calls of one moment 2.5 s for its database in all. */
-async function each<T>(list: readonly T[], look: (value: T) => Promise<void>): Promise<void> {
-  const queue = [...list]
-  const lane = async () => {
-    for (let value = queue.shift(); value !== undefined; value = queue.shift()) await look(value)
+/** Checks the values two at a time. More at once would exceed the 2.5 s that the service has for its database. */
+async function forEachValue<T>(values: readonly T[], check: (value: T) => Promise<void>): Promise<void> {
+  const queue = [...values]
+  const worker = async () => {
+    for (let value = queue.shift(); value !== undefined; value = queue.shift()) await check(value)
   }
-  await Promise.all([lane(), lane()])
+  await Promise.all([worker(), worker()])
 }
 
-/** A field of a request, with the place of its test among the others. */
-const numbered = <T extends { endpoint: Endpoint; field: string }>(fields: readonly T[]) =>
-  fields.map((one, nth) => ({ ...one, nth, name: `${one.endpoint.name} ${one.field}` }))
-
-/**
- * Every ninth value, from another one on for each field: each value meets several fields. hostile-fields.long.test.ts tries
- * all of them in every field.
- */
+/** Every how many values of a list a test uses. `hostile-fields.long.test.ts` uses all of them. */
 const step = process.env.EVERY_VALUE === undefined ? 9 : 1
-const someOf = <T>(list: readonly T[], nth: number): T[] => list.filter((_, at) => (at + nth) % step === 0)
+/** Returns every ninth value, starting at another value for each field, so that each value is used in several fields. */
+const sample = <T>(values: readonly T[], fieldIndex: number): T[] =>
+  values.filter((_, at) => (at + fieldIndex) % step === 0)
 
 const updatePath = '/api/integrations/tms/shipment-update'
-const push = (body: Buffer | string, over?: Buffer | string) =>
-  ask('POST', updatePath, signed(body, over), body)
+const pushUpdate = (body: Buffer | string, signedBytes?: Buffer | string) =>
+  send('POST', updatePath, signed(body, signedBytes), body)
 
-/** Sign-in has its own tests: each of these would cost a password's hash or end the session that asks. */
-const apart = new Set([
+/** Operations that hash a password or end the caller's session. They have their own tests. */
+const excluded = new Set([
   'sign-in',
   'sign-up',
   'accept-invitation',
@@ -99,7 +107,7 @@ const apart = new Set([
   'sign-out',
   'create-import',
 ])
-const endpoints = (allEndpoints as readonly Endpoint[]).filter(({ name }) => !apart.has(name))
+const endpoints = (allEndpoints as readonly Endpoint[]).filter(({ name }) => !excluded.has(name))
 
 interface FieldSchema {
   readonly type?: string
@@ -108,22 +116,46 @@ interface FieldSchema {
 const fieldsOf = (schema: unknown) =>
   Object.entries((schema as { properties?: Record<string, FieldSchema> } | undefined)?.properties ?? {})
 const isNumber = ({ type }: FieldSchema) => type === 'number' || type === 'integer'
+const isString = ({ type }: FieldSchema) => type === 'string'
 
-/** A valid request of an operation with one field of its body as this JSON text. */
-async function withField({ name, method, who }: Endpoint, field: string, json: string) {
+/** Returns the fields to test: those in the given schemas of each endpoint that `accepts` selects. */
+const fieldsToTest = (
+  of: readonly Endpoint[],
+  schemasOf: (endpoint: Endpoint) => readonly unknown[],
+  accepts: (schema: FieldSchema) => boolean,
+) =>
+  of
+    .flatMap((endpoint) =>
+      schemasOf(endpoint)
+        .flatMap(fieldsOf)
+        .filter(([, schema]) => accepts(schema))
+        .map(([field]) => ({ endpoint, field, name: `${endpoint.name} ${field}` })),
+    )
+    .map((field, fieldIndex) => ({ ...field, fieldIndex }))
+const inBody = ({ body }: Endpoint) => [body]
+const inAddress = ({ query, params }: Endpoint) => [query, params]
+
+/** Sends a valid request with one field of its body replaced by this JSON text. */
+async function sendWithField({ name, method, who }: Endpoint, field: string, json: string) {
   const { path, body, text } = requestOf[name as keyof typeof requestOf](ids)
   const valid = (body ?? JSON.parse(text?.bytes ?? '{}')) as Record<string, unknown>
-  const rest = Object.entries(valid).filter(([known]) => known !== field)
-  const members = [...rest.map(([known, value]) => `${JSON.stringify(known)}:${JSON.stringify(value)}`)]
+  const members = Object.entries(valid)
+    .filter(([known]) => known !== field)
+    .map(([known, value]) => `${JSON.stringify(known)}:${JSON.stringify(value)}`)
   const bytes = `{${[...members, `${JSON.stringify(field)}:${json}`].join(',')}}`
   const headers =
     who.kind === 'service'
       ? signed(bytes)
       : { Authorization: bearers['owner-A'] ?? '', 'Content-Type': 'application/json' }
-  return { path, answer: await ask(method, path, headers, bytes) }
+  return { path, answer: await send(method, path, headers, bytes) }
 }
 
-async function withParameter({ name, method, path: template, who }: Endpoint, field: string, text: string) {
+/** Sends a valid request with one parameter of its path or query replaced by this text. */
+async function sendWithParameter(
+  { name, method, path: template, who }: Endpoint,
+  field: string,
+  text: string,
+) {
   const { path } = requestOf[name as keyof typeof requestOf](ids)
   const [route = '', query = ''] = path.split('?')
   const at = template.split('/').indexOf(`{${field}}`)
@@ -134,11 +166,23 @@ async function withParameter({ name, method, path: template, who }: Endpoint, fi
       ? `${route}?${[...pairs, `${field}=${value}`].join('&')}`
       : path.split('/').with(at, value).join('/')
   const headers = { Authorization: bearers[who.kind === 'service' ? 'service-A' : 'owner-A'] ?? '' }
-  return { url, answer: await ask(method, url, headers) }
+  return { path: url, answer: await send(method, url, headers) }
 }
 
-/** JSON texts that are no number of any field: not JSON, another type, not finite, or negative. (-0 is a 0 to some.) */
-const neverNumbers = numberTexts.filter((text) => {
+/** Expects a documented response, and one of `statuses` if given. `value` identifies the tested value in a failure. */
+function expectDocumented(
+  value: string,
+  method: string,
+  { path, answer }: { readonly path: string; readonly answer: HostileAnswer },
+  statuses: readonly number[] = [answer.status],
+): void {
+  const faults = faultsOf({ method, target: path, headers: [] }, answer)
+  const status = statuses.includes(answer.status) ? 'expected' : answer.status
+  expect({ value, faults, status }).toEqual({ value, faults: [], status: 'expected' })
+}
+
+/** JSON texts that no numeric field may accept: invalid JSON, another type, not finite, or negative. -0 may count as 0. */
+const invalidNumbers = numberTexts.filter((text) => {
   try {
     const value: unknown = JSON.parse(text)
     return value !== null && (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
@@ -148,55 +192,44 @@ const neverNumbers = numberTexts.filter((text) => {
 })
 
 describe('numbers', () => {
-  const bodies = endpoints.flatMap((endpoint) =>
-    fieldsOf(endpoint.body)
-      .filter(([, schema]) => isNumber(schema))
-      .map(([field]) => ({ endpoint, field })),
+  const bodyFields = fieldsToTest(endpoints, inBody, isNumber)
+
+  test('there are numeric fields and invalid numbers to test', () => {
+    expect(bodyFields.length).toBeGreaterThan(4)
+    expect(invalidNumbers.length).toBeGreaterThan(25)
+  })
+
+  test.each(bodyFields)(
+    'body field $name refuses an invalid number',
+    async ({ endpoint, field, fieldIndex }) => {
+      await forEachValue(sample(numberTexts, fieldIndex), async (text) => {
+        const response = await sendWithField(endpoint, field, text)
+        expectDocumented(
+          text,
+          endpoint.method,
+          response,
+          invalidNumbers.includes(text) ? [400, 422] : undefined,
+        )
+      })
+    },
   )
 
-  test('there are such fields', () => {
-    expect(bodies.length).toBeGreaterThan(4)
-    expect(neverNumbers.length).toBeGreaterThan(25)
-  })
-
-  test.each(numbered(bodies))('$name of a body takes none that is none', async ({ endpoint, field, nth }) => {
-    await each(someOf(numberTexts, nth), async (text) => {
-      const { path, answer } = await withField(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: path, headers: [] }, answer)]).toEqual([
-        text,
-        [],
-      ])
-      if (neverNumbers.includes(text))
-        expect([text, [400, 422].includes(answer.status)]).toEqual([text, true])
-    })
-  })
-
-  test.each(
-    numbered(
-      endpoints.flatMap((endpoint) =>
-        [...fieldsOf(endpoint.query), ...fieldsOf(endpoint.params)]
-          .filter(([, schema]) => isNumber(schema))
-          .map(([field]) => ({ endpoint, field })),
-      ),
-    ),
-  )('$name of an address takes plain decimal digits and nothing else', async ({ endpoint, field, nth }) => {
-    await each(someOf(numberParameters, nth), async (text) => {
-      const { url, answer } = await withParameter(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: url, headers: [] }, answer)]).toEqual([
-        text,
-        [],
-      ])
-      // An empty part of a path is another address.
-      if (!/^\d+(\.\d+)?$/.test(text) || /^0\d/.test(text)) {
-        expect([text, [404, 422].includes(answer.status)]).toEqual([text, true])
-        if (text !== '') expect([text, answer.status]).toEqual([text, 422])
-      }
-    })
-  })
+  test.each(fieldsToTest(endpoints, inAddress, isNumber))(
+    'parameter $name accepts only plain decimal digits',
+    async ({ endpoint, field, fieldIndex }) => {
+      await forEachValue(sample(numberParameters, fieldIndex), async (text) => {
+        const response = await sendWithParameter(endpoint, field, text)
+        const isDecimal = /^\d+(\.\d+)?$/.test(text) && !/^0\d/.test(text)
+        // With an empty path parameter the path is a different one, which can be 404.
+        const refused = text === '' ? [404, 422] : [422]
+        expectDocumented(text, endpoint.method, response, isDecimal ? undefined : refused)
+      })
+    },
+  )
 })
 
-/** The same declarations as of the list or the read beside each, behind another address. */
-const twins = new Set([
+/** Operations whose parameters have the same declarations as another operation that is tested. */
+const duplicates = new Set([
   'export-lanes',
   'export-shipments',
   'export-audit-events',
@@ -205,61 +238,42 @@ const twins = new Set([
   'lane-advice',
 ])
 
-describe('texts that other systems have tripped over', () => {
-  test.each(
-    numbered(
-      endpoints.flatMap((endpoint) =>
-        fieldsOf(endpoint.body)
-          .filter(([, schema]) => schema.type === 'string')
-          .map(([field]) => ({ endpoint, field })),
-      ),
-    ),
-  )(
-    '$name of a body: taken and given back letter for letter, or refused',
-    async ({ endpoint, field, nth }) => {
-      await each(someOf(texts, nth), async (text) => {
-        const { path, answer } = await withField(endpoint, field, JSON.stringify(text))
-        expect([text, faultsOf({ method: endpoint.method, target: path, headers: [] }, answer)]).toEqual([
-          text,
-          [],
-        ])
-        if (answer.status >= 300) return
-        const body = JSON.parse(answer.text) as Record<string, unknown>
+describe('texts that have broken other systems', () => {
+  test.each(fieldsToTest(endpoints, inBody, isString))(
+    'body field $name: accepted and returned unchanged, or refused',
+    async ({ endpoint, field, fieldIndex }) => {
+      await forEachValue(sample(texts, fieldIndex), async (text) => {
+        const response = await sendWithField(endpoint, field, JSON.stringify(text))
+        expectDocumented(text, endpoint.method, response)
+        if (response.answer.status >= 300) return
+        const body = JSON.parse(response.answer.text) as Record<string, unknown>
         const { user } = body as { user?: Record<string, unknown> }
-        for (const given of [body[field], user?.[field]]) {
-          if (typeof given === 'string' && field !== 'email') expect(given).toBe(text)
+        for (const returned of [body[field], user?.[field]]) {
+          if (typeof returned === 'string' && field !== 'email') expect(returned).toBe(text)
         }
       })
     },
   )
 
   test.each(
-    numbered(
-      endpoints
-        .filter(({ name }) => !twins.has(name))
-        .flatMap((endpoint) =>
-          [...fieldsOf(endpoint.query), ...fieldsOf(endpoint.params)]
-            .filter(([, schema]) => !isNumber(schema))
-            .map(([field]) => ({ endpoint, field })),
-        ),
+    fieldsToTest(
+      endpoints.filter(({ name }) => !duplicates.has(name)),
+      inAddress,
+      (schema) => !isNumber(schema),
     ),
-  )('$name of an address: an answer as documented', async ({ endpoint, field, nth }) => {
-    await each(someOf(texts, nth), async (text) => {
-      const { url, answer } = await withParameter(endpoint, field, text)
-      expect([text, faultsOf({ method: endpoint.method, target: url, headers: [] }, answer)]).toEqual([
-        text,
-        [],
-      ])
+  )('parameter $name: a documented response', async ({ endpoint, field, fieldIndex }) => {
+    await forEachValue(sample(texts, fieldIndex), async (text) => {
+      expectDocumented(text, endpoint.method, await sendWithParameter(endpoint, field, text))
     })
   })
 
-  test('each event is one line of the log, whatever letters it was about', () => {
+  test('each log entry is one line, whatever characters it contains', () => {
     expect(app.logLines.length).toBeGreaterThan(1_000)
     for (const line of app.logLines) {
       expect(line.indexOf('\n')).toBe(line.length - 1)
       expect(typeof JSON.parse(line)).toBe('object')
     }
-    // That it had no time once, on a busy machine, is no fault: the call was made again.
+    // send() repeats a call that a busy machine could not serve, so a single "unavailable" is no fault.
     const errors = app.logLines.filter((line) => line.includes('"level":"error"'))
     expect(errors.filter((line) => !line.includes('"code":"unavailable"'))).toEqual([])
     expect(app.logLines.filter((line) => line.includes('Set-Cookie'))).toEqual([])
@@ -267,52 +281,52 @@ describe('texts that other systems have tripped over', () => {
 })
 
 describe('a signed body', () => {
-  test('in which a bit of any of 300 bytes is another is refused, and changes nothing', async () => {
+  test('with a flipped bit in any of its 300 bytes is refused, and changes nothing', async () => {
     const start = `{"lane_ref":"${ids.laneRef}","customer_name":"${'n'.repeat(100)}","carrier_name":"`
     const body = Buffer.from(`${start}${'x'.repeat(300 - start.length - 2)}"}`)
     expect(body.length).toBe(300)
-    const before = await tenants.checksum('A', logs)
-    // One bit of each byte, another one each time.
+    const before = await tenants.checksum('A', logTables)
+    // One bit of each byte, at a different position in each.
     const bits = Array.from({ length: body.length }, (_, byte) => byte * 8 + (byte % 8))
-    await each(bits, async (bit) => {
+    await forEachValue(bits, async (bit) => {
       const flipped = Buffer.from(body)
       flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const answer = await push(flipped, body)
-      expect([bit, answer.status, answer.text.includes('signature-mismatch')]).toEqual([bit, 401, true])
+      const { status, text } = await pushUpdate(flipped, body)
+      expect([bit, status, text.includes('signature-mismatch')]).toEqual([bit, 401, true])
     })
-    expect(await tenants.checksum('A', logs)).toBe(before)
-    expect((await push(body)).status).toBe(200)
+    expect(await tenants.checksum('A', logTables)).toBe(before)
+    expect((await pushUpdate(body)).status).toBe(200)
   }, 60_000)
 
-  test('of any JSON that parsers disagree on is refused in words, and changes nothing', async () => {
-    const before = await tenants.checksum('A', logs)
+  test('with JSON that parsers disagree on is refused with a reason, and changes nothing', async () => {
+    const before = await tenants.checksum('A', logTables)
     for (const body of jsonBodies) {
-      const answer = await push(body)
-      const shown = body.toString().slice(0, 60)
-      expect([shown, faultsOf({ method: 'POST', target: updatePath, headers: [] }, answer)]).toEqual([
-        shown,
-        [],
-      ])
-      // 404: a number that is one, about a lane that is none.
-      expect([shown, [400, 404, 413, 422].includes(answer.status)]).toEqual([shown, true])
+      const answer = await pushUpdate(body)
+      // 404: the number is valid, but the lane_ref beside it does not exist.
+      expectDocumented(
+        body.toString().slice(0, 60),
+        'POST',
+        { path: updatePath, answer },
+        [400, 404, 413, 422],
+      )
     }
-    expect(await tenants.checksum('A', logs)).toBe(before)
+    expect(await tenants.checksum('A', logTables)).toBe(before)
     expect(({} as { x?: number }).x).toBeUndefined()
   })
 })
 
-describe('a body that cannot be read', () => {
+describe('a request whose body must not be read', () => {
   test.each([
-    ['packed', 'Content-Encoding: gzip', 415],
-    ['packed twice', 'Content-Encoding: gzip, gzip', 415],
-    ['of another type', 'Content-Type: text/plain', 415],
-    ['too large', 'X: y', 413],
-    ['of nobody', 'Authorization: Bearer x', 401],
+    ['a compressed body', 'Content-Encoding: gzip', 415],
+    ['a body compressed twice', 'Content-Encoding: gzip, gzip', 415],
+    ['another content type', 'Content-Type: text/plain', 415],
+    ['a body that is too large', 'X: y', 413],
+    ['an invalid token', 'Authorization: Bearer x', 401],
   ])(
-    '%s: a gigabyte of it is refused before a byte of it is sent, and the connection ends',
-    async (_what, header, status) => {
+    'with %s: a gigabyte is refused before the first byte is sent, and the connection closes',
+    async (_case, header, status) => {
       const [name = '', value = ''] = header.split(': ')
-      const began = process.memoryUsage().rss
+      const memoryBefore = process.memoryUsage().rss
       const [answer] = await sendRaw(
         app,
         head(`POST ${updatePath} HTTP/1.1`, [
@@ -324,12 +338,12 @@ describe('a body that cannot be read', () => {
       )
       expect(answer?.status).toBe(status)
       expect(answer?.headers.connection).toBe('close')
-      expect(process.memoryUsage().rss - began).toBeLessThan(64 * 1024 ** 2)
+      expect(process.memoryUsage().rss - memoryBefore).toBeLessThan(64 * 1024 ** 2)
     },
   )
 })
 
-test('five hundred silent connections keep nobody else waiting', async () => {
+test('five hundred silent connections do not delay other callers', async () => {
   const silent = Array.from({ length: 500 }, () => sendRaw(app, 'GET / HTTP/1.1\r\n', 1_000))
   for (let calls = 0; calls < 100; calls++) {
     const response = await fetch(`${app.url}/api/me`, {

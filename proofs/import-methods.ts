@@ -1,5 +1,7 @@
-import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
-import { alters, finds, type Method, shows } from './method.ts'
+import * as undos from '#server/database/import-undo.ts'
+import * as imported from '#server/database/imported-lanes.ts'
+import * as imports from '#server/database/imports.ts'
+import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
 
 const progress = {
@@ -12,96 +14,95 @@ const progress = {
   bytesRead: 9,
 }
 
-/** Functions of the database about imports and their undos. */
+/** Database functions for imports and their undos. See `database-methods.ts`. */
 export const importMethods: Readonly<Record<string, Method>> = {
-  'imported-lanes.findImported': finds(async ({ transaction, tenant, fingerprint }) => [
+  'imported-lanes.findImported': returnsResult(async ({ transaction, tenant, fingerprint }) => [
     ...(await imported.findImported(transaction, tenant, [fingerprint])),
   ]),
-  'imported-lanes.insertImportedLanes': alters(({ database, transaction, tenant, of, now }) =>
+  'imported-lanes.insertImportedLanes': changesRows(({ database, transaction, tenant, ids, now }) =>
     imported.insertImportedLanes(
       transaction,
       tenant,
       database.identifiers,
-      { importId: of.import, createdBy: of.owner },
+      { importId: ids.import, createdBy: ids.owner },
       [{ ...newImportedLane, createdAt: now, said: null }],
     ),
   ),
-  'imports.insertImport': finds(({ transaction, tenant, of, now }) =>
+  'imports.insertImport': returnsResult(({ transaction, tenant, ids, now }) =>
     imports.insertImport(transaction, tenant, {
       file_name: 'new.csv',
       dry_run: false,
       bytes_total: 1,
-      created_by: of.owner,
+      created_by: ids.owner,
       created_at: now,
       columns: {},
       ignoredColumns: [],
     }),
   ),
-  'imports.findImport': shows(({ transaction, tenant, of, now }) =>
-    imports.findImport(transaction, tenant, of.import, now),
+  'imports.findImport': returnsCanary(({ transaction, tenant, ids, now }) =>
+    imports.findImport(transaction, tenant, ids.import, now),
   ),
-  'imports.listImports': shows(({ transaction, tenant, now }) =>
+  'imports.listImports': returnsCanary(({ transaction, tenant, now }) =>
     imports.listImports(transaction, tenant, now),
   ),
   'imports.findBusyImport': {
-    ...shows(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
-    importIs: 'running',
+    ...returnsCanary(({ transaction, tenant, now }) => imports.findBusyImport(transaction, tenant, now)),
+    importStatus: 'running',
   },
-  'imports.rowsReadOf': finds(async ({ transaction, tenant, of }) =>
-    [await imports.rowsReadOf(transaction, tenant, of.import)].filter((rows) => rows !== null),
+  'imports.rowsReadOf': returnsResult(async ({ transaction, tenant, ids }) =>
+    [await imports.rowsReadOf(transaction, tenant, ids.import)].filter((rows) => rows !== null),
   ),
   'imports.requestStop': {
-    ...alters(({ transaction, tenant, of }) => imports.requestStop(transaction, tenant, of.import)),
-    importIs: 'running',
+    ...changesRows(({ transaction, tenant, ids }) => imports.requestStop(transaction, tenant, ids.import)),
+    importStatus: 'running',
   },
   'imports.touchImport': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.touchImport(transaction, tenant, of.import, new Date(now.getTime() + 1000)),
+    ...changesRows(({ transaction, tenant, ids, now }) =>
+      imports.touchImport(transaction, tenant, ids.import, new Date(now.getTime() + 1000)),
     ),
-    importIs: 'running',
+    importStatus: 'running',
   },
   'imports.saveProgress': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.saveProgress(transaction, tenant, of.import, { ...progress, now }),
+    ...changesRows(({ transaction, tenant, ids, now }) =>
+      imports.saveProgress(transaction, tenant, ids.import, { ...progress, now }),
     ),
-    importIs: 'running',
+    importStatus: 'running',
   },
   'imports.finishImport': {
-    ...alters(({ transaction, tenant, of, now }) =>
-      imports.finishImport(transaction, tenant, of.import, {
+    ...changesRows(({ transaction, tenant, ids, now }) =>
+      imports.finishImport(transaction, tenant, ids.import, {
         ...progress,
         status: 'done',
         failure: null,
         now,
       }),
     ),
-    importIs: 'running',
+    importStatus: 'running',
   },
-  'imports.lockImports': {
-    call: ({ transaction, tenant }) => imports.lockImports(transaction, tenant),
-    does: 'nothing',
-  },
-  'import-undo.setUndoing': alters(({ transaction, tenant, of, now }) =>
-    undos.setUndoing(transaction, tenant, of.import, { userId: of.owner, now }),
+  'imports.lockImports': noEvidence(({ transaction, tenant }) => imports.lockImports(transaction, tenant)),
+  'import-undo.setUndoing': changesRows(({ transaction, tenant, ids, now }) =>
+    undos.setUndoing(transaction, tenant, ids.import, { userId: ids.owner, now }),
   ),
   'import-undo.takeOverUndo': {
-    ...alters(({ transaction, tenant, of }) =>
-      undos.takeOverUndo(transaction, tenant, of.import, new Date(Date.now() + 3_600_000)),
+    ...changesRows(({ transaction, tenant, ids }) =>
+      undos.takeOverUndo(transaction, tenant, ids.import, new Date(Date.now() + 3_600_000)),
     ),
-    importIs: 'undoing',
+    importStatus: 'undoing',
   },
   'import-undo.releaseUndo': {
-    ...alters(({ transaction, tenant, of }) => undos.releaseUndo(transaction, tenant, of.import)),
-    importIs: 'undoing',
+    ...changesRows(({ transaction, tenant, ids }) => undos.releaseUndo(transaction, tenant, ids.import)),
+    importStatus: 'undoing',
   },
   'import-undo.noteUndoFailure': {
-    ...alters(({ transaction, tenant, of }) =>
-      undos.noteUndoFailure(transaction, tenant, of.import, 'It does not go on.'),
+    ...changesRows(({ transaction, tenant, ids }) =>
+      undos.noteUndoFailure(transaction, tenant, ids.import, 'It does not go on.'),
     ),
-    importIs: 'undoing',
+    importStatus: 'undoing',
   },
   'import-undo.undoBatch': {
-    ...alters(({ transaction, tenant, of, now }) => undos.undoBatch(transaction, tenant, of.import, now)),
-    importIs: 'undoing',
+    ...changesRows(({ transaction, tenant, ids, now }) =>
+      undos.undoBatch(transaction, tenant, ids.import, now),
+    ),
+    importStatus: 'undoing',
   },
 }

@@ -1,24 +1,37 @@
-import { createHash } from 'node:crypto'
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findLane, findUser, type UserRow } from '#server/database/queries/index.ts'
-import type { LaneRow, TenantTransaction } from '#server/database/schema/index.ts'
-import { tenantId } from '#server/database/session/index.ts'
+import { type TenantTransaction, tenantId } from '#server/database/open-database.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
 import { methods } from './database-methods.ts'
-import type { Method, MethodCall } from './method.ts'
-import { takeOffRowLevelSecurity } from './mutation-walk.ts'
+import { type Method, type MethodCall, returnsCanary } from './method.ts'
+import { disableRowLevelSecurity } from './mutation-walk.ts'
 import { forNoTenant } from './no-tenant-methods.ts'
 import { leakIn } from './route-walk.ts'
-import { idsOf, type Label, type SeededTenants, seededTenants, updateOf } from './seeded-tenants.ts'
+import { idsOf, type Label, type SeededTenants, seededTenants } from './seeded-tenants.ts'
+
+/**
+ * Promise: no database function returns, changes or depends on rows of another tenant, even with that tenant's ids.
+ *
+ * How: every function in server/src/database is called as tenant A with the ids of tenant B. The result must be the same as
+ * when B does not exist, it must contain no canary of B, and no row of B may change. The same call as B must work, which
+ * shows that the ids exist. All of this runs twice: with both layers of isolation (row-level security and the tenant
+ * conditions in the queries), and with row-level security disabled, where only the conditions protect B.
+ *
+ * Fault that it finds: a query without a tenant condition. The last test plants one.
+ */
 
 const folder = fileURLToPath(new URL('../server/src/database/queries/', import.meta.url))
 const b = idsOf('B')
 
-test('every function that the database folder exports has a row, or a reason why it works for no tenant', async () => {
+/** Files that open connections and transactions; their functions take no tenant, or are what all other functions use. */
+const infrastructure =
+  /^(open-database|connection|database-failures|function-calls|gathering|migrate|walls|open-walls|data-folder|embedded-postgres)\./
+
+test('every exported database function is in the table, or is listed as working for no tenant', async () => {
   const names: string[] = []
   for (const file of globSync('*.ts', { cwd: folder }).filter(
     (name) => !name.endsWith('.test.ts') && name !== 'index.ts',
@@ -30,46 +43,39 @@ test('every function that the database folder exports has a row, or a reason why
     }
   }
   expect(names.length).toBeGreaterThan(70)
-  const without = names.filter((name) => !(name in methods) && !(name in forNoTenant))
-  expect(without).toEqual([])
-  const gone = [...Object.keys(methods), ...Object.keys(forNoTenant)].filter((name) => !names.includes(name))
-  expect(gone).toEqual([])
+  const listed = [...Object.keys(methods), ...Object.keys(forNoTenant)]
+  expect(names.filter((name) => !listed.includes(name) && !infrastructure.test(name))).toEqual([])
+  expect(listed.filter((name) => !names.includes(name))).toEqual([])
 })
 
 interface Outcome {
-  readonly result: unknown
-  readonly refused: string | null
-  /** What all rows of B were before and after, within the same transaction. */
+  /** The result as JSON, or the name and code of the error. */
+  readonly shown: string
+  readonly failed: boolean
+  /** Whether any row of B changed within the transaction of the call. */
   readonly changedB: boolean
 }
 
-/** Unwinds a transaction whose work is only to be looked at. */
-class TakenBack extends Error {}
-
-describe.each(['both walls', 'the conditions of the queries alone'])('with %s', (walls) => {
+describe.each([
+  { layers: 'both layers of tenant isolation', hasRowLevelSecurity: true },
+  { layers: 'the conditions in the queries alone', hasRowLevelSecurity: false },
+])('with $layers', ({ hasRowLevelSecurity }) => {
   let app: TestApp
   let tenants: SeededTenants
-  let lane: LaneRow
-  let user: UserRow
-  /** What A got while B was not there. */
-  const alone = new Map<string, string>()
+  let recordsOfB: Omit<MethodCall, 'transaction' | 'tenant'>
+  /** What each call returned to A while B did not exist. */
+  const withoutB = new Map<string, string>()
 
   beforeAll(async () => {
     app = await testApp()
     tenants = await seededTenants(app)
-    if (walls !== 'both walls') await takeOffRowLevelSecurity(app.testDatabase)
+    if (!hasRowLevelSecurity) await disableRowLevelSecurity(app.testDatabase)
     await tenants.seed('A')
     await tenants.seed('B')
-    const found = await app.database.inTenant(tenantId(b.tenant), async (transaction) => ({
-      lane: await findLane(transaction, tenantId(b.tenant), b.laneRef),
-      user: await findUser(transaction, tenantId(b.tenant), b.person),
-    }))
-    if (found.lane === null || found.user === null) throw new Error('B has not been seeded.')
-    lane = found.lane
-    user = found.user
+    recordsOfB = await recordsOf('B', app, tenants)
     await tenants.remove('B')
     for (const [name, method] of Object.entries(methods)) {
-      if (method.commits !== true) alone.set(name, shown(await outcome(method, 'A', 'A')))
+      if (method.commits !== true) withoutB.set(name, (await outcomeOf(method, 'A')).shown)
     }
     await tenants.seed('B')
   })
@@ -78,22 +84,21 @@ describe.each(['both walls', 'the conditions of the queries alone'])('with %s', 
     await app.close()
   })
 
-  const shown = ({ result, refused }: Outcome) => refused ?? JSON.stringify(result ?? null)
-
-  async function whileSeenAs<T>(transaction: TenantTransaction, label: Label, work: () => Promise<T>) {
+  /** Runs `work` in the same transaction, but with row-level security set to another tenant. */
+  async function asTenant<T>(transaction: TenantTransaction, label: Label, work: () => Promise<T>) {
     const set = (tenant: string | null) =>
       sql`select set_config('app.tenant_id', ${tenant}, true)`.execute(transaction)
     const { rows } = await sql<{
-      was: string
-    }>`select current_setting('app.tenant_id', true) as was`.execute(transaction)
+      tenant: string
+    }>`select current_setting('app.tenant_id', true) as tenant`.execute(transaction)
     await set(String(idsOf(label).tenant))
-    const answer = await work()
-    await set(rows[0]?.was ?? '')
-    return answer
+    const result = await work()
+    await set(rows[0]?.tenant ?? '')
+    return result
   }
 
-  const sumOfB = (transaction: TenantTransaction) =>
-    whileSeenAs(transaction, 'B', async () => {
+  const checksumOfB = (transaction: TenantTransaction) =>
+    asTenant(transaction, 'B', async () => {
       const parts = tenants.tables.map(
         (table) =>
           `select '${table}' as name, count(*), md5(coalesce(string_agg(t::text, '|' order by t::text), '')) from ${table} t where tenant_id = ${b.tenant}`,
@@ -101,84 +106,72 @@ describe.each(['both walls', 'the conditions of the queries alone'])('with %s', 
       return JSON.stringify((await sql.raw(parts.join(' union all ')).execute(transaction)).rows)
     })
 
-  /** Calls a method in the transaction of one tenant, with the number of one, about B's records; and takes it back. */
-  async function outcome(method: Method, within: Label, asTenant: Label): Promise<Outcome> {
-    let found: Outcome | null = null
-    const given: Omit<MethodCall, 'transaction'> = {
-      database: app.database,
-      tenant: tenantId(idsOf(asTenant).tenant),
-      of: b,
-      lane,
-      user,
-      requestDigest: createHash('sha256').update(`${tenants.sentAtSeconds}.`).update(updateOf(b)).digest(),
-      fingerprint: createHash('sha256').update('row of B').digest(),
-      now: new Date(tenants.sentAtSeconds * 1000),
+  /**
+   * Calls a function with the ids of B, in a transaction of `label` that is rolled back. `argument` is the tenant that the
+   * caller passes to the function; it differs from `label` only to imitate a mistake in the caller.
+   */
+  function outcomeOf(method: Method, label: Label, argument: Label = label): Promise<Outcome> {
+    return rolledBack(app.database, tenantId(idsOf(label).tenant), async (transaction) => {
+      await asTenant(transaction, 'B', () => prepareImport(method, transaction, 'B'))
+      const before = await checksumOfB(transaction)
+      await sql`savepoint before_the_call`.execute(transaction)
+      let [shown, failed] = ['', false]
+      try {
+        const tenant = tenantId(idsOf(argument).tenant)
+        shown = JSON.stringify((await method.call({ ...recordsOfB, tenant, transaction })) ?? null)
+      } catch (error) {
+        failed = true
+        shown = `${(error as Error).name} ${(error as { code?: string }).code ?? ''}`
+        await sql`rollback to savepoint before_the_call`.execute(transaction)
+      }
+      return { shown, failed, changedB: (await checksumOfB(transaction)) !== before }
+    })
+  }
+
+  /** Checks that the same call works for B: what A could not reach exists. */
+  async function expectToWorkForB(method: Method): Promise<void> {
+    const { shown, failed, changedB } = await outcomeOf(method, 'B')
+    switch (method.evidence) {
+      case 'canary':
+        expect(leakIn(shown, 'B')).not.toBeNull()
+        break
+      case 'changed rows':
+        expect({ failed, changedB }).toEqual({ failed: false, changedB: true })
+        break
+      case 'result':
+        expect(failed).toBe(false)
+        expect(shown).not.toMatch(/^(null|false|0|\[\]|\{\})$/)
+        break
+      case 'none':
+        break
     }
-    await app.database
-      .inTenant(tenantId(idsOf(within).tenant), async (transaction) => {
-        if (method.importIs !== undefined) {
-          await whileSeenAs(transaction, 'B', () =>
-            sql`update imports set status = ${method.importIs}, finished_at = null where tenant_id = ${b.tenant}`.execute(
-              transaction,
-            ),
-          )
-        }
-        const before = await sumOfB(transaction)
-        await sql`savepoint before_the_call`.execute(transaction)
-        let result: unknown = null
-        let refused: string | null = null
-        try {
-          result = await method.call({ ...given, transaction })
-        } catch (error) {
-          refused = `${(error as Error).name} ${(error as { code?: string }).code ?? ''}`
-          await sql`rollback to savepoint before_the_call`.execute(transaction)
-        }
-        found = { result, refused, changedB: (await sumOfB(transaction)) !== before }
-        throw new TakenBack()
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof TakenBack)) throw error
-      })
-    return found ?? { result: null, refused: 'nothing', changedB: false }
   }
 
   test.each(Object.entries(methods))(
-    '%s called for A with B’s ids gives and does what it would without B',
+    '%s, called as A with the ids of B, does the same as without B',
     async (name, method) => {
-      const sum = await tenants.checksum('B')
-      const asA = await outcome(method, 'A', 'A')
-      expect(leakIn(shown(asA), 'B', [])).toBeNull()
+      const before = await tenants.checksum('B')
+      const asA = await outcomeOf(method, 'A')
+      expect(leakIn(asA.shown, 'B', [])).toBeNull()
       expect(asA.changedB).toBe(false)
-      if (method.commits !== true) expect(shown(asA)).toBe(alone.get(name))
-      if (walls === 'both walls' && method.commits !== true) {
-        // A mistake in the caller: A's transaction, and B's number.
-        const mistaken = await outcome(method, 'A', 'B')
-        expect(leakIn(shown(mistaken), 'B', [])).toBeNull()
+      if (method.commits !== true) expect(asA.shown).toBe(withoutB.get(name))
+      if (hasRowLevelSecurity && method.commits !== true) {
+        // Row-level security also protects B from a caller that passes the wrong tenant.
+        const mistaken = await outcomeOf(method, 'A', 'B')
+        expect(leakIn(mistaken.shown, 'B', [])).toBeNull()
         expect(mistaken.changedB).toBe(false)
       }
-      expect(await tenants.checksum('B')).toBe(sum)
-      await holdAgainstRightful(method)
+      expect(await tenants.checksum('B')).toBe(before)
+      await expectToWorkForB(method)
       if (method.commits === true) for (const label of ['A', 'B'] as const) await tenants.seed(label)
     },
   )
 
-  /** The same call within B does find or do it: what A was refused was there. */
-  async function holdAgainstRightful(method: Method): Promise<void> {
-    const asB = await outcome(method, 'B', 'B')
-    switch (method.does) {
-      case 'shows':
-        expect(leakIn(shown(asB), 'B')).not.toBeNull()
-        break
-      case 'changes':
-        expect(asB.refused).toBeNull()
-        expect(asB.changedB).toBe(true)
-        break
-      case 'finds':
-        expect(asB.refused).toBeNull()
-        expect(shown(asB)).not.toMatch(/^(null|false|0|\[\]|\{\})$/)
-        break
-      case 'nothing':
-        break
-    }
-  }
+  test('a planted query without a tenant condition is found, unless row-level security stops it', async () => {
+    const planted = returnsCanary(async ({ transaction }) =>
+      transaction.selectFrom('lanes').selectAll().execute(),
+    )
+    const { shown } = await outcomeOf(planted, 'A')
+    expect(leakIn(shown, 'B', []) !== null).toBe(!hasRowLevelSecurity)
+  })
 })

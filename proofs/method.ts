@@ -3,34 +3,38 @@ import type { LaneRow, TenantTransaction } from '#server/database/schema/index.t
 import type { Database, TenantId } from '#server/database/session/index.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
-/** What a function of the database is called with: the caller's transaction and tenant, and somebody's records. */
+/** Arguments for a call of a database function: the caller's transaction and tenant, and records of the same or another tenant. */
 export interface MethodCall {
   readonly database: Database
   readonly transaction: TenantTransaction
+  /** The caller's tenant. */
   readonly tenant: TenantId
-  /** Whose records it is asked about. */
-  readonly of: TenantIds
-  readonly lane: LaneRow
+  /** The ids to ask for. In a test of tenant isolation they belong to another tenant. */
+  readonly ids: TenantIds
+  readonly lane: lanes.LaneRow
   readonly user: people.UserRow
-  /** Digests under which their one signed update and their one imported row are kept. */
+  /** The digest of the seeded shipment update. */
   readonly requestDigest: Buffer
+  /** The fingerprint of the seeded imported row. */
   readonly fingerprint: Buffer
   readonly now: Date
 }
 
+/** One database function, with the evidence that a call with the tenant's own ids has worked. */
 export interface Method {
   readonly call: (given: MethodCall) => Promise<unknown>
   /**
-   * How one knows that it did something where it may: that it `shows` a canary, `changes` a row, or `finds` something.
-   * Where even the rightful call has nothing to show it is `nothing`.
+   * How to recognize that the function worked for the tenant that owns the ids. `canary`: the result contains a canary.
+   * `changed rows`: rows of the tenant changed. `result`: the result is not empty. `none`: there is no evidence.
    */
-  readonly does: 'shows' | 'changes' | 'finds' | 'nothing'
-  /** The state that the import must be in; otherwise it is done. */
-  readonly importIs?: 'running' | 'undoing'
-  /** Works in transactions of its own, of the tenant it is given. */
+  readonly evidence: 'canary' | 'changed rows' | 'result' | 'none'
+  /** The required status of the seeded import. If absent, the import is done. */
+  readonly importStatus?: 'running' | 'undoing'
+  /** The function opens and commits its own transactions, so its changes cannot be rolled back. */
   readonly commits?: true
 }
 
-export const shows = (call: Method['call']): Method => ({ call, does: 'shows' })
-export const alters = (call: Method['call']): Method => ({ call, does: 'changes' })
-export const finds = (call: Method['call']): Method => ({ call, does: 'finds' })
+export const returnsCanary = (call: Method['call']): Method => ({ call, evidence: 'canary' })
+export const changesRows = (call: Method['call']): Method => ({ call, evidence: 'changed rows' })
+export const returnsResult = (call: Method['call']): Method => ({ call, evidence: 'result' })
+export const noEvidence = (call: Method['call']): Method => ({ call, evidence: 'none' })

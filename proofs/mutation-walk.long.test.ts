@@ -1,19 +1,24 @@
 import { expect, test } from 'vitest'
 import { testDatabase } from '#testing/test-database.ts'
-import { filteredFiles, mutant, takeOffRowLevelSecurity, walkOf } from './mutation-walk.ts'
+import {
+  disableRowLevelSecurity,
+  filesWithTenantConditions,
+  leaksFoundBy,
+  makeMutant,
+} from './mutation-walk.ts'
 
-test('without both walls anywhere, the walk finds holes in most of what B can read', async () => {
+test('without row-level security and without any tenant condition, the walk finds leaks in most reads of B', async () => {
   const database = await testDatabase()
-  await takeOffRowLevelSecurity(database)
-  const copy = mutant(filteredFiles())
+  await disableRowLevelSecurity(database)
+  const mutant = makeMutant(filesWithTenantConditions())
   try {
-    const faults = await walkOf(copy.folder, database)
-    const showing = new Set(faults.flatMap((fault) => /: ([a-z-]+) .* showed /.exec(fault)?.[1] ?? []))
-    expect([...showing]).toEqual(
+    const leaks = await leaksFoundBy(mutant.folder, database)
+    const leaking = new Set(leaks.flatMap((leak) => /: ([a-z-]+) .* showed /.exec(leak)?.[1] ?? []))
+    expect([...leaking]).toEqual(
       expect.arrayContaining(['list-users', 'list-lanes', 'get-lane', 'list-imports', 'lane-record']),
     )
   } finally {
-    copy.remove()
+    mutant.remove()
     await database.drop()
   }
 }, 120_000)

@@ -1,48 +1,51 @@
-import { afterAll, describe, expect, test } from 'vitest'
-import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { describe, expect, test } from 'vitest'
+import { testDatabase } from '#testing/test-database.ts'
 import {
-  filteredFiles,
-  filtersIn,
+  countTenantConditions,
+  disableRowLevelSecurity,
+  filesWithTenantConditions,
+  leaksFoundBy,
   mutationWalk,
   root,
-  takeOffRowLevelSecurity,
-  walkOf,
-  withoutFilters,
+  withoutTenantConditions,
 } from './mutation-walk.ts'
 
-const made: TestDatabase[] = []
-const newDatabase = async () => {
-  const database = await testDatabase()
-  made.push(database)
-  return database
-}
-afterAll(async () => {
-  for (const database of made) await database.drop()
+/**
+ * Promise: each of the two layers of tenant isolation alone keeps every route from showing or changing rows of another tenant.
+ *
+ * How: one walk runs with row-level security disabled, another with the tenant conditions removed from the queries in lanes.ts.
+ * `npm run prove` removes the conditions from each file.
+ *
+ * Planted fault: both layers removed. mutation-walk.long.test.ts checks that the walk then finds leaks.
+ */
+
+test('the patterns match the tenant conditions of the queries', async () => {
+  const files = filesWithTenantConditions()
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.reduce((sum, file) => sum + countTenantConditions(file), 0)).toBeGreaterThan(70)
+  expect(
+    withoutTenantConditions(`.where('call.tenant_id', '=', tenant) where x.tenant_id = \${tenant} and`),
+  ).toBe(' where true and')
 })
 
-test('the conditions that name the tenant are known: none is written in a way that the mutation would miss', async () => {
-  expect(filteredFiles().length).toBeGreaterThan(10)
-  expect(filteredFiles().reduce((sum, file) => sum + filtersIn(file), 0)).toBeGreaterThan(70)
-  expect(withoutFilters(`.where('call.tenant_id', '=', tenant) where x.tenant_id = \${tenant} and`)).toBe(
-    ' where true and',
-  )
-})
-
-// That the walk finds what both walls keep is mutation-walk.long.test.ts.
-describe('one wall alone', () => {
-  test('without row-level security the conditions of the queries hold', async () => {
-    const database = await newDatabase()
-    await takeOffRowLevelSecurity(database)
-    expect(await walkOf(root, database)).toEqual([])
+describe('with one layer of tenant isolation', () => {
+  test('the tenant conditions alone prevent leaks, without row-level security', async () => {
+    const database = await testDatabase()
+    try {
+      await disableRowLevelSecurity(database)
+      expect(await leaksFoundBy(root, database)).toEqual([])
+    } finally {
+      await database.drop()
+    }
   }, 120_000)
 
-  test('without the conditions of one file row-level security holds', async () => {
+  test('row-level security alone prevents leaks, without the tenant conditions of one file', async () => {
     const [result] = await mutationWalk({
       files: ['lanes.ts'],
-      downTo: 'row-level security',
+      withoutIsolation: false,
       makeDatabase: testDatabase,
     })
-    expect(result?.taken).toBeGreaterThan(5)
-    expect(result?.behindRowLevelSecurity).toEqual([])
+    expect(result?.conditionsRemoved).toBeGreaterThan(5)
+    expect(result?.leaksWithRowLevelSecurity).toEqual([])
   }, 120_000)
 })

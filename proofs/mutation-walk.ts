@@ -4,45 +4,46 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
-import { startCluster } from '#testing/database-cluster.ts'
+import type { TestDatabase } from '#testing/cloned-database.ts'
 
 /**
- * Takes each of the two walls away alone, and then both. A walk through the routes must find nothing while one of them
- * stands, and must find something when none does: else it would not notice a hole.
+ * Removes the layers of tenant isolation one by one. The first layer is the condition on tenant_id in each query; the second
+ * is row-level security in the database. A mutant is a copy of the program whose queries have lost their tenant conditions.
+ * A walk through all routes must find no leak while one layer remains, and must find leaks when both are gone; otherwise the
+ * walk could not detect a leak at all.
  */
 
-/** The folder of the program itself. */
+/** The root folder of the program. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 const databaseFolder = 'server/src/database/queries'
 
-/** The conditions that keep a query to one tenant, as they are written: with the query builder, and in SQL. */
-const filters = [
+/** The tenant conditions as they appear in source code: in the query builder, and in SQL templates. */
+const tenantConditions = [
   /\.where\('(?:\w+\.)?tenant_id', '=', tenant\)/g,
   /(?:\w+\.)?tenant_id = \$\{tenant\}/g,
 ] as const
 
-/** How often a file of queries names the tenant. */
-export function filtersIn(file: string): number {
+/** Returns the number of tenant conditions in a file of queries. */
+export function countTenantConditions(file: string): number {
   const code = readFileSync(join(root, databaseFolder, file), 'utf8')
-  return filters.reduce((count, filter) => count + (code.match(filter)?.length ?? 0), 0)
+  return tenantConditions.reduce((count, condition) => count + (code.match(condition)?.length ?? 0), 0)
 }
 
-/** The files whose queries have such a condition. */
-export function filteredFiles(): string[] {
+/** Returns the files whose queries have tenant conditions. */
+export function filesWithTenantConditions(): string[] {
   return readdirSync(join(root, databaseFolder)).filter(
-    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && filtersIn(file) > 0,
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && countTenantConditions(file) > 0,
   )
 }
 
-/** Code without the conditions. */
-export function withoutFilters(code: string): string {
-  const [built, written] = filters
-  return code.replaceAll(built, '').replaceAll(written, 'true')
+/** Returns code without its tenant conditions. */
+export function withoutTenantConditions(code: string): string {
+  const [inQueryBuilder, inSql] = tenantConditions
+  return code.replaceAll(inQueryBuilder, '').replaceAll(inSql, 'true')
 }
 
-/** A copy of the program in which the queries of some files ask for everybody's rows. */
-export function mutant(files: readonly string[]): { readonly folder: string; remove(): void } {
+/** Copies the program, and removes the tenant conditions from some files of the copy. */
+export function makeMutant(files: readonly string[]): { readonly folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'lanewise-mutant-'))
   for (const part of ['contract', 'engine', 'geography', 'server', 'proofs', 'package.json']) {
     cpSync(join(root, part), join(folder, part), { recursive: true })
@@ -51,15 +52,15 @@ export function mutant(files: readonly string[]): { readonly folder: string; rem
   for (const file of files) {
     const path = join(folder, databaseFolder, file)
     const code = readFileSync(path, 'utf8')
-    const changed = withoutFilters(code)
-    if (changed === code) throw new Error(`${file} has no condition to take out.`)
+    const changed = withoutTenantConditions(code)
+    if (changed === code) throw new Error(`${file} has no tenant condition to remove.`)
     writeFileSync(path, changed)
   }
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Takes row-level security off every table, as only their owner can. The service itself refuses such a database. */
-export async function takeOffRowLevelSecurity({ owner }: TestDatabase): Promise<void> {
+/** Disables row-level security on every table, as their owner. The service would refuse to start on such a database. */
+export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<void> {
   const client = new pg.Client(owner)
   await client.connect()
   try {
@@ -77,15 +78,12 @@ export async function takeOffRowLevelSecurity({ owner }: TestDatabase): Promise<
   }
 }
 
-/** Walks a program (this one, or a copy) over a database in a process of its own, and gives what it found. */
-export function walkOf(folder: string, database: TestDatabase): Promise<string[]> {
+/** Runs the walk through the routes in a separate process, from a program folder (this one or a mutant). Returns the leaks. */
+export function leaksFoundBy(folder: string, database: TestDatabase): Promise<string[]> {
   const child = spawn(
     process.execPath,
     [join(folder, 'proofs/compact-walk-main.ts'), JSON.stringify(database)],
-    {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let out = ''
   let errors = ''
@@ -95,63 +93,54 @@ export function walkOf(folder: string, database: TestDatabase): Promise<string[]
     child.on('error', reject)
     child.on('close', () => {
       const found = /^FOUND (.*)$/m.exec(out)?.[1]
-      if (found === undefined) reject(new Error(`The walk did not end:\n${out}\n${errors}`))
+      if (found === undefined) reject(new Error(`The walk failed:\n${out}\n${errors}`))
       else resolve(JSON.parse(found) as string[])
     })
   })
 }
 
 export interface MutationResult {
-  /** The file whose conditions were taken out. */
+  /** The file that lost its tenant conditions. */
   readonly file: string
-  readonly taken: number
-  /** What a walk found while row-level security stood. */
-  readonly behindRowLevelSecurity: readonly string[]
-  /** What a walk found when that was gone as well; null when it was not asked for. */
-  readonly withoutAnyWall: readonly string[] | null
+  readonly conditionsRemoved: number
+  /** The leaks found with row-level security. */
+  readonly leaksWithRowLevelSecurity: readonly string[]
+  /** The leaks found without row-level security; null if that walk was not requested. */
+  readonly leaksWithoutIsolation: readonly string[] | null
 }
 
-/** Takes the conditions out of one file after the other. */
-export async function mutationWalk(
-  options: {
-    readonly files?: readonly string[]
-    /** `row-level security` leaves it standing; `none` takes it away as well, in a second walk. */
-    readonly downTo?: 'row-level security' | 'none'
-    readonly onProgress?: (done: number, of: number, result: MutationResult) => void
-    /** Makes a database of its own for a walk; without it a PostgreSQL is started for all of them. */
-    readonly makeDatabase?: () => Promise<TestDatabase>
-    readonly signal?: AbortSignal
-  } = {},
-): Promise<MutationResult[]> {
-  const { files = filteredFiles(), downTo = 'none', onProgress, signal } = options
-  const cluster = options.makeDatabase === undefined ? await startCluster() : null
-  const makeDatabase =
-    options.makeDatabase ?? (() => cloneDatabase((cluster as NonNullable<typeof cluster>).cluster))
+/** Makes a mutant for each file in `files`, one after the other, and walks through its routes. */
+export async function mutationWalk(options: {
+  readonly files: readonly string[]
+  /** Also walks with row-level security disabled, so that both layers are gone. */
+  readonly withoutIsolation: boolean
+  /** Makes a database for one walk. */
+  readonly makeDatabase: () => Promise<TestDatabase>
+  readonly onProgress?: (done: number, of: number, result: MutationResult) => void
+  readonly signal?: AbortSignal
+}): Promise<MutationResult[]> {
+  const { files, withoutIsolation, makeDatabase, onProgress, signal } = options
   const results: MutationResult[] = []
-  try {
-    for (const file of files) {
-      if (signal?.aborted === true) break
-      const result = await walksWithout(file, makeDatabase, downTo === 'none')
-      results.push(result)
-      onProgress?.(results.length, files.length, result)
-    }
-  } finally {
-    await cluster?.stop()
+  for (const file of files) {
+    if (signal?.aborted === true) break
+    const result = await walkMutant(file, makeDatabase, withoutIsolation)
+    results.push(result)
+    onProgress?.(results.length, files.length, result)
   }
   return results
 }
 
-async function walksWithout(
+async function walkMutant(
   file: string,
   makeDatabase: () => Promise<TestDatabase>,
-  bothDown: boolean,
+  withoutIsolation: boolean,
 ): Promise<MutationResult> {
-  const copy = mutant([file])
-  const walkOn = async (prepare: (database: TestDatabase) => Promise<void>) => {
+  const mutant = makeMutant([file])
+  const walk = async (prepare: (database: TestDatabase) => Promise<void>) => {
     const database = await makeDatabase()
     try {
       await prepare(database)
-      return await walkOf(copy.folder, database)
+      return await leaksFoundBy(mutant.folder, database)
     } finally {
       await database.drop()
     }
@@ -159,11 +148,11 @@ async function walksWithout(
   try {
     return {
       file,
-      taken: filtersIn(file),
-      behindRowLevelSecurity: await walkOn(async () => {}),
-      withoutAnyWall: bothDown ? await walkOn(takeOffRowLevelSecurity) : null,
+      conditionsRemoved: countTenantConditions(file),
+      leaksWithRowLevelSecurity: await walk(async () => {}),
+      leaksWithoutIsolation: withoutIsolation ? await walk(disableRowLevelSecurity) : null,
     }
   } finally {
-    copy.remove()
+    mutant.remove()
   }
 }
