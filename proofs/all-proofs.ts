@@ -3,7 +3,7 @@ import { appOn } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { clockJumps } from './clock-jumps.ts'
-import { concurrencyWalk, forTheWholeConnection } from './concurrency-walk.ts'
+import { concurrencyWalk, setForConnection } from './concurrency-walk.ts'
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
@@ -47,7 +47,7 @@ const concurrency: Proof = {
       seed,
       signal,
       makeDatabase: () => cloneDatabase(cluster),
-      rewrite: forTheWholeConnection,
+      rewrite: setForConnection,
     })
     return { figure: `${requests} requests`, faults: firstFaults(faults) }
   },

@@ -25,15 +25,16 @@ afterAll(async () => {
   await database.drop()
 })
 
-const found = () => asService.outsideTenants(rowLevelSecurityGaps)
+/** The findings of the check that runs when the service starts. */
+const found = () => asService.outsideTenants(openWalls)
 
-test('the migrated database has every wall up, and the service may start on it', async () => {
+test('a migrated database passes all checks of tenant isolation, and the service may start on it', async () => {
   expect(await found()).toEqual([])
   expect(await databaseSafetyFaults(asService)).toEqual([])
 })
 
-/** What a careless migration could do, what takes it back, and the words in which it must be found. */
-const planted: readonly (readonly [does: string, undo: string, found: RegExp])[] = [
+/** Mistakes that a migration could make, the statement that reverts each, and the finding that must report it. */
+const planted: readonly (readonly [mistake: string, undo: string, finding: RegExp])[] = [
   [
     'create table drivers (tenant_id integer not null, driver_id integer not null, primary key (tenant_id, driver_id))',
     'drop table drivers',
@@ -168,12 +169,12 @@ const planted: readonly (readonly [does: string, undo: string, found: RegExp])[]
   ],
 ]
 
-describe('each fault that is planted is found, and keeps the service from starting', () => {
-  test.each(planted)('%s', async (does, undo, words) => {
-    await owner.query(does)
+describe('each planted fault is found, and prevents the service from starting', () => {
+  test.each(planted)('%s', async (mistake, undo, finding) => {
+    await owner.query(mistake)
     try {
-      expect((await found()).join('\n')).toMatch(words)
-      expect((await databaseSafetyFaults(asService)).join('\n')).toMatch(words)
+      expect((await found()).join('\n')).toMatch(finding)
+      expect((await missingWalls(asService)).join('\n')).toMatch(finding)
     } finally {
       await owner.query(undo)
     }
@@ -181,7 +182,7 @@ describe('each fault that is planted is found, and keeps the service from starti
   })
 })
 
-describe('a role whose sessions have no time-outs of their own keeps the service from starting', () => {
+describe('a service role without session timeouts prevents the service from starting', () => {
   test.each([
     ['statement_timeout', '0', /have no statement_timeout.* set statement_timeout = '2s'/],
     ['statement_timeout', '1h', /too long a statement_timeout/],
@@ -190,13 +191,13 @@ describe('a role whose sessions have no time-outs of their own keeps the service
       '0',
       /have no idle_in.* set idle_in_transaction_session_timeout = '10s'/,
     ],
-  ])('%s = %s', async (name, value, words) => {
+  ])('%s = %s', async (name, value, finding) => {
     const { makerUrl } = inject('databaseCluster')
     const role = `alter role lanewise_service in database ${database.name}`
     await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
     const asNewSession = await openDatabase({ connection: database.service })
     try {
-      expect(await databaseSafetyFaults(asNewSession)).toEqual([expect.stringMatching(words)])
+      expect(await missingWalls(asNewSession)).toEqual([expect.stringMatching(finding)])
     } finally {
       await asNewSession.close()
       await asMaker(makerUrl, (maker) => maker.query(`${role} reset ${name}`))
@@ -205,7 +206,7 @@ describe('a role whose sessions have no time-outs of their own keeps the service
   })
 })
 
-test('a view that looks with the rights of whoever asks has no fault', async () => {
+test('a view with security_invoker is accepted', async () => {
   await owner.query('create view own_lanes with (security_invoker = true) as select * from lanes')
   try {
     expect(await found()).toEqual([])
@@ -214,7 +215,7 @@ test('a view that looks with the rights of whoever asks has no fault', async () 
   }
 })
 
-test('the owner of the tables is above the walls, and is told so alone', async () => {
+test('for the owner of the tables, the only finding is that row-level security does not apply to owners', async () => {
   const asOwner = await openDatabase({ connection: database.owner })
   try {
     expect(await databaseSafetyFaults(asOwner)).toEqual([expect.stringContaining('owns the tables')])

@@ -8,7 +8,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const jumpsMs = [hourMs, -dayMs, 10_000, -hourMs, dayMs, -10_000]
 
-/** Ages of a signature in seconds by the server's clock, and the answer to each. */
+/** Ages of a signature in seconds by the server's clock, and the expected status. */
 const windowEdges = [
   [-301, 401],
   [-300, 200],
@@ -17,10 +17,10 @@ const windowEdges = [
   [301, 401],
 ] as const
 
-/** Where the clock of the service stands before the jumps: credentials must be older than the longest jump back. */
+/** How far the clock moves before the jumps, so that credentials are older than the longest jump back. */
 const settledMs = 3 * dayMs
 
-/** Sends more than the limit allows, in one go, with a jump of the clock in the middle, and counts what was let in. */
+/** Sends more requests than the limit allows, with a clock jump in the middle. Returns the number of admitted requests. */
 async function admittedAround(app: TestApp, integration: Integration, jumpMs: number): Promise<number> {
   const path = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
   const burst = () =>
@@ -29,12 +29,12 @@ async function admittedAround(app: TestApp, integration: Integration, jumpMs: nu
   const before = await burst()
   app.now += jumpMs
   const after = await burst()
-  // Whatever took longer than the window says nothing about it.
+  // Requests that took longer than the window say nothing about the limit.
   if (performance.now() - began >= 1_000) return 0
   return [...before, ...after].filter(({ status }) => status === 200).length
 }
 
-async function jumpAbout(
+async function jumpClock(
   count: number,
   { cluster, onProgress, signal }: ProofOptions,
   limiterOnWallClock = false,
@@ -55,29 +55,31 @@ async function jumpAbout(
     for (; done < count && !signal.aborted; done++) {
       const jumpMs = jumpsMs[done % jumpsMs.length] ?? hourMs
       const home = on.now
-      const said = `after a jump of ${jumpMs / 1000} s`
+      const when = `after a jump of ${jumpMs / 1000} s`
       await delay(1_050)
       const update = { lane_ref: lane.lane_ref, customer_rate: value++ }
       const signedAt = Math.floor(on.now / 1000)
       const first = await pushUpdate(on, integration, update, signedAt)
-      if (first.status !== 200) faults.push(`an update before the jump was answered ${first.status}`)
+      if (first.status !== 200) faults.push(`an update before the jump returned ${first.status}`)
       on.now += jumpMs
-      // The window is the server's, wherever its clock stands.
+      // The signature window follows the server's clock.
       for (const [seconds, status] of windowEdges) {
         const probe = { lane_ref: lane.lane_ref, customer_rate: value++ }
         const answer = await pushUpdate(on, integration, probe, Math.floor(on.now / 1000) - seconds)
-        if (answer.status !== status) faults.push(`${said}: ${seconds} s old was answered ${answer.status}`)
+        if (answer.status !== status)
+          faults.push(`${when}: a signature of ${seconds} s returned ${answer.status}`)
       }
       const ready = await call(on, 'GET', '/readyz')
-      if (ready.status !== 503) faults.push(`${said} a node said it is ready, with a clock of its own`)
+      if (ready.status !== 503)
+        faults.push(`${when} an instance reported ready, although its clock differs from the database`)
       on.now = home
       const again = await pushUpdate(on, integration, update, signedAt)
       if (again.status !== 200 || again.headers.get('Idempotent-Replayed') !== 'true') {
-        faults.push(`${said} and back, a repeated update was answered ${again.status}, as a new one`)
+        faults.push(`${when} and back, a repeated update was treated as new (${again.status})`)
       }
       await delay(1_050)
       const admitted = await admittedAround(on, integration, jumpMs)
-      if (admitted > 10) faults.push(`${admitted} were let in within one second around a jump`)
+      if (admitted > 10) faults.push(`${admitted} requests were admitted within one second around a jump`)
       on.now = home + 10_000
       onProgress(`${done + 1} of ${count} jumps`)
     }
@@ -89,9 +91,10 @@ async function jumpAbout(
 }
 
 export const clockJumps: Proof = {
-  name: 'r7',
-  claim: 'Jumps of the clock by seconds, an hour and a day: the window follows, limit and repeats hold',
-  fault: 'a limiter that reads the wall clock',
-  run: (options) => jumpAbout(shareOf(24, options.share, 3), options),
-  control: (options) => jumpAbout(2, options, true),
+  name: 'clock-jumps',
+  claim:
+    'When the clock jumps by seconds, an hour or a day, the signature window follows, and rate limit and replays still work',
+  fault: 'the rate limiter reads the wall clock',
+  run: (options) => jumpClock(shareOf(24, options.share, 3), options),
+  control: (options) => jumpClock(2, options, true),
 }

@@ -3,35 +3,33 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { seededRandom } from '#server/sample/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
-import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
-import { startCluster } from '#testing/database-cluster.ts'
+import type { TestDatabase } from '#testing/cloned-database.ts'
 
 /**
- * Fifty brokerages over two database connections: reads, writes and questions about each other's lanes, in an order that
- * a seed decides, while callers hang up and the database ends connections. Whatever comes back must be the caller's own.
+ * Fifty brokerages share two database connections. They read, write and ask for each other's lanes in an order that follows
+ * from a seed, while some callers hang up and connections are terminated. Every response must contain only the caller's data.
  */
 export interface ConcurrencyWalkOptions {
   readonly requests: number
-  /** The same seed makes the same requests; what meets what is up to the machine. */
+  /** Determines the requests. Their timing depends on the machine. */
   readonly seed: number
   readonly onProgress?: (done: number, of: number) => void
   readonly signal?: AbortSignal
-  /** Makes a database for the walk; without it a PostgreSQL is started for it. */
-  readonly makeDatabase?: () => Promise<TestDatabase>
-  /** Plants a fault: rewrites a statement of the service on its way to the database, on the connection given. */
+  readonly makeDatabase: () => Promise<TestDatabase>
+  /** Plants a fault: rewrites a statement that the service sends on `connection`. */
   readonly rewrite?: (statement: string, connection: object) => string
 }
 
 export interface ConcurrencyWalkResult {
   readonly requests: number
   readonly answered: number
-  /** Answered 503, or refused the connection, while the database was ending connections. */
+  /** Responses of 503 and failed reads outside tenants, while connections were terminated. */
   readonly unavailable: number
-  /** The caller hung up before the answer. */
+  /** Requests whose caller hung up before the response. */
   readonly aborted: number
-  /** How often every connection of the service to its database was ended. */
+  /** How often all database connections of the service were terminated. */
   readonly resets: number
-  /** What should not have been, a line each; at most 100. */
+  /** One line per violation; at most 100. */
   readonly faults: readonly string[]
 }
 
@@ -52,11 +50,7 @@ interface Brokerage {
 }
 
 export async function concurrencyWalk(options: ConcurrencyWalkOptions): Promise<ConcurrencyWalkResult> {
-  const cluster = options.makeDatabase === undefined ? await startCluster() : null
-  const database =
-    cluster === null
-      ? await (options.makeDatabase as () => Promise<TestDatabase>)()
-      : await cloneDatabase(cluster.cluster)
+  const database = await options.makeDatabase()
   const restore = plant(options.rewrite)
   const app = await appOn(database, { connectionsMax: 2 })
   try {
@@ -65,11 +59,10 @@ export async function concurrencyWalk(options: ConcurrencyWalkOptions): Promise<
     restore()
     await app.close()
     await database.drop()
-    await cluster?.stop()
   }
 }
 
-/** Puts a rewrite between every connection of this process and its database, and gives what takes it out again. */
+/** Applies `rewrite` to every statement of this process. Returns the function that reverts this. */
 function plant(rewrite: ConcurrencyWalkOptions['rewrite']): () => void {
   if (rewrite === undefined) return () => {}
   const { query } = pg.Client.prototype
@@ -88,8 +81,8 @@ function plant(rewrite: ConcurrencyWalkOptions['rewrite']): () => void {
   }
 }
 
-/** A brokerage whose every name is its canary. */
-async function madeBrokerage(owner: pg.Client, app: TestApp, number: number): Promise<Brokerage> {
+/** Inserts a brokerage in which every name contains its canary. */
+async function makeBrokerage(owner: pg.Client, app: TestApp, number: number): Promise<Brokerage> {
   const tenant = 500_000_000 + number
   const canary = `CANARY-T${String(number).padStart(2, '0')}-`
   const jti = `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -136,18 +129,19 @@ async function madeBrokerage(owner: pg.Client, app: TestApp, number: number): Pr
   }
 }
 
+/** A request and the expected response. */
 interface Ask {
   readonly what: string
   readonly method: string
   readonly path: string
   readonly token: string
   readonly body?: object
-  /** The statuses of a right answer, and whether the caller's own canary is in it. */
+  /** The allowed statuses, and whether the response must contain the caller's canary. */
   readonly statuses: readonly number[]
   readonly shows: boolean
 }
 
-/** What a brokerage asks next. */
+/** Chooses the next request of a brokerage. */
 function nextAsk(random: () => number, own: Brokerage, other: Brokerage): Ask {
   const from = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const read = (what: string, path: string, token = own.dashboard): Ask => ({
@@ -179,7 +173,7 @@ function nextAsk(random: () => number, own: Brokerage, other: Brokerage): Ask {
       path: `/api/lanes/${ref}/outcome`,
       token: own.dashboard,
       body: { outcome: from(['won', 'lost', 'pending']) },
-      // Somebody of the same brokerage may be changing the same lane.
+      // 409: another caller of the same brokerage is changing the same lane.
       statuses: [200, 409],
       shows: false,
     }),
@@ -208,13 +202,13 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
   const { requests, seed, onProgress, signal } = options
   const { uniform: random } = seededRandom(seed)
   const owner = new pg.Client(app.testDatabase.owner)
-  // The service's own role may end its own connections, and nobody else's.
+  // A role may terminate its own connections only.
   const service = new pg.Client(app.testDatabase.service)
   await owner.connect()
   await service.connect()
   const brokerages: Brokerage[] = []
   for (let number = 0; number < tenantsTotal; number++) {
-    brokerages.push(await madeBrokerage(owner, app, number))
+    brokerages.push(await makeBrokerage(owner, app, number))
   }
   const faults: string[] = []
   const fault = (line: string) => {
@@ -237,33 +231,33 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
         signal: hangUp.signal,
       })
       const text = await response.text()
-      const strange = [...text.matchAll(/CANARY-T\d+-/g)].find(([canary]) => canary !== own.canary)
-      if (strange !== undefined) fault(`${who} was shown ${strange[0]}`)
+      const foreign = [...text.matchAll(/CANARY-T\d+-/g)].find(([canary]) => canary !== own.canary)
+      if (foreign !== undefined) fault(`${who} returned ${foreign[0]}`)
       if (response.status === 503) {
         unavailable += 1
         return
       }
       answered += 1
-      if (!asked.statuses.includes(response.status)) fault(`${who} was answered ${response.status}`)
-      else if (asked.shows && !text.includes(own.canary)) fault(`${who} was not shown its own`)
+      if (!asked.statuses.includes(response.status)) fault(`${who} returned ${response.status}`)
+      else if (asked.shows && !text.includes(own.canary)) fault(`${who} did not return its own data`)
     } catch (error) {
       if (hangUp.signal.aborted) aborted += 1
-      // A file that was being sent when the database went is cut off.
+      // An export is truncated if its connection is terminated.
       else if (asked.what === 'export') unavailable += 1
-      else fault(`${who} ended with ${String(error)}`)
+      else fault(`${who} failed: ${String(error)}`)
     } finally {
       clearTimeout(timer)
     }
   }
 
-  /** Outside all tenants nothing of any is there, whoever had the connection before. */
+  /** Outside a tenant's transaction no rows are visible, whichever tenant used the connection before. */
   async function askOutside(): Promise<void> {
     try {
       const { rows } = await app.database.outsideTenants((transaction) =>
         sql<{ count: number }>`select count(*) as count from lanes`.execute(transaction),
       )
       answered += 1
-      if (rows[0]?.count !== 0) fault(`outside all tenants ${rows[0]?.count} lanes were seen`)
+      if (rows[0]?.count !== 0) fault(`outside all tenants ${rows[0]?.count} lanes were visible`)
     } catch {
       unavailable += 1
     }
@@ -293,10 +287,10 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
 
   try {
     await Promise.all(Array.from({ length: callersAtOnce }, caller))
-    // What callers who hung up had begun comes to its end.
+    // Let requests finish whose callers hung up.
     await wait(300)
     await app.settle()
-    for (const brokerage of brokerages) await holdOwnRows(owner, brokerage, fault)
+    for (const brokerage of brokerages) await expectOwnRows(owner, brokerage, fault)
   } finally {
     await owner.end()
     await service.end()
@@ -304,8 +298,8 @@ async function walk(app: TestApp, options: ConcurrencyWalkOptions): Promise<Conc
   return { requests: done, answered, unavailable, aborted, resets, faults }
 }
 
-/** In the rows of a brokerage there is no canary but its own. */
-async function holdOwnRows(
+/** Checks that the rows of a brokerage contain only its own canary. */
+async function expectOwnRows(
   owner: pg.Client,
   { tenant, canary }: Brokerage,
   fault: (line: string) => void,
@@ -316,18 +310,18 @@ async function holdOwnRows(
       `select t::text as row from ${table} t where tenant_id = $1`,
       [tenant],
     )
-    const strange = rows.filter(({ row }) =>
+    const foreign = rows.filter(({ row }) =>
       [...row.matchAll(/CANARY-T\d+-/g)].some(([found]) => found !== canary),
     )
-    if (strange.length > 0) fault(`${table} of ${canary} holds ${strange.length} rows of others`)
+    if (foreign.length > 0) fault(`${table} of ${canary} contains ${foreign.length} rows of other tenants`)
     if (rows.length === 0 && table === 'lanes') fault(`${canary} has lost its lanes`)
   }
 }
 
-/** What opens a transaction of a tenant; see connection.ts. */
-export const opening = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
+/** The statement that opens a tenant's transaction; see connection.ts. */
+export const transactionStart = /^begin; select enter_tenant\('(\d+)', \d+, \d+, \d+\)/
 
-/** The planted fault: the tenant of a transaction becomes that of the whole connection. */
-export function forTheWholeConnection(statement: string): string {
-  return statement.replace(opening, "begin; select set_config('app.tenant_id', '$1', false)")
+/** The planted fault: sets the tenant for the connection instead of the transaction. */
+export function setForConnection(statement: string): string {
+  return statement.replace(transactionStart, "begin; select set_config('app.tenant_id', '$1', false)")
 }

@@ -17,12 +17,13 @@ import { simulation } from './simulation.ts'
 const cluster: DatabaseCluster = inject('databaseCluster')
 
 /**
- * The short form of each, with the share of its full length. `npm run prove` plays them at length, each with its planted
- * fault, and alone the one that compares latencies beside a large brokerage: other tests on the machine would change what it
- * measures. Here the fault is planted where that takes a few seconds; `planted-fault.test.ts` sees that all the others can be.
+ * The short form of the proofs; `share` is the share of the full length. `npm run prove` runs the full length, and each
+ * proof's planted fault. It alone runs the proof that measures latency beside a large brokerage, because other tests on the
+ * machine would change the result. Here only faults that take a few seconds are planted; `planted-fault.test.ts` checks that
+ * the other faults can still be planted.
  */
 const short: readonly { proof: Proof; share: number; withFault?: true }[] = [
-  // The longest first: it waits for slow callers to be shown out.
+  // The longest first: it waits for the timeouts of slow callers.
   { proof: slowConnections, share: 0.05 },
   { proof: kills, share: 0.005 },
   { proof: databaseRestarts, share: 0.03 },
@@ -37,11 +38,11 @@ const short: readonly { proof: Proof; share: number; withFault?: true }[] = [
   { proof: compressedUploads, share: 0.05 },
 ]
 
-// Most of them wait most of the time, for processes to start and for a second to be over.
+// Concurrent, because most proofs mostly wait: for processes to start, and for the one-second rate window to end.
 describe.concurrent.each(
   short.map(({ proof, share, withFault = false }) => ({ name: proof.claim, proof, share, withFault })),
 )('$name', ({ proof, share, withFault }) => {
-  test(`holds${withFault ? `, and does not with ${proof.fault}` : ''}`, async () => {
+  test(`holds${withFault ? `; fails with the planted fault: ${proof.fault}` : ''}`, async () => {
     const { seed, verdict, control, faults } = await prove(proof, shortly(share, cluster), { withFault })
     const skipped = verdict === 'skipped'
     expect({ seed, faults, verdict, control }).toEqual({
@@ -53,7 +54,7 @@ describe.concurrent.each(
   }, 240_000)
 })
 
-test('a proof that finds something, and a fault that nobody finds, are both no proof', async () => {
+test('a run is not proven if a proof finds a fault, or if a planted fault is not found', async () => {
   const finding = (faults: string[]): Promise<Finding> => Promise.resolve({ figure: '', faults })
   const made = (run: string[], control: string[]): Promise<Verdict> =>
     prove(

@@ -33,24 +33,24 @@ const networkFaults: readonly NetworkFault[] = [
   { kind: 'latency', ms: 1_500 },
 ]
 
-/** What people's pages ask for without a name in the address, and readiness. */
+/** Readiness, and all reads of the dashboard without a path parameter. */
 const dashboardPaths: readonly string[] = [
   '/readyz',
   ...(allEndpoints as readonly Endpoint[])
     .filter(({ method, path, who }) => method === 'GET' && !path.includes('{') && who.kind === 'dashboard')
     .map(({ path }) => path),
 ]
-/** Answers to a question that lacks a parameter come before the database is asked for it. */
-const allowed = new Set([200, 404, 409, 422, 429, 503])
-/** The limit is in the way of nobody's data. */
-const answered = new Set([200, 422, 429])
+/** Statuses allowed during a network fault. 422: a required parameter is missing, which needs no database. */
+const allowedStatuses = new Set([200, 404, 409, 422, 429, 503])
+/** Statuses that show that the service has recovered. 429: the rate limit, which is no failure. */
+const recoveredStatuses = new Set([200, 422, 429])
 
-/** What came of a request, by the client's own watch. */
+/** A response, timed by the client's clock. */
 interface Seen {
   readonly what: string
   readonly status: number
   readonly began: number
-  /** Until the answer began: a file may take as long as it is. */
+  /** Milliseconds until the response began. The body of a file may take longer. */
   readonly ms: number
 }
 
@@ -68,14 +68,14 @@ async function askAll(url: string, token: string, seen: Seen[], what: string): P
         began,
         ms: performance.now() - began,
       })
-      // The rest of a file that is cut off says so itself: the connection ends before the file does.
+      // A truncated file is detectable: the connection closes before the end of the body.
       await answer?.arrayBuffer().catch(() => {})
     }),
   )
 }
 
-/** Makes the way to the database bad in every way, for some seconds each, and looks at every answer. */
-async function cutInEveryWay({
+/** Applies each network fault between service and database for some seconds, and checks every response. */
+async function applyNetworkFaults({
   cluster,
   share,
   slackMs,
@@ -115,35 +115,35 @@ async function cutInEveryWay({
           ...[0, 1, 2, 3, 4, 5].map(async (nth) => {
             const read = await readInsight(service.url, reader, nth)
             seen.push({ what: `insight under ${what}`, ...read, ms: read.ended - read.began })
-            if (read.found === false) faults.push(`under ${what} a read said that nothing is known`)
+            if (read.found === false) faults.push(`under ${what} a read returned "not found"`)
           }),
         ])
         await delay(200)
       } while (performance.now() < until)
       proxy.set(null)
       const healed = performance.now()
-      const recoveryMs = await recovered(service.url, reader.token, reader.tenant.owner, log, healed)
+      const recoveryMs = await recoveryTime(service.url, reader.token, reader.tenant.owner, log, healed)
       slowestRecoveryMs = Math.max(slowestRecoveryMs, recoveryMs)
       if (recoveryMs > recoveryMsMax + slackMs)
-        faults.push(`${Math.round(recoveryMs)} ms after ${what} not yet back`)
-      onProgress(`${what}: ${seen.length} answers, back after ${Math.round(recoveryMs)} ms`)
+        faults.push(`not recovered ${Math.round(recoveryMs)} ms after ${what}`)
+      onProgress(`${what}: ${seen.length} responses, recovered after ${Math.round(recoveryMs)} ms`)
     }
     over = true
     await writing
-    if (service.child.exitCode !== null) faults.push('the service ended')
+    if (service.child.exitCode !== null) faults.push('the service exited')
     seen.push(
       ...log.answers.map((answer) => ({ what: 'a write', ...answer, ms: answer.ended - answer.began })),
     )
-    for (const { what, status } of seen.filter((one) => !allowed.has(one.status))) {
-      faults.push(`${what} was answered ${status}`)
+    for (const { what, status } of seen.filter((one) => !allowedStatuses.has(one.status))) {
+      faults.push(`${what} returned ${status}`)
     }
     const slowest = seen.reduce((one, other) => (other.ms > one.ms ? other : one))
     if (slowest.ms > answerMsMax + slackMs) faults.push(`${slowest.what} took ${Math.round(slowest.ms)} ms`)
     faults.push(...(await lossesIn(database, log)))
     const outages = seen.filter(({ status }) => status === 503).length
-    if (outages < faultsTried.length) faults.push('the network was hardly bad: the proof is empty')
+    if (outages < faultsTried.length) faults.push('too few requests met a fault: the proof is empty')
     return {
-      figure: `${faultsTried.length} faults; ${seen.length} answers, ${outages} of them 503, the slowest (${slowest.what}) in ${Math.round(slowest.ms)} ms; back within ${Math.round(slowestRecoveryMs)} ms; ${acknowledgedCount(log)} updates acknowledged`,
+      figure: `${faultsTried.length} network faults; ${seen.length} responses, ${outages} of them 503, the slowest (${slowest.what}) in ${Math.round(slowest.ms)} ms; recovered within ${Math.round(slowestRecoveryMs)} ms; ${acknowledgedCount(log)} updates acknowledged`,
       faults: firstFaults([...new Set(faults)]),
     }
   } finally {
@@ -157,10 +157,10 @@ async function cutInEveryWay({
 }
 
 /**
- * Asks until everything is answered again, and says how long after the fault the last request began that was not:
- * Infinity when it goes on and on.
+ * Sends requests until all of them succeed. Returns how long after the end of the fault the last failed request began, in
+ * milliseconds. Infinity if the service does not recover in time.
  */
-async function recovered(
+async function recoveryTime(
   url: string,
   token: string,
   dashboardToken: string,
@@ -178,16 +178,20 @@ async function recovered(
     ])
     again.push({ what: 'insight', ...read, ms: 0 }, ...round)
     const since = [...again, ...log.answers.slice(before)].filter(({ began }) => began > healed)
-    const failed = since.filter(({ status }) => !answered.has(status))
+    const failed = since.filter(({ status }) => !recoveredStatuses.has(status))
     const wrote = log.answers.slice(before).some(({ status, began }) => status === 200 && began > healed)
-    if (wrote && round.every(({ status }) => answered.has(status)) && answered.has(read.status)) {
+    if (
+      wrote &&
+      round.every(({ status }) => recoveredStatuses.has(status)) &&
+      recoveredStatuses.has(read.status)
+    ) {
       return Math.max(0, ...failed.map(({ began }) => began - healed))
     }
   }
   return Number.POSITIVE_INFINITY
 }
 
-/** Loses the answer to the COMMIT of an update, and sends the same request again. */
+/** Drops the response to the COMMIT of an update, and sends the same request again. */
 async function loseCommits(
   count: number,
   { cluster, onProgress, signal }: ProofOptions,
@@ -204,15 +208,15 @@ async function loseCommits(
       ...(fault === undefined ? {} : { fault }),
     })
     const [writer] = await makeWriters(service.url, 1)
-    if (writer === undefined) throw new Error('There is no writer.')
+    if (writer === undefined) throw new Error('makeWriters() returned no writer.')
     await delay(1_100)
     for (; done < count && !signal.aborted; done++) {
       faults.push(...(await loseOneCommit(service.url, writer, 1_000 + done, proxy, database)))
-      // The limit is ten a second.
+      // Stays within the rate limit of ten per second.
       await delay(250)
-      onProgress(`${done + 1} of ${count} lost answers to COMMIT`)
+      onProgress(`${done + 1} of ${count} responses to COMMIT dropped`)
     }
-    return { figure: `${done} answers to COMMIT lost`, faults: firstFaults(faults) }
+    return { figure: `${done} responses to COMMIT dropped`, faults: firstFaults(faults) }
   } finally {
     await services.remove()
     await proxy.close()
@@ -239,12 +243,12 @@ async function loseOneCommit(
         [String(value), String(value * 100)],
       )
     )[0]
-  // The one message that writes is its own COMMIT: PostgreSQL answers it with nothing before that is done.
-  const lost = proxy.resetAfter('select book_shipment_batch(')
+  // The update is one statement with an implicit COMMIT: PostgreSQL responds to it after the commit.
+  const lost = proxy.resetAfter('select book_shipment_of_each(')
   const first = await send()
   const problem = (await first.json()) as { detail?: string }
   if (first.status !== 503 || !/outcome unknown/.test(problem.detail ?? '')) {
-    return [`the lost COMMIT was answered ${first.status}: ${problem.detail}`]
+    return [`the request with the lost COMMIT returned ${first.status}: ${problem.detail}`]
   }
   await lost
   const again = await send()
@@ -254,18 +258,18 @@ async function loseOneCommit(
   return [
     ...(again.status === 200 && replayed === 'true'
       ? []
-      : [`the retry was answered ${again.status}, ${replayed === null ? 'not as a replay' : 'as a replay'}`]),
-    ...(held?.updates === 1 && held.changes === 1 ? [] : [`the effects are ${JSON.stringify(held)}`]),
+      : [`the retry returned ${again.status}, ${replayed === null ? 'not as a replay' : 'as a replay'}`]),
+    ...(held?.updates === 1 && held.changes === 1 ? [] : [`the rows written are ${JSON.stringify(held)}`]),
   ]
 }
 
 export const cutDatabase: Proof = {
-  name: 'r5',
+  name: 'database-outages',
   claim:
-    'A slow or cut database is 503 within 3 s, never a wrong answer; a lost COMMIT and its retry have one effect',
-  fault: 'every request counts as a new one',
+    'While the database is slow or unreachable, requests get 503 within 3 s and no wrong data; an update whose COMMIT response is lost takes effect once',
+  fault: 'every request counts as new',
   async run(options) {
-    const cut = await cutInEveryWay(options)
+    const cut = await applyNetworkFaults(options)
     const lost = await loseCommits(shareOf(100, options.share, 3), options)
     return { figure: `${cut.figure}; ${lost.figure}`, faults: [...cut.faults, ...lost.faults] }
   },

@@ -18,7 +18,7 @@ const allowedStatuses = new Set([200, 404, 429, 503])
 const answerMsMax = 3_000
 const recoveryMsMax = 5_000
 
-/** Restarts PostgreSQL under readers and writers, again and again, and looks at every single answer. */
+/** Restarts PostgreSQL repeatedly while clients read and write, and checks every response. */
 async function restartUnderLoad(
   restarts: number,
   { seed, slackMs, onProgress, signal }: ProofOptions,
@@ -47,7 +47,7 @@ async function restartUnderLoad(
       await delay(between(random, 0, 800))
       await postgres.start()
       const back = performance.now()
-      // The first whole round of answers about data after it is back.
+      // Wait for the first successful read after the restart.
       while (isAlive() && performance.now() - back < recoveryMsMax + slackMs + 2_000) {
         const began = performance.now()
         const read = await readInsight(service.url, reader, 0)
@@ -57,7 +57,7 @@ async function restartUnderLoad(
       const recoveryMs = performance.now() - back
       slowestRecoveryMs = Math.max(slowestRecoveryMs, recoveryMs)
       if (recoveryMs > recoveryMsMax + slackMs)
-        faults.push(`${Math.round(recoveryMs)} ms after the database no answer yet`)
+        faults.push(`no successful read ${Math.round(recoveryMs)} ms after the restart`)
       done++
       onProgress(
         `${done} of ${restarts} restarts, ${reads.length} reads, ${acknowledgedCount(log)} acknowledged`,
@@ -66,21 +66,21 @@ async function restartUnderLoad(
     await delay(300)
     over = true
     await load
-    if (!isAlive()) faults.push('the service ended')
+    if (!isAlive()) faults.push('the service exited')
     const answers = [...log.answers, ...reads]
     const odd = answers.filter(({ status }) => !allowedStatuses.has(status))
     if (odd.length > 0)
-      faults.push(`${odd.length} answers were ${[...new Set(odd.map(({ status }) => status))]}`)
+      faults.push(`${odd.length} responses were ${[...new Set(odd.map(({ status }) => status))]}`)
     const wrong = reads.filter(({ found }) => found === false)
-    if (wrong.length > 0) faults.push(`${wrong.length} reads said that nothing is known`)
+    if (wrong.length > 0) faults.push(`${wrong.length} reads returned "not found"`)
     const slowest = Math.max(...answers.map(({ began, ended }) => ended - began))
-    if (slowest > answerMsMax + slackMs) faults.push(`an answer took ${Math.round(slowest)} ms`)
+    if (slowest > answerMsMax + slackMs) faults.push(`a response took ${Math.round(slowest)} ms`)
     faults.push(...(await lossesIn(postgres, log)))
     if (answers.filter(({ status }) => status === 200).length < done * 5)
-      faults.push('hardly anything was asked')
+      faults.push('too few requests were sent: the proof is empty')
     const outages = answers.filter(({ status }) => status === 503).length
     return {
-      figure: `${done} restarts; ${answers.length} answers, ${outages} of them 503, the slowest in ${Math.round(slowest)} ms; back within ${Math.round(slowestRecoveryMs)} ms`,
+      figure: `${done} restarts; ${answers.length} responses, ${outages} of them 503, the slowest in ${Math.round(slowest)} ms; recovered within ${Math.round(slowestRecoveryMs)} ms`,
       faults: firstFaults(faults),
     }
   } finally {
@@ -92,9 +92,10 @@ async function restartUnderLoad(
 }
 
 export const databaseRestarts: Proof = {
-  name: 'r2',
-  claim: 'A restart of PostgreSQL is 503 for a moment: no wrong answer, no exit, back within 5 s',
-  fault: 'a pool that does not listen for lost connections',
+  name: 'database-restarts',
+  claim:
+    'During a restart of PostgreSQL, requests get 503 and no wrong data; the service keeps running and recovers in 5 s',
+  fault: 'the pool does not handle lost connections',
   run: (options) => restartUnderLoad(shareOf(30, options.share), options),
   control: (options) => restartUnderLoad(3, options, 'pool without a listener'),
 }

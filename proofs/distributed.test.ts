@@ -11,7 +11,7 @@ import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
 const quiet = { shards: 4, onTable: () => {}, stopped: () => false }
 
-test('a database without the extension is refused, with what to do', async () => {
+test('a database without the extension is refused, and the error says what to do', async () => {
   const plain = await testDatabase()
   try {
     await expect(distribute(plain.owner, quiet)).rejects.toThrow(DistributionRefused)
@@ -21,15 +21,15 @@ test('a database without the extension is refused, with what to do', async () =>
   }
 })
 
-describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_URL', () => {
+describe.skipIf(citusUrl === undefined)('on the Citus cluster of LANEWISE_TEST_CITUS_URL', () => {
   const [a, b] = [idsOf('A'), idsOf('B')]
   let database: TestDatabase
   let tenants: SeededTenants
   let app: TestApp
   let other: TestApp
 
-  /** What each tenant has in each table, asked so that the workers know whose wall is open. */
-  async function rowsOf(tenant: number): Promise<Record<string, string>> {
+  /** Returns a checksum of a tenant's rows per table. enter_tenant() also sets the tenant on the workers. */
+  async function checksumsOf(tenant: number): Promise<Record<string, string>> {
     const owner = new pg.Client(database.owner)
     await owner.connect()
     try {
@@ -64,8 +64,8 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     await database?.drop()
   }, 60_000)
 
-  test('it can be stopped and goes on, moves every row as it is, and does nothing where it is done', async () => {
-    const before = { A: await rowsOf(a.tenant), B: await rowsOf(b.tenant) }
+  test('distribution can be stopped and resumed, keeps every row, and does nothing for tables that are distributed', async () => {
+    const before = { A: await checksumsOf(a.tenant), B: await checksumsOf(b.tenant) }
     const moved: unknown[] = []
     const stopping = distribute(database.owner, {
       ...quiet,
@@ -87,14 +87,14 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     })
     expect(done).toMatchObject({ shards: 4, tables: tenants.tables.length })
     expect(moved.slice(0, 4)).toEqual(['before', 'before', 'before', expect.any(Number)])
-    expect({ A: await rowsOf(a.tenant), B: await rowsOf(b.tenant) }).toEqual(before)
+    expect({ A: await checksumsOf(a.tenant), B: await checksumsOf(b.tenant) }).toEqual(before)
 
     moved.length = 0
     await distribute(database.owner, { ...quiet, onTable: ({ moved: rows }) => moved.push(rows) })
     expect(new Set(moved)).toEqual(new Set(['before']))
   }, 200_000)
 
-  test('the service starts on it: every wall stands, and a tenant sees its own rows and no others', async () => {
+  test('the service starts: tenant isolation passes all checks, and a tenant sees only its own rows', async () => {
     app = await appOn(database)
     other = await appOn(database, { secretKeys: [app.secretKey] })
     expect(await databaseSafetyFaults(app.database)).toEqual([])
@@ -111,7 +111,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     expect(await seen(b.tenant)).toEqual([{ tenant_id: b.tenant }])
   }, 60_000)
 
-  test('what is only ever added to is so on every part, too', async () => {
+  test('append-only tables are append-only on every shard, too', async () => {
     const owner = new pg.Client(database.owner)
     await owner.connect()
     try {
@@ -131,7 +131,7 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     }
   })
 
-  test('people sign up, quote and sign updates; what one instance commits is in the answers of the other', async () => {
+  test('sign-up, quotes and signed updates work, and one instance returns what another has committed', async () => {
     const acme = await makeIntegration(app)
     const { lane_ref: ref } = await makeLane(app, acme.tenant)
     const read = async () =>
@@ -145,19 +145,19 @@ describe.skipIf(citusUrl === undefined)('on the cluster of LANEWISE_TEST_CITUS_U
     expect((await other.database.changedTenants(next)).tenants.map(([tenant]) => tenant)).toEqual([
       acme.tenant.id,
     ])
-    // The same request again, at another instance: its answer, and no second change.
+    // The same request at another instance returns the same response and changes nothing.
     expect((await pushUpdate(other, acme, update, seconds)).body).toEqual(first.body)
     expect(await read()).toMatchObject({ customer_rate: 2150.25, truck_cost: 1800, outcome: 'won' })
     const { body } = await call(other, 'GET', `/api/lanes/${ref}/changes`, { token: acme.tenant.owner })
     expect(body.changes).toHaveLength(1)
   }, 60_000)
 
-  test('the limit is exact over connections', async () => {
-    const places = await Promise.all(
+  test('the rate limit is exact across connections', async () => {
+    const permits = await Promise.all(
       Array.from({ length: 25 }, () =>
         takePermit(app.database, tenantId(b.tenant), { max: 10, windowMs: 60_000, alreadyAdmitted: false }),
       ),
     )
-    expect(places.filter(({ admitted }) => admitted).length).toBe(10)
+    expect(permits.filter(({ admitted }) => admitted).length).toBe(10)
   })
 })

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { drillPrograms } from './drill-server.ts'
 import { drillFigure, restoreDrill } from './restore-drill.ts'
 
-const usage = `npm run drill -- [options]    loses a database of its own and restores it, to the second before
+const usage = `npm run drill -- [options]    deletes every row of a database made for the drill, and restores the second before
 
-  --bin FOLDER      with the programs of another PostgreSQL (15 or newer), such as /usr/lib/postgresql/17/bin
-  --quotes N        so many quotes (100000)
+  --bin FOLDER      use the programs of another PostgreSQL (15 or newer), such as /usr/lib/postgresql/17/bin
+  --quotes N        the number of quotes (default 100000)
 `
 
 async function main(): Promise<number> {
@@ -32,13 +32,13 @@ async function main(): Promise<number> {
   const { before, after } = drilled.faults
   process.stdout.write(
     before.length === 0
-      ? 'The second before the accident is back: every table is the same, every audit log unbroken.\n'
-      : `NOT THE SAME after the restore:\n${before.join('\n')}\n`,
+      ? 'Restored the second before the deletion: every table has the same checksum, and every audit log is unbroken.\n'
+      : `DIFFERENT after the restore:\n${before.join('\n')}\n`,
   )
   process.stdout.write(
     after.length > 0
-      ? `A restore to the moment after it is seen to be wrong (${after.length} differences).\n`
-      : 'A RESTORE TO THE MOMENT AFTER IT IS NOT SEEN to be wrong: the comparison is of no use.\n',
+      ? `The comparison detects a restore to the moment after the deletion (${after.length} differences).\n`
+      : 'THE COMPARISON DOES NOT DETECT a restore to the moment after the deletion, so its result is worthless.\n',
   )
   return before.length === 0 && after.length > 0 ? 0 : 1
 }

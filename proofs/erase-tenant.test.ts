@@ -22,7 +22,8 @@ afterAll(async () => {
   await app.close()
 })
 
-const around = () => ({
+/** The environment in which the command runs. */
+const environment = () => ({
   config: {
     ...readConfig({}),
     databaseUrl: app.testDatabase.serviceUrl,
@@ -30,43 +31,43 @@ const around = () => ({
   },
   remark: () => {},
 })
-const sums = async (label: 'A' | 'B') =>
+const checksums = async (label: 'A' | 'B') =>
   JSON.parse(await tenants.checksum(label)) as { name: string; rows: number }[]
 
-test('without its name nothing of a brokerage is erased, and what would go is counted', async () => {
-  const before = await sums('A')
-  const { rows, erased } = await eraseTenant(around(), String(a.tenant), { now: app.now })
+test('without the confirmed name nothing is erased, and the affected rows are counted', async () => {
+  const before = await checksums('A')
+  const { rows, erased } = await eraseTenant(environment(), String(a.tenant), { now: app.now })
   expect(erased).toBe(false)
   expect(Object.fromEntries(rows)).toEqual(
     Object.fromEntries(before.map(({ name, rows: count }) => [name, count])),
   )
   await expect(
-    eraseTenant(around(), String(a.tenant), { now: app.now, confirmed: 'Somebody else' }),
+    eraseTenant(environment(), String(a.tenant), { now: app.now, confirmed: 'Somebody else' }),
   ).rejects.toThrow(/to the letter/)
-  expect(await sums('A')).toEqual(before)
+  expect(await checksums('A')).toEqual(before)
 })
 
-test('of a brokerage that is erased no row is left in any table, and of another none is touched', async () => {
+test('an erased brokerage has no rows left in any table, and another brokerage keeps all rows', async () => {
   const before = await tenants.checksum('B')
-  for (const { rows } of await sums('A')) expect(rows).toBeGreaterThan(0)
-  const { name } = await eraseTenant(around(), String(a.tenant), { now: app.now })
-  const { erased } = await eraseTenant(around(), String(a.tenant), { now: app.now, confirmed: name })
+  for (const { rows } of await checksums('A')) expect(rows).toBeGreaterThan(0)
+  const { name } = await eraseTenant(environment(), String(a.tenant), { now: app.now })
+  const { erased } = await eraseTenant(environment(), String(a.tenant), { now: app.now, confirmed: name })
   expect(erased).toBe(true)
-  for (const { rows } of await sums('A')) expect(rows).toBe(0)
+  for (const { rows } of await checksums('A')) expect(rows).toBe(0)
   expect(await tenants.checksum('B')).toBe(before)
   expect(b.tenant).not.toBe(a.tenant)
-  await expect(eraseTenant(around(), String(a.tenant), { now: app.now })).rejects.toThrow(/no brokerage/)
+  await expect(eraseTenant(environment(), String(a.tenant), { now: app.now })).rejects.toThrow(/no brokerage/)
 })
 
-test('its tokens and people are strangers from then on, whatever was remembered, and its addresses are free', async () => {
+test('after erasure tokens and sessions are refused despite caches, and its e-mail addresses can be used again', async () => {
   const ours = await makeIntegration(app)
   await makeLane(app, ours.tenant)
   expect((await call(app, 'GET', readPath, { token: ours.token })).status).toBe(200)
-  // Long enough for the service to leave the database in peace: it hears of nothing until somebody asks again.
+  // After 2 s without requests the service stops polling for changes, so it does not know of the erasure yet.
   await delay(2_500)
   const number = String(ours.tenant.id)
-  const { name } = await eraseTenant(around(), number, { now: app.now })
-  await eraseTenant(around(), number, { now: app.now, confirmed: name })
+  const { name } = await eraseTenant(environment(), number, { now: app.now })
+  await eraseTenant(environment(), number, { now: app.now, confirmed: name })
   expect((await call(app, 'GET', readPath, { token: ours.token })).status).toBe(401)
   expect((await call(app, 'GET', '/api/lanes', { token: ours.tenant.owner })).status).toBe(401)
   const signIn = { body: { email: ours.tenant.email, password } }

@@ -22,30 +22,33 @@ import { acknowledgedCount, asApp, makeWriters, write, writersLog } from './sign
 const writersCount = 3
 const patienceMs = 60_000
 
-/** Has a receiver mostly take what comes, and else fail, hang up, or not answer. What it took, in the end everything, is kept. */
-function moody(receiver: EventReceiver, random: () => number) {
+/**
+ * Makes a receiver accept most events, and otherwise respond 503, close the connection, or not respond. Returns the accepted
+ * events. `recover()` makes it accept everything.
+ */
+function unreliable(receiver: EventReceiver, random: () => number) {
   const taken: Received[] = []
-  let isWell = false
+  let hasRecovered = false
   receiver.answer = (response, one) => {
-    // The first ones fail in any case, so that there is something to be tried again.
-    const mood = isWell ? 0 : receiver.received.length <= writersCount ? 0.7 : random()
-    if (mood < 0.6) {
+    // The first requests always fail, so that there is something to retry.
+    const outcome = hasRecovered ? 0 : receiver.received.length <= writersCount ? 0.7 : random()
+    if (outcome < 0.6) {
       taken.push(one)
       answerWith(204)(response)
-    } else if (mood < 0.75) answerWith(503)(response)
-    else if (mood < 0.9) response.destroy()
+    } else if (outcome < 0.75) answerWith(503)(response)
+    else if (outcome < 0.9) response.destroy()
     else setTimeout(() => response.destroy(), 400)
   }
   return {
     taken,
-    beWell() {
-      isWell = true
+    recover() {
+      hasRecovered = true
     },
   }
 }
 
-/** Everything that waits is due now, so that nobody has to wait for the schedule. What somebody holds is left to them. */
-const hurry = (database: ProofDatabase) =>
+/** Makes all waiting deliveries due now, except those locked by an instance. */
+const makeAllDue = (database: ProofDatabase) =>
   database.ask(`
     with waiting as (
       select tenant_id, endpoint_id, event_number from event_deliveries where state = 'due' for update skip locked
@@ -53,21 +56,25 @@ const hurry = (database: ProofDatabase) =>
     update event_deliveries set next_at = now()
     where (tenant_id, endpoint_id, event_number) in (select * from waiting)`)
 
-/** Waits until so many requests came to a receiver, whatever became of them. */
-async function requestsCame(database: ProofDatabase, receiver: EventReceiver, count: number): Promise<void> {
+/** Waits until a receiver has had `count` requests, accepted or not. */
+async function waitForRequests(
+  database: ProofDatabase,
+  receiver: EventReceiver,
+  count: number,
+): Promise<void> {
   const deadline = performance.now() + patienceMs
   while (receiver.received.length < count) {
-    if (performance.now() > deadline) throw new Error(`Only ${receiver.received.length} requests came.`)
-    await hurry(database)
+    if (performance.now() > deadline) throw new Error(`Only ${receiver.received.length} requests arrived.`)
+    await makeAllDue(database)
     await delay(100)
   }
 }
 
-/** Lets the queue run empty into a receiver that takes everything. */
-async function emptied(database: ProofDatabase): Promise<boolean> {
+/** Waits until no delivery is due. Returns false if that takes longer than 60 s. */
+async function drained(database: ProofDatabase): Promise<boolean> {
   const deadline = performance.now() + patienceMs
   while (performance.now() < deadline) {
-    await hurry(database)
+    await makeAllDue(database)
     const [left] = await database.ask<{ count: number }>(
       `select count(*)::int as count from event_deliveries where state = 'due'`,
     )
@@ -78,8 +85,8 @@ async function emptied(database: ProofDatabase): Promise<boolean> {
 }
 
 /**
- * Holds what a receiver took against what is committed: every booking and every outcome at least once, none that was not
- * committed, each with what the lane then held, and the first ones of a lane in their order.
+ * Compares the accepted events with the committed changes: every booking and outcome must arrive at least once, with the
+ * lane's values at that time, nothing else may arrive, and the first deliveries of a lane must be in order.
  */
 async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Promise<string[]> {
   const committed = await database.ask<{ change: string; type: string; cents: number }>(`
@@ -96,14 +103,14 @@ async function faultsIn(database: ProofDatabase, taken: readonly Received[]): Pr
     const { lane, change_id: change } = event.data
     const key = keyOf(event.type, `${lane.lane_id}/${change}`)
     const cents = known.get(key)
-    if (cents === undefined) faults.push(`${key} was sent and never committed`)
+    if (cents === undefined) faults.push(`${key} was sent but never committed`)
     else if (Math.round((lane.customer_rate ?? 0) * 100) !== cents)
-      faults.push(`${key} tells of another lane`)
-    if (!got.has(key) && change < (lastOf.get(lane.lane_id) ?? 0)) faults.push(`${key} came out of order`)
+      faults.push(`${key} has the values of another change`)
+    if (!got.has(key) && change < (lastOf.get(lane.lane_id) ?? 0)) faults.push(`${key} arrived out of order`)
     lastOf.set(lane.lane_id, Math.max(change, lastOf.get(lane.lane_id) ?? 0))
     got.add(key)
   }
-  for (const key of known.keys()) if (!got.has(key)) faults.push(`${key} was committed and never sent`)
+  for (const key of known.keys()) if (!got.has(key)) faults.push(`${key} was committed but never sent`)
   return faults
 }
 
@@ -129,7 +136,7 @@ async function killUnderEvents(
       })
     }
     await prepare(database)
-    const { taken, beWell } = moody(receiver, random)
+    const { taken, recover } = unreliable(receiver, random)
     writing = write(
       writers,
       log,
@@ -137,20 +144,21 @@ async function killUnderEvents(
       () => over,
     )
     for (let killed = 0; killed < kills && !signal.aborted; killed++) {
-      await requestsCame(database, receiver, killed * 20)
+      await waitForRequests(database, receiver, killed * 20)
       await delay(between(random, 100, 700))
       await service.end('SIGKILL')
       service = await start()
       onProgress(`${killed + 1} of ${kills} kills, ${receiver.received.length} requests`)
     }
-    await requestsCame(database, receiver, 2 * writersCount)
+    await waitForRequests(database, receiver, 2 * writersCount)
     over = true
     await writing
-    beWell()
-    const isEmpty = await emptied(database)
+    recover()
+    const isEmpty = await drained(database)
     const faults = await faultsIn(database, taken)
-    if (!isEmpty) faults.push('the queue does not run empty')
-    if (acknowledgedCount(log) < writersCount) faults.push('hardly anything was written: the proof is empty')
+    if (!isEmpty) faults.push('the queue does not drain')
+    if (acknowledgedCount(log) < writersCount)
+      faults.push('too few updates were acknowledged: the proof is empty')
     return {
       figure: `${kills} kills; ${acknowledgedCount(log)} bookings, ${receiver.received.length} requests to their receiver`,
       faults: firstFaults(faults),
@@ -164,8 +172,8 @@ async function killUnderEvents(
   }
 }
 
-/** What is taken to be sent counts as delivered: as if the queue were in the memory of the process. */
-async function forgetWhatIsTaken(database: ProofDatabase): Promise<void> {
+/** Plants the fault: claimed deliveries count as delivered, as if the queue were in the memory of the process. */
+async function forgetClaimed(database: ProofDatabase): Promise<void> {
   await database.ask(
     `alter function claim_deliveries(integer, integer, integer, integer) rename to claim_and_remember`,
   )
@@ -182,11 +190,11 @@ async function forgetWhatIsTaken(database: ProofDatabase): Promise<void> {
 }
 
 export const eventCrashes: Proof = {
-  name: 'events',
+  name: 'event-delivery',
   claim:
-    'Every committed change is told at least once and none that was not committed, when the service is killed and the receiver fails and stalls',
-  fault: 'a queue that is forgotten with the process',
+    'Every committed change is delivered at least once, and only committed changes are, while the service is killed and the receiver fails',
+  fault: 'the queue is lost with the process',
   run: (options) => killUnderEvents(shareOf(40, options.share), options),
-  // What the receiver fails to take is forgotten, also without a kill.
-  control: (options) => killUnderEvents(0, options, forgetWhatIsTaken),
+  // With the fault, a failed delivery is lost even without a kill.
+  control: (options) => killUnderEvents(0, options, forgetClaimed),
 }

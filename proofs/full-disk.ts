@@ -11,7 +11,7 @@ import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './s
 
 const run = promisify(execFile)
 
-/** A folder on a small disk of its own, in memory. Only root may make one, and not everywhere. */
+/** Mounts a small in-memory disk. Returns null if that is not permitted; it needs root. */
 async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
   const folder = proofFolder()
   try {
@@ -29,7 +29,7 @@ async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } 
   }
 }
 
-/** Takes what is free on the disk, down to the last page. */
+/** Fills the disk completely with ballast files. */
 function fill(folder: string, ballast: string[]): void {
   for (;;) {
     const { bavail, bsize } = statfsSync(folder)
@@ -51,7 +51,7 @@ async function fillUnderLoad(
   fault?: 'a full disk is a bug',
 ): Promise<Finding> {
   const disk = await smallDisk()
-  if (disk === null) return { figure: '-', faults: [], skipped: 'mounting a small disk needs root' }
+  if (disk === null) return { figure: '-', faults: [], skipped: 'mounting a small disk requires root' }
   let postgres: OwnPostgres | null = null
   let services: ReturnType<typeof serviceProcesses> | null = null
   let load: Promise<unknown> = Promise.resolve()
@@ -84,7 +84,7 @@ async function fillUnderLoad(
     await delay(1_500)
     const before = acknowledgedCount(log)
     const refused = () => log.answers.filter(({ status }) => status >= 500).length
-    // Pages that tables have to spare are used up first, so the disk is kept full until nothing is left.
+    // PostgreSQL first uses free pages in its files, so the disk is kept full until updates are refused.
     for (let waited = 0; refused() === 0 && waited < 60_000 && !signal.aborted; waited += 100) {
       fill(disk.folder, ballast)
       await delay(100)
@@ -103,20 +103,20 @@ async function fillUnderLoad(
     const isBack = () => log.answers.some(({ began, status }) => began > freed && status === 200)
     while (!isBack() && performance.now() - freed < recoveryMsMax + slackMs) await delay(20)
     const backMs = performance.now() - freed
-    if (!isBack()) faults.push('no update is acknowledged after there is room again')
+    if (!isBack()) faults.push('no update is acknowledged after space was freed')
     await delay(500)
     over = true
     await load
-    if (service.child.exitCode !== null) faults.push('the service ended')
+    if (service.child.exitCode !== null) faults.push('the service exited')
     if (refusedWhileFull === 0) faults.push('the full disk refused nothing: the proof is empty')
     const odd = log.answers.filter(({ status }) => ![200, 429, 503].includes(status))
-    if (odd.length > 0) faults.push(`${odd.length} updates were answered ${odd[0]?.status}`)
+    if (odd.length > 0) faults.push(`${odd.length} updates returned ${odd[0]?.status}`)
     const wrong = readsWhileFull.filter(({ found, status }) => status !== 429 && found !== true)
     if (wrong.length > 0)
-      faults.push(`${wrong.length} reads while the disk was full were answered ${wrong[0]?.status}`)
+      faults.push(`${wrong.length} reads while the disk was full returned ${wrong[0]?.status}`)
     faults.push(...(await lossesIn(postgres, log)))
     return {
-      figure: `${before} updates acknowledged before and ${acknowledgedCount(log) - before} around it; ${refusedWhileFull} refused and ${readsWhileFull.length} reads answered while full; back after ${Math.round(backMs)} ms`,
+      figure: `${before} updates acknowledged before and ${acknowledgedCount(log) - before} during and after; ${refusedWhileFull} refused and ${readsWhileFull.length} reads while full; recovered after ${Math.round(backMs)} ms`,
       faults: firstFaults(faults),
     }
   } finally {
@@ -130,10 +130,10 @@ async function fillUnderLoad(
 }
 
 export const fullDisk: Proof = {
-  name: 'r6',
+  name: 'full-disk',
   claim:
-    'While the disk is full reads go on and writes are 503; nothing acknowledged is lost; no restart is needed',
-  fault: 'a full disk taken for a bug of ours',
+    'While the disk is full, reads work and writes get 503; no acknowledged update is lost, and no restart is needed',
+  fault: 'a full disk counts as a bug and returns 500',
   run: (options) => fillUnderLoad(options),
   control: (options) => fillUnderLoad({ ...options, share: 0 }, 'a full disk is a bug'),
 }

@@ -5,15 +5,15 @@ import { hostileInput, undocumentedMember } from './hostile-input.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
 
-describe('a fault in the service is found:', () => {
+describe('a planted fault is found:', () => {
   const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
 
-  test('an answer with a member that is not documented', async () => {
+  test('a response with an undocumented member', async () => {
     const { faults } = await hostileInput(cluster, soon, undocumentedMember)
     expect(faults.join('\n')).toContain('the body of me is not as documented')
   }, 90_000)
 
-  test('a refusal that leaves something behind', async () => {
+  test('a refused request that changes data', async () => {
     const { faults } = await hostileInput(cluster, soon, (server, app) => {
       server.addHook('onResponse', async (_request, { statusCode }) => {
         if (statusCode !== 422) return
@@ -23,6 +23,6 @@ describe('a fault in the service is found:', () => {
         await owner.end()
       })
     })
-    expect(faults.join('\n')).toMatch(/changed .*tenants.*, though nothing in it was to succeed/)
+    expect(faults.join('\n')).toMatch(/changed .*tenants.*, although all its requests had to be refused/)
   }, 90_000)
 })

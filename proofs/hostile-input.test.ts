@@ -7,11 +7,11 @@ import { hostileRequest } from './hostile-requests.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
 
-describe('hostile requests to every operation, directly and through sockets', () => {
-  // Five batches: what may succeed comes in the fifth.
+describe('hostile requests to every operation, in process and over sockets', () => {
+  // Five batches. In the fifth, requests may succeed.
   const requests = 1_250
 
-  test('find no 5xx, nothing undocumented, no change by what was refused, and no neighbour who notices', async () => {
+  test('cause no 5xx, no undocumented response, no change by a refused request, and no effect on another client', async () => {
     const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls } = await hostileInput(cluster, {
       requests,
       seed: 20_261_121,
@@ -20,14 +20,14 @@ describe('hostile requests to every operation, directly and through sockets', ()
     expect(faults).toEqual([])
     expect(sent).toBe(requests)
     expect(sentOverSockets).toBeGreaterThan(requests / 20)
-    // They do meet the code behind the door: most operations answer one of them with success.
+    // The requests get past authentication and validation: most operations succeed at least once.
     expect(succeeded.size).toBeGreaterThan(30)
     for (const status of [200, 201, 400, 401, 403, 404, 405, 415, 422])
       expect(statuses[status]).toBeGreaterThan(0)
     expect(healthyCalls).toBeGreaterThan(10)
   }, 180_000)
 
-  test('are the same again for the same seed, and others for another', async () => {
+  test('are the same for the same seed, and differ for another seed', async () => {
     const app = await testApp()
     const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
     await app.close()
@@ -39,17 +39,17 @@ describe('hostile requests to every operation, directly and through sockets', ()
   })
 })
 
-// Two more are planted in hostile-input.long.test.ts.
-describe('a fault in the service is found:', () => {
+// hostile-input.long.test.ts plants two more faults.
+describe('a planted fault is found:', () => {
   const soon = { requests: 4_000, seed: 7, faultsMax: 1, isBusy: true }
 
-  test('code that throws on a NUL', async () => {
+  test('code that throws for a NUL byte', async () => {
     const { faults } = await hostileInput(cluster, soon, (server) => {
       server.addHook('preHandler', async ({ body }) => {
         if (Buffer.isBuffer(body) && body.includes(0)) throw new Error('NUL')
       })
     })
-    expect(faults.join('\n')).toContain('answered 500')
+    expect(faults.join('\n')).toContain('returned 500')
     expect(faults.join('\n')).toMatch(/printf '.*\\000/)
   }, 90_000)
 })

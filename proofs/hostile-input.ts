@@ -16,25 +16,25 @@ import { type SeededTenants, seededTenants, signingSecretOf } from './seeded-ten
 import { settled } from './settled.ts'
 
 /**
- * Hostile input at length: requests made at random from the OpenAPI document, from valid to absurd, with every kind of
- * credential and with none, handed over directly and through sockets. What must hold: no 5xx, no error in the log,
- * every status and body as documented, nothing changed by what was refused or only read, nothing of another brokerage
- * changed by anything, and a client beside it that notices nothing.
+ * A fuzzer. It generates random requests from the OpenAPI document, from valid to absurd, with every kind of credential and
+ * with none, and sends them in process and over sockets. There must be no 5xx, no error in the log, no undocumented status or
+ * body, no change by a request that is refused or only reads, no change to another brokerage, and no effect on a client that
+ * works at the same time.
  *
- * Requests come in batches. Four of five are quiet: whatever in them could change something has a flaw for which it must
- * be refused, so the rows must be the same before and after. In the fifth everything may succeed.
+ * Requests are sent in batches. In four of five batches, every request that could change data has a flaw for which it must be
+ * refused, so the rows must be the same before and after. In the fifth batch requests may succeed.
  */
 export interface HostileInput {
   readonly requests: number
-  /** All that is random follows from it, whatever the number of requests. */
+  /** Determines all requests, independent of their number. */
   readonly seed: number
   readonly onProgress?: (done: number) => void
   readonly signal?: AbortSignal
-  /** Only the request of this number, as it was, to look at. */
+  /** Sends only the request with this number, to reproduce a fault. */
   readonly only?: number | undefined
-  /** Ends when this many faults were found; 20 when absent. */
+  /** Stops after this many faults. The default is 20. */
   readonly faultsMax?: number
-  /** Others work on the machine: what is answered 503 is asked for again, and is a fault when it stays so. */
+  /** The machine runs other work: a request with status 503 is repeated, and is a fault only if 503 persists. */
   readonly isBusy?: boolean
 }
 
@@ -42,26 +42,26 @@ export interface HostileFindings {
   readonly sent: number
   readonly sentOverSockets: number
   readonly statuses: Readonly<Record<string, number>>
-  /** Operations that answered with success at least once: the requests do meet the code behind the door. */
+  /** Operations that succeeded at least once: their requests got past authentication and validation. */
   readonly succeeded: ReadonlySet<string>
   readonly healthyCalls: number
   readonly healthySlowestMs: number
-  /** What should not have been, each with the request and the command that sends it again. */
+  /** The faults, each with the request and a shell command that sends it again. */
   readonly faults: readonly string[]
 }
 
 const batchSize = 250
-const atOnce = 12
-/** Sign-in slows down whoever fails: time goes on, so that passwords are looked at again and again. */
+const concurrency = 12
+/** Failed sign-ins cause a back-off. The clock moves on by this much, so that passwords are checked again. */
 const stepMs = 16 * 60_000
 const batchesPerStep = 20
-/** What a refused call is noted in, and the counters that number the notes. */
-const logs = ['integration_calls', 'audit_log', 'tenant_counters']
+/** Tables that record refused calls, and the counters of their rows. */
+const logTables = ['integration_calls', 'audit_log', 'tenant_counters']
 
-/** Changes a service before it listens, to plant a fault; the app is there when a request is. */
+/** Plants a fault in a service before it listens. `app()` is available once requests arrive. */
 export type Plant = (server: FastifyInstance, app: () => TestApp) => void
 
-/** Sends hostile requests to a service on a database of its own, which goes with it. */
+/** Starts a service on its own database, and sends hostile requests to it. */
 export async function hostileInput(
   cluster: DatabaseCluster,
   input: HostileInput,
@@ -103,7 +103,8 @@ async function sendAll(
   let sent = 0
   let sentOverSockets = 0
 
-  const unhandled = (error: unknown) => faults.push(`the process would have ended: ${String(error)}`)
+  const unhandled = (error: unknown) =>
+    faults.push(`an unhandled error would end the process: ${String(error)}`)
   process.on('uncaughtException', unhandled)
   process.on('unhandledRejection', unhandled)
   const tries = isBusy ? 4 : 1
@@ -114,19 +115,21 @@ async function sendAll(
   const sender = senderTo(app, tenants)
   const owner = sender.credential('owner-A').Authorization ?? ''
 
-  const isQuiet = (index: number) => Math.floor(index / batchSize) % 5 !== 4
-  const made = (index: number) => hostileRequest(operations, seed, index, isQuiet(index))
+  /** Whether the request is in a batch in which all changes must be refused. */
+  const mustRefuseChanges = (index: number) => Math.floor(index / batchSize) % 5 !== 4
+  const made = (index: number) => hostileRequest(operations, seed, index, mustRefuseChanges(index))
 
   function judged(request: HostileRequest, answer: HostileAnswer): string[] {
     const found = faultsOf(request, answer)
     const isChange = mayChange(request) && answer.status < 300
-    if (isChange && isQuiet(request.index)) found.push(`accepted what must be refused (${answer.status})`)
+    if (isChange && mustRefuseChanges(request.index))
+      found.push(`was accepted but had to be refused (${answer.status})`)
     return found
   }
 
   async function sendOne(index: number): Promise<void> {
     sent += 1
-    // One in fifty is no request at all, but bytes.
+    // Every fiftieth is a raw exchange of bytes instead of a request.
     if (index % 50 === 49) {
       sentOverSockets += 1
       const exchange = rawExchange(seededRandom(Math.imul(seed, 31) + index), owner)
@@ -137,45 +140,47 @@ async function sendAll(
     }
     const request = made(index)
     if (request.overSocket) sentOverSockets += 1
-    const answer = await whenThereIsTime(tries, () => sender.send(request))
+    const answer = await retryWhileUnavailable(tries, () => sender.send(request))
     if (answer === null) return
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
     if (answer.status < 300) succeeded.add(request.operation)
     const found = judged(request, answer)
     const kind = `${request.operation}: ${found.join('; ')}`
-    // Of the same fault one request is enough.
+    // Report each kind of fault once.
     if (found.length > 0 && !known.has(kind)) {
       known.add(kind)
-      const smallest = await shrunk(request, async (smaller) => {
+      const smallest = await minimized(request, async (smaller) => {
         const again = await sender.send(smaller)
         return again !== null && judged(smaller, again).length > 0
       })
       faults.push(
-        `request ${index} (${request.operation}) ${found.join('; ')}\n  ${sender.asCommand(smallest)}\n  answered: ${answer.text.slice(0, 300)}`,
+        `request ${index} (${request.operation}) ${found.join('; ')}\n  ${sender.asCommand(smallest)}\n  response: ${answer.text.slice(0, 300)}`,
       )
     }
   }
 
   async function sendBatch(first: number, last: number): Promise<void> {
-    const quiet = isQuiet(first)
-    const before = quiet ? await tenants.checksum('A', logs) : ''
+    const isUnchanging = mustRefuseChanges(first)
+    const before = isUnchanging ? await tenants.checksum('A', logTables) : ''
     let next = first
     const lane = async () => {
       while (next < last && faults.length < faultsMax) await sendOne(next++)
     }
-    await Promise.all(Array.from({ length: atOnce }, lane))
+    await Promise.all(Array.from({ length: concurrency }, lane))
     await settled(app, tenants)
     const where = `the batch of requests ${first} to ${last - 1}`
-    const after = quiet ? await tenants.checksum('A', logs) : ''
+    const after = isUnchanging ? await tenants.checksum('A', logTables) : ''
     if (after !== before) {
-      faults.push(`${where} changed ${difference(before, after)}, though nothing in it was to succeed`)
+      faults.push(
+        `${where} changed ${difference(before, after)}, although all its requests had to be refused`,
+      )
       await tenants.seed('A')
     }
     if ((await tenants.checksum('B')) !== sumOfB) {
       faults.push(`${where} changed another brokerage`)
       await tenants.seed('B')
     }
-    if (!quiet) await tenants.seed('A')
+    if (!isUnchanging) await tenants.seed('A')
     const lines = app.logLines.splice(0)
     const broken = lines.find((line) => line.indexOf('\n') !== line.length - 1)
     if (broken !== undefined) faults.push(`${where} broke a line of the log: ${broken.slice(0, 1000)}`)
@@ -213,7 +218,7 @@ async function sendAll(
   }
 }
 
-/** Sends requests as they are, with the credentials of who calls. */
+/** Sends requests with the credentials of their callers. */
 function senderTo(app: TestApp, tenants: SeededTenants) {
   const credentials = new Map<CallerName, Record<string, string>>()
 
@@ -259,7 +264,7 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
   return {
     credential,
 
-    /** Null when nothing came back: the connection was closed, as it may be for what is no HTTP. */
+    /** Returns null if the connection was closed without a response, which is allowed for invalid HTTP. */
     async send(request: HostileRequest): Promise<HostileAnswer | null> {
       if (request.overSocket) {
         const [answer] = await sendRaw(app, bytesOf(request), 2_000)
@@ -275,7 +280,7 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
       return { status: statusCode, headers, text: payload }
     },
 
-    /** A line for a shell that sends the same bytes to a service (whose credentials are then other ones). */
+    /** Returns a shell command that sends the same bytes. The credentials are valid only for this run. */
     asCommand(request: HostileRequest): string {
       const escaped = [...bytesOf(request)]
         .map((byte) =>
@@ -290,8 +295,8 @@ function senderTo(app: TestApp, tenants: SeededTenants) {
   }
 }
 
-/** The smallest request, reached by leaving out headers, parts of the query and parts of the body, that still fails. */
-async function shrunk(
+/** Removes headers, query parameters and parts of the body as long as the request still fails. */
+async function minimized(
   request: HostileRequest,
   stillFails: (smaller: HostileRequest) => Promise<boolean>,
 ): Promise<HostileRequest> {
@@ -316,18 +321,18 @@ async function shrunk(
   return smallest
 }
 
-/** Asks again, half a second later, while the service has no time and there are tries left. */
-async function whenThereIsTime<Answer extends { readonly status: number } | null>(
+/** Repeats a request that returns 503, half a second later, as long as tries are left. */
+async function retryWhileUnavailable<Answer extends { readonly status: number } | null>(
   tries: number,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
   const answer = await ask()
   if (answer?.status !== 503 || tries <= 1) return answer
   await new Promise((resume) => setTimeout(resume, 500))
-  return whenThereIsTime(tries - 1, ask)
+  return retryWhileUnavailable(tries - 1, ask)
 }
 
-/** Somebody at work beside it all, over a socket, who expects every call to succeed. */
+/** A well-behaved client that works at the same time, over a socket, and expects every call to succeed. */
 async function healthyClient(app: TestApp, tries: number) {
   const integration: Integration = await makeIntegration(app)
   const lane = await makeLane(app, integration.tenant, { outcome: 'won' })
@@ -352,16 +357,16 @@ async function healthyClient(app: TestApp, tries: number) {
       for (const ask of asks) {
         const began = performance.now()
         const clock = app.now
-        const { status, body } = await whenThereIsTime(tries, ask).catch((error: unknown) => ({
+        const { status, body } = await retryWhileUnavailable(tries, ask).catch((error: unknown) => ({
           status: 0,
           body: { error },
         }))
         slowestMs = Math.max(slowestMs, Math.round(performance.now() - began))
         calls += 1
-        // What was signed before this proof moved the clock on is not expected to be taken after it.
+        // A request signed before the proof moved the clock may be refused.
         const isRight = app.now !== clock || (status === 200 && (!('found' in body) || body.found === true))
         if (!isRight && faults.length < 5)
-          faults.push(`the client beside it got ${status}: ${JSON.stringify(body)}`)
+          faults.push(`the well-behaved client got ${status}: ${JSON.stringify(body)}`)
       }
       await new Promise((resume) => setTimeout(resume, 50))
     }
@@ -375,7 +380,7 @@ async function healthyClient(app: TestApp, tries: number) {
   }
 }
 
-/** A member that no document knows of, in the answer to who one is. */
+/** The planted fault: an undocumented member in the response of `GET /api/me`. */
 export const undocumentedMember: Plant = (server) => {
   server.addHook('onSend', async ({ routeOptions }, _reply, payload) =>
     routeOptions.url === '/api/me' && typeof payload === 'string' && payload.startsWith('{"user"')
@@ -387,8 +392,8 @@ export const undocumentedMember: Plant = (server) => {
 export const hostileRequests: Proof = {
   name: 'hostile-input',
   claim:
-    'Hostile requests find no 5xx, nothing undocumented, no change by what was refused, no neighbour who notices',
-  fault: 'an answer with a member that is not documented',
+    'Hostile requests cause no 5xx, no undocumented response, no change by a refused request, and no effect on another client',
+  fault: 'a response with an undocumented member',
   async run({ seed, share, requests = shareOf(60_000, share, 2_000), request, cluster, onProgress, signal }) {
     const began = performance.now()
     const { faults, sent, sentOverSockets, succeeded, statuses, healthyCalls, healthySlowestMs } =
@@ -400,11 +405,11 @@ export const hostileRequests: Proof = {
         onProgress: (done) => {
           const perSecond = Math.round(done / ((performance.now() - began) / 1000))
           const megabytes = Math.round(process.memoryUsage().rss / 1024 ** 2)
-          onProgress(`${done} of ${requests} requests, ${perSecond} a second, ${megabytes} MB`)
+          onProgress(`${done} of ${requests} requests, ${perSecond} per second, ${megabytes} MB`)
         },
       })
     return {
-      figure: `${sent} requests, ${sentOverSockets} over sockets, ${succeeded.size} operations met with success; ${healthyCalls} calls beside them, the slowest in ${healthySlowestMs} ms; ${JSON.stringify(statuses)}`,
+      figure: `${sent} requests, ${sentOverSockets} over sockets, ${succeeded.size} operations succeeded; ${healthyCalls} calls of the well-behaved client, the slowest in ${healthySlowestMs} ms; ${JSON.stringify(statuses)}`,
       faults: firstFaults(faults),
     }
   },

@@ -2,7 +2,7 @@ import { Compile } from 'typebox/compile'
 import { resolvedDocument } from '#testing/resolved-document.ts'
 import type { DocumentedOperation, HostileRequest } from './hostile-requests.ts'
 
-/** An answer as it came; names of headers in lower case. */
+/** A response. Header names are in lower case. */
 export interface HostileAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ interface DocumentedResponse {
   >
 }
 
-/** As much of the OpenAPI document as is looked at here. */
+/** The parts of the OpenAPI document that the oracle uses. */
 export interface OpenApiDocument {
   readonly paths: Readonly<
     Record<
@@ -43,7 +43,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: { readonly Problem: JsonSchema } }
 }
 
-/** The operations of a document, to make requests from. */
+/** Returns the operations of a document. */
 export function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
   return Object.entries(resolvedDocument(document).paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
@@ -62,23 +62,22 @@ export function operationsOf(document: OpenApiDocument): DocumentedOperation[] {
   )
 }
 
-/** What no answer may show of the inside. No request of ours holds any of it, so no answer can be repeating it. */
-const inside =
+/** Internal details that no response may contain. No request contains them either, so a response cannot echo them. */
+const internals =
   /node_modules|\bat (async )?[\w.<>]+ \(|\bat (file|node):|\b(select|insert|update|delete)\b.{0,40}\b(from|into|set)\b .*\$\d|kysely|postgres|\bpg_(?!sleep)|relation "|syntax error at|invalid input syntax|violates|\.ts:\d+/
 
-/** What an address that is no operation may answer: the pages, files and reports beside the API, or a refusal. */
-const besideStatuses = new Set([200, 206, 301, 302, 304, 400, 404, 405, 408, 413, 414, 415, 416, 431])
+/** Statuses allowed for a path that is not an operation: pages, files and reports, or a refusal. */
+const nonOperationStatuses = new Set([200, 206, 301, 302, 304, 400, 404, 405, 408, 413, 414, 415, 416, 431])
 
-/** What is wrong with the answer to a request, a line each. */
+/** Returns one line per fault in the response to a request. */
 type Judge = (
   request: Pick<HostileRequest, 'method' | 'target' | 'headers'>,
   answer: HostileAnswer,
 ) => string[]
 
 /**
- * Holds answers against the OpenAPI document that the service itself publishes: a status that it lists for the
- * operation, a body of the shape it gives and without a member it does not name, a problem that it names for that
- * status. Answers what is wrong, a line each.
+ * Checks responses against the OpenAPI document that the service publishes: the operation must list the status, the body must
+ * match the schema without additional members, and a problem must be listed for the status.
  */
 export function oracleOf(published: OpenApiDocument): Judge {
   const document = resolvedDocument(published)
@@ -105,7 +104,7 @@ export function oracleOf(published: OpenApiDocument): Judge {
         ),
       })),
     )
-    // As in the service: an address without parameters goes before one that would take its last part for one.
+    // Paths without parameters come first, as in the service's router.
     .sort((one, other) => Number(one.isTemplate) - Number(other.isTemplate))
 
   function operationAt(method: string, target: string) {
@@ -121,29 +120,31 @@ export function oracleOf(published: OpenApiDocument): Judge {
     const type = String(headers['content-type'] ?? '').split(';')[0]
     const operation = operationAt(request.method, request.target)
     const response = operation?.responses.get(status)
-    if (status >= 500) faults.push(`answered ${status}`)
-    if (inside.test(text)) faults.push(`shows its inside: ${inside.exec(text)?.[0]}`)
+    if (status >= 500) faults.push(`returned ${status}`)
+    if (internals.test(text)) faults.push(`shows internals: ${internals.exec(text)?.[0]}`)
     if (operation === undefined) {
-      if (!besideStatuses.has(status)) faults.push(`answered ${status} where there is no operation`)
+      if (!nonOperationStatuses.has(status))
+        faults.push(`returned ${status} for a path that is not an operation`)
     } else if (response === undefined)
-      faults.push(`answered ${status}, which ${operation.name} does not list`)
+      faults.push(`returned ${status}, which ${operation.name} does not document`)
     if (request.method === 'HEAD') return faults
     if (status >= 400) {
       const body = parsed(text) as { type?: unknown; status?: unknown; request_id?: unknown } | undefined
       if (type === 'text/html' && mayBePage(request, status)) return faults
       if (type !== 'application/problem+json' || !problem.Check(body)) {
-        faults.push(`${status} is no problem body`)
+        faults.push(`the body of ${status} is not a problem`)
       } else {
         const code = String(body?.type).replace(/^.*[/#]/, '')
-        if (body?.status !== status) faults.push(`the problem says ${body?.status}, the answer ${status}`)
-        if (body?.request_id !== headers['request-id']) faults.push('Request-Id is not that of the body')
+        if (body?.status !== status)
+          faults.push(`the problem has status ${body?.status}, the response ${status}`)
+        if (body?.request_id !== headers['request-id']) faults.push('Request-Id differs from the body')
         if (response !== undefined && !response.problems.has(code)) {
-          faults.push(`${operation?.name} does not list the problem ${code} for ${status}`)
+          faults.push(`${operation?.name} does not document the problem ${code} for ${status}`)
         }
       }
     } else if (response !== undefined) {
       const body = response.body === null ? text : parsed(text)
-      if (type !== response.type) faults.push(`${status} is ${type}, not ${response.type}`)
+      if (type !== response.type) faults.push(`${status} has type ${type}, not ${response.type}`)
       if (response.body !== null && !response.body.Check(body)) {
         const [error] = response.body.Errors(body)
         faults.push(
@@ -158,7 +159,7 @@ export function oracleOf(published: OpenApiDocument): Judge {
   }
 }
 
-/** Whoever asks for a page at an address that is none of the API's may be told by a page that there is nothing. */
+/** A request that accepts HTML, outside /api/, may get a 404 as an HTML page. */
 function mayBePage({ method, target, headers }: Parameters<Judge>[0], status: number): boolean {
   const asksForPage = headers.some(
     ([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/html'),
@@ -171,7 +172,7 @@ function mayBePage({ method, target, headers }: Parameters<Judge>[0], status: nu
   )
 }
 
-/** The path by which the service routes: of an absolute address its own, percent codes of plain letters read. */
+/** Returns the path that the service routes by: without scheme and host, and with percent-encoded letters decoded. */
 function routedPath(target: string): string {
   const path =
     (/^https?:\/\//i.test(target) ? (URL.parse(target)?.pathname ?? '/') : target).split(/[?#]/)[0] ?? ''
@@ -190,7 +191,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The schema with no room for a member that it does not name: an answer may not hold what nobody documented. */
+/** Returns the schema without additional properties, so that undocumented members are faults. */
 function closed(schema: JsonSchema): JsonSchema {
   const inner = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inner)

@@ -15,11 +15,11 @@ import type { CallerName } from './route-expectations.ts'
 import { type Operation, requestOf } from './route-requests.ts'
 import { idsOf } from './seeded-tenants.ts'
 
-/** A request as it will be sent, but for the credential, which its sender knows how to make. */
+/** A request without its credential, which the sender adds. */
 export interface HostileRequest {
-  /** With the seed it is all that is needed to make the same request again. */
+  /** The number of the request. Together with the seed it reproduces the request. */
   readonly index: number
-  /** What it was made from. What it has become may be another operation, or none. */
+  /** The operation that the request was derived from. After mutation it may be another operation, or none. */
   readonly operation: string
   readonly caller: CallerName
   readonly signature: 'right' | 'wrong' | 'stale' | 'none'
@@ -27,13 +27,13 @@ export interface HostileRequest {
   readonly target: string
   readonly headers: readonly Header[]
   readonly body: Buffer | null
-  /** Sent byte for byte over a socket of its own: no library would send it so. */
+  /** Sends the exact bytes over a socket, for a request that no HTTP library would send. */
   readonly overSocket: boolean
 }
 
 export type Header = readonly [string, string]
 
-/** An operation as the OpenAPI document says it. */
+/** An operation in the OpenAPI document. */
 export interface DocumentedOperation {
   readonly name: Operation
   readonly method: string
@@ -54,9 +54,9 @@ interface Draft {
   path: string
   query: string[]
   headers: Header[]
-  /** The JSON that becomes the body, until `bytes` are there. */
+  /** The JSON body, until `bytes` is set. */
   json: Record<string, unknown> | null
-  /** JSON texts that no value can stand for, by the mark that holds their place. */
+  /** JSON texts that no JavaScript value can represent, by their placeholder in `json`. */
   readonly tokens: Map<string, string>
   bytes: Buffer | null
   caller: CallerName
@@ -74,11 +74,11 @@ const rightful: readonly CallerName[] = [
   'cookie-A',
   'service-A',
 ]
-/** Those who may do nothing at all, whatever the operation, unless it is for anyone. */
+/** Callers that are refused by every operation that needs a credential. */
 const powerless: readonly CallerName[] = ['nobody', 'garbage', 'expired-A', 'revoked-A', 'removed-A']
 
-/** Operations that are asked with POST and change nothing. */
-export const askingPosts: ReadonlySet<string> = new Set([
+/** POST operations that only read. */
+const readingPosts: ReadonlySet<string> = new Set([
   'match-import-columns',
   'read-pasted-lanes',
   'check-signature',
@@ -86,14 +86,14 @@ export const askingPosts: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The request of this number: always the same for the same seed and the same document. `quiet` ones that could change
- * something carry a flaw for which they must be refused, whatever else is wrong with them.
+ * Generates a request. It depends only on the seed, the index and the document. With `mustBeRefused`, a request that could
+ * change data gets a flaw for which it must be refused.
  */
 export function hostileRequest(
   operations: readonly DocumentedOperation[],
   seed: number,
   index: number,
-  quiet: boolean,
+  mustBeRefused: boolean,
 ): HostileRequest {
   const chance = seededRandom(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(index + 1, 0xc2b2ae35))
   const operation = chance.pick(operations)
@@ -107,7 +107,7 @@ export function hostileRequest(
   }
   finishBody(draft)
   if (kind === 2 && chance.chance(0.4)) mutateBytes(draft, chance)
-  if (quiet) makeRefusable(draft, operation, chance)
+  if (mustBeRefused) addFatalFlaw(draft, operation, chance)
   const query = draft.query.length === 0 ? '' : `?${draft.query.join('&')}`
   return {
     index,
@@ -127,7 +127,7 @@ function validDraft(operation: DocumentedOperation, index: number, chance: Seede
   const [route = path, query = ''] = path.split('?')
   const isJson = operation.bodyType === 'application/json'
   const given = body ?? (isJson ? JSON.parse(text?.bytes ?? '{}') : null)
-  // Somebody new each time, and the same one each time the request is made.
+  // Another address for each request, and the same address whenever the request is generated again.
   const json = operation.name === 'sign-up' ? { ...given, email: `new-${index}@example.com` } : given
   return {
     method: operation.method,
@@ -143,7 +143,7 @@ function validDraft(operation: DocumentedOperation, index: number, chance: Seede
   }
 }
 
-/** Mostly somebody who may: what is refused at the door never meets the code behind it. */
+/** Mostly a caller with permission: a request refused by authentication tests none of the code behind it. */
 function callerFor(operation: DocumentedOperation, chance: SeededRandom): CallerName {
   if (operation.isForAnyone) return chance.chance(0.9) ? 'nobody' : chance.pick(rightful)
   if (chance.chance(0.15)) return chance.pick([...powerless, ...rightful, 'bare-cookie-A'])
@@ -151,7 +151,7 @@ function callerFor(operation: DocumentedOperation, chance: SeededRandom): Caller
   return isService ? 'service-A' : chance.pick(['owner-A', 'owner-A', 'admin-A', 'cookie-A'])
 }
 
-/** One field, or one parameter, holds what it should not. */
+/** Puts a hostile value into one field or parameter. */
 function nearValid(draft: Draft, operation: DocumentedOperation, chance: SeededRandom): void {
   if (operation.parameters.length > 0 && (draft.json === null || chance.chance(0.4))) {
     hostileParameter(draft, operation, chance)
@@ -184,17 +184,17 @@ function hostileParameter(draft: Draft, operation: DocumentedOperation, chance: 
   if (!chance.chance(0.1)) draft.query.push(`${parameter.name}=${value}`)
 }
 
-/** Every place in a JSON value, each as the way to it. */
-function placesIn(value: unknown, way: readonly string[] = []): (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [way]
-  const inner = Object.entries(value).flatMap(([name, member]) => placesIn(member, [...way, name]))
-  return way.length === 0 ? inner : [way, ...inner]
+/** Returns the path of every member of a JSON value. */
+function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path]
+  const inner = Object.entries(value).flatMap(([name, member]) => pathsIn(member, [...path, name]))
+  return path.length === 0 ? inner : [path, ...inner]
 }
 
 function hostileField(draft: Draft, operation: DocumentedOperation, chance: SeededRandom): void {
   if (draft.json === null) return
   const known = operation.bodyFields.map((name) => [name])
-  const way = chance.pick([...placesIn(draft.json), ...known, [chance.pick(texts)]])
+  const path = chance.pick([...pathsIn(draft.json), ...known, [chance.pick(texts)]])
   const draw = chance.weighted([3, 3, 1, 1, 1])
   const mark = `\ue000${draft.tokens.size}\ue001`
   const token =
@@ -208,7 +208,7 @@ function hostileField(draft: Draft, operation: DocumentedOperation, chance: Seed
             ? `[${Array.from({ length: Math.floor(chance.uniform() * 120) }, () => chance.pick(numberTexts)).join(',')}]`
             : ''
   draft.tokens.set(mark, token)
-  draft.json = withValue(draft.json, way, token === '' ? undefined : mark) as Record<string, unknown>
+  draft.json = withValue(draft.json, path, token === '' ? undefined : mark) as Record<string, unknown>
 }
 
 function withValue(value: unknown, [step, ...rest]: readonly string[], put: unknown): unknown {
@@ -221,7 +221,7 @@ function withValue(value: unknown, [step, ...rest]: readonly string[], put: unkn
   return Object.fromEntries([...members.filter(([name]) => name !== step), [step, withValue(old, rest, put)]])
 }
 
-/** The JSON as bytes, its marks replaced by what stands for no value. */
+/** Serializes the JSON body, with its placeholders replaced by their texts. */
 function finishBody(draft: Draft): void {
   if (draft.bytes !== null || draft.json === null) return
   let text = JSON.stringify(draft.json)
@@ -249,7 +249,7 @@ const mutations: readonly Mutation[] = [
   },
   (draft, _operation, chance) => {
     draft.method = chance.pick(methods)
-    // Without a socket only the methods that Node knows can be asked for.
+    // Only methods that Node knows can be sent without a raw socket.
     draft.overSocket = chance.chance(0.2) || draft.overSocket || !METHODS.includes(draft.method)
   },
   (draft, _operation, chance) => {
@@ -351,13 +351,13 @@ const mutations: readonly Mutation[] = [
     )
   },
   (draft, _operation, chance) => {
-    // About the largest body there may be, on either side of it.
+    // Sizes around the body limits.
     const length = chance.pick([65_535, 65_536, 65_537, 262_145, 409_601, 524_289])
     if (chance.chance(0.1)) draft.bytes = Buffer.from(`{"a":"${'x'.repeat(length - 8)}"}`)
   },
 ]
 
-/** What a cable, a proxy or a person with a hex editor does to bytes. */
+/** Corrupts the body: flips a bit, or removes, repeats, truncates or re-encodes bytes. */
 function mutateBytes(draft: Draft, chance: SeededRandom): void {
   const bytes = draft.bytes ?? Buffer.alloc(0)
   const at = Math.floor(chance.uniform() * (bytes.length + 1))
@@ -405,17 +405,17 @@ function mutateBytes(draft: Draft, chance: SeededRandom): void {
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** Whether a request may have changed something when it was answered with success. */
+/** Whether a successful request may have changed data. */
 export function mayChange({ method, operation }: Pick<HostileRequest, 'method' | 'operation'>): boolean {
-  return !safeMethods.has(method) && !(method === 'POST' && askingPosts.has(operation))
+  return !safeMethods.has(method) && !(method === 'POST' && readingPosts.has(operation))
 }
 
-/** Gives a request that could change something a flaw that nothing can heal. */
-function makeRefusable(draft: Draft, operation: DocumentedOperation, chance: SeededRandom): void {
+/** Gives a request that could change data a flaw for which it must be refused. */
+function addFatalFlaw(draft: Draft, operation: DocumentedOperation, chance: SeededRandom): void {
   if (!mayChange({ method: draft.method, operation: operation.name })) return
   const isJson = operation.bodyType === 'application/json'
   const flaws: (() => void)[] = []
-  // Nobody has to be anybody here; with another method it is another operation, of which only this is known to be fatal.
+  // An operation for anyone needs no credential. With another method the operation is unknown, and this is the only sure flaw.
   if (!operation.isForAnyone || draft.method !== operation.method) {
     flaws.push(() => {
       draft.caller = chance.pick(powerless)
@@ -426,7 +426,7 @@ function makeRefusable(draft: Draft, operation: DocumentedOperation, chance: See
     if (operation.isSigned) flaws.push(() => (draft.signature = chance.pick(['wrong', 'stale', 'none'])))
     if (isJson) {
       flaws.push(
-        // What ends with a letter is no JSON object.
+        // A JSON object followed by a letter is invalid.
         () => (draft.bytes = Buffer.concat([draft.bytes ?? Buffer.alloc(0), Buffer.from('x')])),
         () =>
           (draft.bytes = Buffer.from(

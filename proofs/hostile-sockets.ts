@@ -2,22 +2,22 @@ import type { SeededRandom } from '#server/sample/index.ts'
 import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
 
 /**
- * Bytes that two HTTP parsers could read differently. Each hides a second request, a write with all the rights of an
- * owner, where only a parser that is led astray would find one: whether it was executed can be seen in the database.
+ * Request smuggling: bytes that two HTTP parsers could read differently. Each exchange hides a second request, a write as an
+ * owner, that only a confused parser would execute. The database shows whether it was executed.
  */
 
-/** One exchange over a socket of its own. */
+/** One exchange over a separate socket. */
 export interface RawExchange {
   readonly what: string
   readonly parts: readonly string[]
-  /** Answers that a right reading of these bytes allows. */
+  /** The number of responses that a correct parser may send. */
   readonly answersMax: number
 }
 
 const path = '/api/integrations/tms/shipment-update'
 
-/** A framing in which the length of the body is in doubt: the one right answer is a refusal and the end of it. */
-const doubtful: readonly ((length: number) => string)[] = [
+/** Headers that make the length of the body ambiguous. The correct reaction is 400 and a closed connection. */
+const ambiguous: readonly ((length: number) => string)[] = [
   (length) => `Content-Length: ${length}\r\nTransfer-Encoding: chunked\r\n`,
   (length) => `Transfer-Encoding: chunked\r\nContent-Length: ${length}\r\n`,
   (length) => `Content-Length: 0\r\nContent-Length: ${length}\r\n`,
@@ -57,7 +57,7 @@ const chunkForms: readonly ((text: string) => string)[] = [
   (text) => `0x${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
 ]
 
-/** An exchange at random. `owner` is the Authorization of somebody who might do what the hidden request asks for. */
+/** Generates a random exchange. `owner` is the Authorization header with which the hidden request would succeed. */
 export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
   const hiddenBody = '{"name":"SMUGGLED"}'
   const hidden = `${head('PATCH /api/tenant HTTP/1.1', [
@@ -73,17 +73,17 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
   const start = `POST ${path} HTTP/1.1\r\nHost: x\r\n${extra.join('')}Content-Type: application/json\r\nConnection: close\r\n`
   switch (chance.weighted([5, 3, 2, 2, 2, 1])) {
     case 0: {
-      const framing = chance.pick(doubtful)(hidden.length)
-      return { what: 'doubtful framing', parts: [`${start}${framing}\r\n${hidden}`], answersMax: 1 }
+      const framing = chance.pick(ambiguous)(hidden.length)
+      return { what: 'ambiguous framing', parts: [`${start}${framing}\r\n${hidden}`], answersMax: 1 }
     }
     case 1: {
       const form = chance.pick(chunkForms)
       const parts = [`${start}Transfer-Encoding: chunked\r\n\r\n`, form(hidden)]
-      // Who calls is refused first, and a chunk that is none after that.
+      // The missing credential is refused first, and an invalid chunk after that.
       return { what: 'chunks', parts, answersMax: 2 }
     }
     case 2: {
-      // Reads in a row on one connection: each gets its own answer.
+      // Pipelined reads on one connection: each gets its own response.
       const count = 1 + Math.floor(chance.uniform() * 8)
       const one = (more: readonly (readonly [string, string])[]) =>
         head('GET /healthz HTTP/1.1', [['Host', 'x'], ...more])
@@ -114,18 +114,18 @@ export function rawExchange(chance: SeededRandom, owner: string): RawExchange {
   }
 }
 
-/** Sends an exchange and answers what was wrong with what came back, a line each. */
+/** Sends an exchange, and returns one line per fault in the responses. */
 export async function faultsOfExchange(url: string, exchange: RawExchange): Promise<string[]> {
-  const hides = exchange.what === 'doubtful framing' || exchange.what === 'chunks'
-  // Who sends what can be finished is answered and closed; who does not is not waited for.
+  const hides = exchange.what === 'ambiguous framing' || exchange.what === 'chunks'
+  // A complete request gets a response and a closed connection; an incomplete one does not need a long wait.
   const answers: RawAnswer[] = await sendRaw({ url }, exchange.parts, hides ? 5_000 : 100)
   const faults = answers
     .filter(({ status }) => !(status >= (hides ? 400 : 200) && status < 500))
-    .map(({ status }) => `answered ${status}`)
+    .map(({ status }) => `returned ${status}`)
   if (answers.length > exchange.answersMax)
-    faults.push(`${answers.length} answers to ${exchange.answersMax} requests`)
-  if (exchange.what === 'doubtful framing' && answers[0]?.status !== 400) {
-    faults.push(`a doubtful framing was answered with ${answers[0]?.status}`)
+    faults.push(`${answers.length} responses to ${exchange.answersMax} requests`)
+  if (exchange.what === 'ambiguous framing' && answers[0]?.status !== 400) {
+    faults.push(`an ambiguous framing returned ${answers[0]?.status}`)
   }
   return faults
 }

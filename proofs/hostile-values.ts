@@ -1,9 +1,9 @@
 /**
- * What other systems have tripped over, each value with the reason in its group. All of it is written here by hand; none
- * of it holds a word that an answer is searched for.
+ * Values that have broken other systems, grouped by the reason. They are written by hand. None contains a word that the tests
+ * search for in responses.
  */
 
-/** Numbers as JSON texts: too large, too small, too exact, written oddly, or no numbers at all. */
+/** JSON texts for numeric fields: too large, too small, too precise, unusual notation, or not a number. */
 export const numberTexts: readonly string[] = [
   ...[
     '1e400',
@@ -29,7 +29,7 @@ export const numberTexts: readonly string[] = [
   ...['{"a":1}', '[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]', '"1e400"', '""""', `${'9'.repeat(400)}`],
 ]
 
-/** The same as somebody writes them into an address. */
+/** The same for numeric parameters in a URL. */
 export const numberParameters: readonly string[] = [
   ...[
     '0',
@@ -52,7 +52,7 @@ export const numberParameters: readonly string[] = [
   ...['2147483647', '2147483648', '9007199254740993', '99999999999999999999', `${'9'.repeat(400)}`],
 ]
 
-/** Texts: scripts, directions, invisible letters, injections into five languages, and what cannot be stored at all. */
+/** Texts: scripts, text directions, invisible characters, injections into five languages, and text that cannot be stored. */
 export const texts: readonly string[] = [
   ...['Ω≈ç√∫˜µ≤≥÷', '田中さんにあげて下さい', 'مُنَاقَشَةُ سُبُلِ', '👩‍👩‍👧‍👦 🇺🇸 ﷽', 'é vs e\u0301', '𝕋𝕣𝕦𝕔𝕜'],
   ...[
@@ -147,7 +147,7 @@ export const texts: readonly string[] = [
   ],
 ]
 
-/** JSON as parsers disagree on it: well-formed, ill-formed and in between; in the manner of the known parsing suites. */
+/** JSON that parsers disagree on: valid, invalid and in between, like the known JSON test suites. */
 export const jsonBodies: readonly (string | Buffer)[] = [
   ...[
     '',
@@ -269,7 +269,7 @@ export const jsonBodies: readonly (string | Buffer)[] = [
   Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
 ]
 
-/** Methods that are ours, that are HTTP's, and that are somebody else's. CONNECT is none that a request can carry. */
+/** HTTP methods, used by the API or not. CONNECT is missing, because it is not an ordinary request. */
 export const methods = [
   ...[
     'GET',
@@ -289,7 +289,7 @@ export const methods = [
   ...['QUERY', 'PURGE', 'get', 'REPORT', 'SUBSCRIBE', 'M-SEARCH'],
 ] as const
 
-/** Names of columns, as a body might try to set them. */
+/** Column names, for attempts to set them in a body. */
 export const columnNames = [
   ...[
     'tenant_id',
@@ -315,7 +315,7 @@ export const columnNames = [
   ],
 ]
 
-/** Headers that mean something to other servers, or nothing to anybody. */
+/** Headers with a meaning for other servers, or with none. */
 export const oddHeaders: readonly (readonly [string, string])[] = [
   ...([
     ['Prefer', 'handling=strict'],

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { call, type Integration, makeIntegration } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, requireStatus } from '#testing/make.ts'
 import { asApp } from './signed-writers.ts'
 
-/** A brokerage about which the service knows something, so that "nothing found" would be a wrong answer. */
+/** Makes a brokerage with quotes, so that "not found" would be wrong. */
 export async function makeKnownBrokerage(url: string): Promise<Integration> {
   const integration = await makeIntegration(asApp(url))
   const token = integration.tenant.owner
@@ -18,11 +18,12 @@ export async function makeKnownBrokerage(url: string): Promise<Integration> {
       })),
     },
   })
-  for (const [index, { lane_ref }] of quoted.body.lanes.entries()) {
-    await call(asApp(url), 'POST', `/api/lanes/${lane_ref}/outcome`, {
+  for (const [index, { lane_ref }] of requireStatus('quote request', quoted, 201).lanes.entries()) {
+    const decided = await call(asApp(url), 'POST', `/api/lanes/${lane_ref}/outcome`, {
       token,
       body: { outcome: index % 3 === 0 ? 'lost' : 'won' },
     })
+    requireStatus('setting an outcome', decided, 200)
   }
   return integration
 }
@@ -30,9 +31,9 @@ export async function makeKnownBrokerage(url: string): Promise<Integration> {
 export interface Read {
   readonly began: number
   readonly ended: number
-  /** 0: no answer came. */
+  /** 0 if there was no response. */
   readonly status: number
-  /** What it said about whether anything is known; null when it was no answer about data. */
+  /** Whether the response contains data; null if its status is not 200. */
   readonly found: boolean | null
 }
 
@@ -44,7 +45,7 @@ export const insights = [
 
 export type ReadNth = (url: string, reader: Integration, nth: number) => Promise<Read>
 
-/** Asks something, and whether the answer says that anything is known. */
+/** Sends a read. `isFound` decides whether the body contains data. */
 async function readAt(
   address: string,
   token: string,
@@ -64,15 +65,15 @@ async function readAt(
   return { began, ended: performance.now(), status, found }
 }
 
-/** Asks one of the two insights. */
+/** Reads one of the two insights, alternating by `nth`. */
 export const readInsight = (url: string, { token }: Pick<Integration, 'token'>, nth: number): Promise<Read> =>
   readAt(`${url}${insights[nth % insights.length]}`, token, ({ found }) => found === true)
 
-/** Asks for the newest lanes as a person does, which is read from the database each time. */
+/** Reads the newest lanes like the dashboard does, which queries the database every time. */
 export const readLanes = (url: string, { tenant }: Integration): Promise<Read> =>
   readAt(`${url}/api/lanes?limit=10`, tenant.owner, ({ lanes }) => Array.isArray(lanes) && lanes.length > 0)
 
-/** Reads within the tenant's limit, both insights in turn unless something else is to be read, until `isOver`. */
+/** Reads within the tenant's rate limit until `isOver`. By default alternates between the two insights. */
 export async function readInsights(
   url: () => string,
   reader: Integration,

@@ -24,7 +24,7 @@ type Kill = 'service' | 'database' | 'both'
 
 const writersCount = 8
 
-/** Kills by share, in an order that follows from the seed. */
+/** Returns the kills for a share of the full length, in an order that depends on the seed. */
 function killsOf(random: () => number, share: number): Kill[] {
   const kills: Kill[] = [
     ...Array<Kill>(shareOf(100, share)).fill('service'),
@@ -64,16 +64,16 @@ async function killUnderWriters(
     for (const kill of kills) {
       if (signal.aborted) break
       await delay(between(random, 300, 900))
-      // On a busy machine nothing may have been written since the last kill: there would be nothing to lose.
-      await acknowledged(log, acknowledgedAfterKill + writersCount)
-      const living = service
+      // Wait for updates since the last kill, because otherwise there is nothing to lose.
+      await waitForAcknowledged(log, acknowledgedAfterKill + writersCount)
+      const running = service
       await Promise.all([
-        kill === 'database' ? null : living.end('SIGKILL'),
+        kill === 'database' ? null : running.end('SIGKILL'),
         kill === 'service' ? null : postgres.kill(),
       ])
       if (kill !== 'service') await postgres.start()
       if (kill !== 'database') service = await services.start()
-      else if (living.child.exitCode !== null) faults.push('the service ended with its database')
+      else if (running.child.exitCode !== null) faults.push('the service exited with its database')
       done[kill]++
       acknowledgedAfterKill = acknowledgedCount(log)
       onProgress(
@@ -99,15 +99,15 @@ async function killUnderWriters(
   }
 }
 
-/** Waits until so many updates have been acknowledged, or for so long that a proof of too few will say so. */
-async function acknowledged(log: WritersLog, count: number): Promise<void> {
+/** Waits until `count` updates are acknowledged, for at most 10 s. */
+async function waitForAcknowledged(log: WritersLog, count: number): Promise<void> {
   const until = performance.now() + 10_000
   while (acknowledgedCount(log) < count && performance.now() < until) await delay(20)
 }
 
 /**
- * What a start refuses, set behind its back: from then on a commit is acknowledged before it is on disk. What PostgreSQL
- * writes by itself meanwhile it writes as rarely as it can, so that a kill hardly ever comes when all is there by chance.
+ * Plants the fault: commits are acknowledged before they are on disk. The service refuses to start with this setting, so it is
+ * set afterwards. A long WAL writer delay makes it unlikely that everything is on disk by chance when the kill comes.
  */
 async function acknowledgeEarly(postgres: OwnPostgres): Promise<void> {
   await postgres.ask('alter role lanewise_service set synchronous_commit = off')
@@ -119,11 +119,12 @@ async function acknowledgeEarly(postgres: OwnPostgres): Promise<void> {
 }
 
 export const kills: Proof = {
-  name: 'r1',
-  claim: 'No acknowledged update is lost when the service or PostgreSQL is killed, and none is there in part',
+  name: 'process-kills',
+  claim:
+    'When the service or PostgreSQL is killed, no acknowledged update is lost and no update is partly stored',
   fault: 'synchronous_commit = off',
   run: (options) => killUnderWriters(killsOf(seeded(options.seed), options.share), options),
-  // One kill may still come when all is on disk by chance; several hardly all do.
+  // After one kill everything may be on disk by chance; after several that is unlikely.
   control: (options) =>
     killUnderWriters(Array<Kill>(shareOf(8, options.share, 2)).fill('database'), options, acknowledgeEarly),
 }

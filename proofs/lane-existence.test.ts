@@ -7,19 +7,21 @@ import { credentialOf, endpoints, send } from './route-walk.ts'
 import { idsOf, type SeededTenants, seededTenants, type TenantIds } from './seeded-tenants.ts'
 
 /**
- * Another brokerage's record and no record are the same answer: to the byte, but for the name that was asked for, and
- * for the same work in the database.
+ * Promise: a caller cannot find out whether a record of another brokerage exists.
+ *
+ * How: each operation that takes an id is called as B, once with an id of A and once with an id that does not exist. The
+ * responses must be identical apart from the id, and the service must execute the same statements.
  */
 
 let app: TestApp
 let tenants: SeededTenants
-/** Every statement of the service, as it goes to the database, by its connection. */
+/** Every statement that the service sends, with its connection. */
 const statements: { readonly on: object; readonly text: string }[] = []
 const { query } = pg.Client.prototype
 
 const a = idsOf('A')
-/** Names of the same length as A's, which nobody has. */
-const nobodys: TenantIds = {
+/** Ids that do not exist, of the same length as those of A. */
+const nonexistent: TenantIds = {
   ...a,
   liveToken: a.liveToken + 900,
   spareToken: a.spareToken + 900,
@@ -50,18 +52,18 @@ afterAll(async () => {
   await app.close()
 })
 
-/** The operations in which a name of another brokerage's record is a 404. */
-const asked = expectations.filter(
+/** The operations that respond 404 to an id of another brokerage. */
+const operations = expectations.filter(
   ({ about, statuses }) => about === 'A' && (statuses['owner-B'] === 404 || statuses['service-B'] === 404),
 )
 
-/** The statements of every transaction but those that note calls down behind the answers. */
-function workOf(sent: typeof statements): string[] {
+/** Returns the statements of all transactions except those of the call log, which runs after the response. */
+function requestStatements(sent: typeof statements): string[] {
   const transactions: string[][] = []
   const open = new Map<object, string[]>()
   for (const { on, text } of sent) {
-    // A function that is called behind a wall of its own is a transaction, too.
-    const begins = text.startsWith('begin') || /^select \w+(\(wall\.tenant|_batch\()/.test(text)
+    // A function call that sets the tenant itself is a transaction, too.
+    const begins = text.startsWith('begin') || /^select \w+(\(wall\.tenant|_of_each\()/.test(text)
     const transaction = begins ? [] : (open.get(on) ?? [])
     if (begins) transactions.push(transaction)
     open.set(on, transaction)
@@ -76,7 +78,7 @@ async function answerAbout(operation: string, of: TenantIds) {
   const caller = who.kind === 'service' ? 'service-B' : 'owner-B'
   statements.length = 0
   const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
-  const work = workOf(statements)
+  const work = requestStatements(statements)
   const names = [
     of.laneRef,
     of.request,
@@ -86,17 +88,17 @@ async function answerAbout(operation: string, of: TenantIds) {
     of.import,
     of.eventEndpoint,
   ]
-  const lasting = answer.text
+  const stable = answer.text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<request>')
     .replaceAll(/^date: .*$/gm, 'date: <now>')
-    // The limit counts down with every call, whatever it asks for.
+    // The rate limit decreases with every call.
     .replaceAll(/(ratelimit: "tenant";r=|x-ratelimit-remaining: )\d+/g, '$1<left>')
-  const text = names.reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), lasting)
+  const text = names.reduce<string>((left, name) => left.replaceAll(String(name), '<name>'), stable)
   return { status: answer.status, text, work }
 }
 
-test('there are such operations: everything that takes a name', () => {
-  expect(asked.map(({ operation }) => operation).sort()).toEqual(
+test('the operations under test are all that take an id', () => {
+  expect(operations.map(({ operation }) => operation).sort()).toEqual(
     [
       'shipment-update',
       'revoke-service-token',
@@ -122,26 +124,26 @@ test('there are such operations: everything that takes a name', () => {
   )
 })
 
-describe('A’s and nobody’s are one answer to B', () => {
-  test.each(asked.map(({ operation }) => operation))('%s', async (operation) => {
-    // The first call of a credential may have something to note down.
-    await answerAbout(operation, nobodys)
+describe('for B, a record of A and a nonexistent record get the same response', () => {
+  test.each(operations.map(({ operation }) => operation))('%s', async (operation) => {
+    // The first call of a credential may also record its use.
+    await answerAbout(operation, nonexistent)
     await app.settle()
     const foreign = await answerAbout(operation, a)
     await app.settle()
-    const none = await answerAbout(operation, nobodys)
+    const none = await answerAbout(operation, nonexistent)
     expect(foreign.status).toBe(404)
     expect(foreign.text).toBe(none.text)
     expect(foreign.text).toContain('<name>')
     expect(foreign.work).toEqual(none.work)
-    // An update asks in one message; everything else opens a transaction, asks, and ends it.
+    // A shipment update is one message; every other operation opens a transaction, queries, and ends it.
     expect(foreign.work.length).toBeGreaterThan(operation === 'shipment-update' ? 0 : 2)
   })
 })
 
-test('the look is sharp enough: one’s own record is another answer, and other work', async () => {
+test('the comparison can fail: an own record gets another response, with other statements', async () => {
   const own = await answerAbout('get-lane', idsOf('B'))
-  const none = await answerAbout('get-lane', nobodys)
+  const none = await answerAbout('get-lane', nonexistent)
   expect(own.status).toBe(200)
   expect(own.text).not.toBe(none.text)
   expect(own.work).not.toEqual(none.work)

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
 import { cloneDatabase } from '#testing/cloned-database.ts'
-import { call, type Integration, makeIntegration, makeServiceToken, pushUpdate } from '#testing/make.ts'
+import {
+  call,
+  type Integration,
+  makeIntegration,
+  makeServiceToken,
+  pushUpdate,
+  requireStatus,
+} from '#testing/make.ts'
 import { type Finding, firstFaults, type Proof, type ProofOptions, shareOf } from './proof.ts'
 
 const fieldValues = {
@@ -36,8 +43,8 @@ const skew = fc.constantFrom<number>(0, 3, 20, 120, -20)
 const instanceOffsets = [0, 20, -20]
 
 /**
- * Updates in the order in which they are signed, by one or two senders with clocks of their own, and the order in which
- * they and copies of them arrive.
+ * Updates in the order of their signatures, from one or two senders with separate clocks, and the order in which the updates
+ * and their copies arrive.
  */
 const history = fc
   .array(fc.record({ update, sender: fc.nat({ max: 1 }) }), { minLength: 2, maxLength: 6 })
@@ -59,8 +66,8 @@ type History = typeof history extends fc.Arbitrary<infer T> ? T : never
 
 const amounts: readonly string[] = ['customer_rate', 'truck_cost']
 
-/** The value that the last of these updates gives each field: a cancellation clears all but the customer. */
-function lastValues(updates: readonly Update[]): Readonly<Record<Field, unknown>> {
+/** Returns the final value of each field after these updates. A cancellation clears every field except the customer. */
+function finalValues(updates: readonly Update[]): Readonly<Record<Field, unknown>> {
   const end: Record<string, unknown> = Object.fromEntries(fields.map((field) => [field, null]))
   for (const { cancelled, cancel_reason: _reason, ...carried } of updates) {
     if (cancelled === true) for (const field of fields) if (field !== 'customer_name') end[field] = null
@@ -70,20 +77,20 @@ function lastValues(updates: readonly Update[]): Readonly<Record<Field, unknown>
   return end as Record<Field, unknown>
 }
 
-type Held = Readonly<Record<Field | 'cancelled' | 'outcome' | 'statuses', unknown>>
+/** The fields of a lane after all updates, and the statuses of the responses. */
+type FinalState = Readonly<Record<Field | 'cancelled' | 'outcome' | 'statuses', unknown>>
 
 /**
- * What is wrong with what a lane holds in the end; null when nothing is. With one sender, or with clocks that agree, it is
- * the state of the signed order. With two clocks that differ each field holds the last value of one of the senders: never
- * an older one.
+ * Returns the fault in the final state of a lane, or null. With one sender, or with equal clocks, the state must follow the order
+ * of the signatures. With two different clocks, each field must have the final value of one of the senders.
  */
-function fault({ signed, skews }: History, held: Held): string | null {
+function fault({ signed, skews }: History, held: FinalState): string | null {
   const senders = [...new Set(signed.map(({ sender }) => sender))]
   const oneOrder = senders.length === 1 || skews.every((seconds) => seconds === 0)
   const ends = oneOrder
-    ? [lastValues(signed.map(({ update }) => update))]
+    ? [finalValues(signed.map(({ update }) => update))]
     : senders.map((one) =>
-        lastValues(signed.filter(({ sender }) => sender === one).map(({ update }) => update)),
+        finalValues(signed.filter(({ sender }) => sender === one).map(({ update }) => update)),
       )
   for (const field of fields) {
     const wanted = ends.map((end) => end[field])
@@ -99,7 +106,7 @@ function fault({ signed, skews }: History, held: Held): string | null {
 
 const lanesAtOnce = 100
 
-/** Lanes that nothing was pushed to yet, quoted a hundred at a time. */
+/** Returns a function that supplies lanes without updates. It quotes 100 lanes at a time. */
 function freshLanes(app: TestApp, integration: Integration): () => Promise<string> {
   const refs: string[] = []
   return async () => {
@@ -116,7 +123,8 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
           })),
         },
       })
-      refs.push(...quoted.body.lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref))
+      const { lanes } = requireStatus('quote request', quoted, 201)
+      refs.push(...lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref))
     }
     const ref = refs.pop()
     if (ref === undefined) throw new Error('No lane.')
@@ -124,13 +132,13 @@ function freshLanes(app: TestApp, integration: Integration): () => Promise<strin
   }
 }
 
-/** Plays a history against a lane of its own, over several connections and instances at once, and returns the lane's end. */
-async function played(
+/** Sends a history to a new lane, over several connections and instances, and returns the final state of the lane. */
+async function play(
   apps: readonly TestApp[],
   senders: readonly Integration[],
   laneRef: string,
   { signed, skews, arrivals, connections }: History,
-): Promise<Held> {
+): Promise<FinalState> {
   const [app] = apps as [TestApp]
   const [owner] = senders as [Integration]
   const signedFrom = Math.floor(app.now / 1000) - signed.length
@@ -159,7 +167,7 @@ async function played(
   }
 }
 
-/** Sends an update, again while another change holds the lane for longer than an update waits for it. */
+/** Sends an update. Repeats it if another change holds the lock of the lane for too long (409 or 503). */
 async function pushed(
   app: TestApp,
   integration: Integration,
@@ -174,7 +182,7 @@ async function pushed(
 
 const historiesAtOnce = 50
 
-/** Plays random histories of retries and late deliveries, and compares each end with the updates in signed order. */
+/** Plays random histories of retries and late deliveries, and checks the final state of each lane. */
 async function playHistories(
   count: number,
   staleWrites: 'reject' | 'apply',
@@ -197,12 +205,12 @@ async function playHistories(
     }
     const nextLane = freshLanes(app, integration)
     for (let batch = 0; done < count && faults.length === 0 && !signal.aborted; batch++) {
-      // The instances' clocks stand still by themselves; the database's goes on.
+      // The clocks of the instances do not advance by themselves; the clock of the database does.
       for (const [index, one] of apps.entries()) one.now = Date.now() + (instanceOffsets[index] ?? 0) * 1000
       const numRuns = Math.min(historiesAtOnce, count - done)
       const found = await fc.check(
         fc.asyncProperty(history, async (random) => {
-          const found = fault(random, await played(apps, senders, await nextLane(), random))
+          const found = fault(random, await play(apps, senders, await nextLane(), random))
           if (found !== null) throw new Error(found)
         }),
         { numRuns, seed: seed + batch },
@@ -222,9 +230,9 @@ async function playHistories(
 }
 
 export const lateDeliveries: Proof = {
-  name: 'r4',
+  name: 'late-deliveries',
   claim:
-    'Retries, late deliveries and cancellations in any order, from senders and through instances with clocks of their own, end in the state of the updates as they were signed',
+    'After retries, late deliveries and cancellations in any order, with different clocks of senders and instances, a lane has the state of the updates in signed order',
   fault: 'STALE_WRITES=apply',
   run: (options) => playHistories(shareOf(10_000, options.share, 20), 'reject', options),
   control: (options) => playHistories(300, 'apply', options),

@@ -22,7 +22,7 @@ import { proofDatabase } from './proof-database.ts'
 import { serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
-/** Below this nobody notices a difference, and a busy machine makes more of one than any neighbour. */
+/** Latencies below this are not compared: a busy machine causes larger differences than another tenant does. */
 const unnoticedMs = 250
 const healthyMsMax = 1_000
 const aloneSecondsMin = 4
@@ -34,12 +34,13 @@ function p99Ms(reads: readonly Read[]): number {
   return times[Math.min(times.length - 1, Math.floor(times.length * 0.99))] ?? 0
 }
 
+/** A tenant or client that puts load on the service. */
 interface Neighbour {
-  /** Makes what it needs, before anybody is timed. */
+  /** Prepares data before the measurement. */
   prepare?(service: RunningService, share: number): Promise<void>
-  /** What is read beside it: both insights, which are remembered, unless told otherwise. */
+  /** The read that is measured. By default the two insights, which are served from memory. */
   readonly read?: ReadNth
-  /** Begins, and goes on until `isOver`; what it found out is told at the end. A busy machine is given `slackMs`. */
+  /** Puts load on the service until `isOver`, and returns its findings. `slackMs` is the tolerance for a busy machine. */
   disturb(
     service: RunningService,
     isOver: () => boolean,
@@ -47,7 +48,7 @@ interface Neighbour {
   ): Promise<{ readonly figure: string; readonly faults: string[] }>
 }
 
-/** Reads as one brokerage, eight a second: first alone, then beside the neighbour, and compares. */
+/** Reads as one brokerage, eight times per second, first alone and then beside the neighbor, and compares the latencies. */
 async function readBeside(
   neighbour: Neighbour,
   fullSeconds: number,
@@ -77,7 +78,7 @@ async function readBeside(
       onProgress(`${reads.length} reads ${alone}, p99 ${Math.round(p99Ms(reads))} ms`)
       return reads
     }
-    // The first answers of a process are slower than all others.
+    // Warm up: the first responses of a process are the slowest.
     await delay(1_100)
     for (let nth = 0; nth < shareOf(warmReads, share, warmReadsMin); nth++) {
       await read(service.url, reader, nth)
@@ -85,18 +86,18 @@ async function readBeside(
     }
     const quiet = await readFor('alone', shareOf(fullSeconds, share, aloneSecondsMin))
     disturbed = neighbour.disturb(service, () => over, slackMs)
-    const beside = await readFor('beside the neighbour', shareOf(fullSeconds, share, secondsMin))
+    const beside = await readFor('beside the neighbor', shareOf(fullSeconds, share, secondsMin))
     over = true
     const { figure, faults } = await disturbed
     const wrong = beside.filter(({ found }) => found !== true)
     if (wrong.length > 0)
-      faults.push(`${wrong.length} of ${beside.length} reads beside it were answered ${wrong[0]?.status}`)
+      faults.push(`${wrong.length} of ${beside.length} reads beside it returned ${wrong[0]?.status}`)
     const [quietMs, besideMs] = [p99Ms(quiet), p99Ms(beside)]
     if (besideMs > Math.max(2 * quietMs, unnoticedMs) + slackMs)
       faults.push(`p99 was ${Math.round(quietMs)} ms alone and ${Math.round(besideMs)} ms beside it`)
     const slowest = Math.max(...beside.map(({ began, ended }) => ended - began))
     if (slowest > healthyMsMax + slackMs) faults.push(`a read beside it took ${Math.round(slowest)} ms`)
-    if (service.child.exitCode !== null) faults.push('the service ended')
+    if (service.child.exitCode !== null) faults.push('the service exited')
     return {
       figure: `${quiet.length} reads alone, p99 ${quietMs.toFixed(1)} ms; ${beside.length} beside it, p99 ${besideMs.toFixed(1)} ms, slowest ${slowest.toFixed(0)} ms; ${figure}`,
       faults: firstFaults(faults),
@@ -112,8 +113,8 @@ async function readBeside(
 const floodPerSecond = 500
 
 /**
- * The status of one answer, over connections that are kept, with as little work of our own as can be; 0 when none came.
- * A body is sent as JSON.
+ * Sends one request over a kept-alive connection, with little client overhead. Returns its status, or 0 if there is no
+ * response. The body is JSON.
  */
 function askStatus(address: string, agent: Agent, token: string, body?: string): Promise<number> {
   return new Promise((resolve) => {
@@ -131,7 +132,7 @@ function askStatus(address: string, agent: Agent, token: string, body?: string):
   })
 }
 
-/** Another brokerage that asks five hundred times a second, whatever it is answered. */
+/** A brokerage that sends 500 requests per second, whatever the responses are. */
 const flood: Neighbour = {
   async disturb({ url }, isOver) {
     const { token } = await makeIntegration(asApp(url))
@@ -140,7 +141,7 @@ const flood: Neighbour = {
     const began = performance.now()
     while (!isOver()) {
       const due = ((performance.now() - began) / 1_000) * floodPerSecond
-      // A sender that is behind sends what it can at once, but not a wall of it.
+      // If the sender falls behind, it catches up with at most 20 requests at once.
       for (let sent = 0; asked.length < due && sent < 20; sent++)
         asked.push(askStatus(`${url}${insights[0]}`, agent, token))
       await delay(10)
@@ -150,11 +151,12 @@ const flood: Neighbour = {
     const seconds = (performance.now() - began) / 1_000
     const share = (status: number) => statuses.filter((one) => one === status).length
     const faults: string[] = []
-    if (share(200) > 10 * (Math.ceil(seconds) + 1)) faults.push(`${share(200)} of the flood were let in`)
+    if (share(200) > 10 * (Math.ceil(seconds) + 1))
+      faults.push(`${share(200)} requests of the flood were admitted`)
     const odd = statuses.find((status) => status !== 200 && status !== 429)
-    if (odd !== undefined) faults.push(`one of the flood was answered ${odd}`)
+    if (odd !== undefined) faults.push(`a request of the flood returned ${odd}`)
     return {
-      figure: `a flood of ${Math.round(statuses.length / seconds)} a second, ${((100 * share(429)) / statuses.length).toFixed(1)} % refused`,
+      figure: `a flood of ${Math.round(statuses.length / seconds)} per second, ${((100 * share(429)) / statuses.length).toFixed(1)} % refused`,
       faults,
     }
   },
@@ -162,11 +164,11 @@ const flood: Neighbour = {
 
 const largeQuotes = 1_000_000
 const largeQuotesMin = 20_000
-/** More than a brokerage may have in its line, so that some are refused. */
+/** More than the queue of one brokerage holds, so that some requests are refused. */
 const peopleAtOnce = 150
 const batchesAtOnce = 10
 const lane = 'origin=Dallas,TX&destination=Atlanta,GA&equipment=V'
-/** What a page asks for: each reads all quotes of the brokerage, or many of them. */
+/** Reads of dashboard pages that cover all or many quotes of the brokerage. */
 const pageReads = [
   '/api/performance?by=lane',
   '/api/performance/margin-gaps?by=customer',
@@ -174,7 +176,7 @@ const pageReads = [
   `/api/advice/markup?${lane}&proposed_rate=2000&include=evidence`,
 ]
 
-/** A brokerage with up to a million quotes whose people and machines ask for all that is slow, again and again. */
+/** A brokerage with up to a million quotes whose users and integration send slow requests continuously. */
 function largeBrokerage(): Neighbour {
   let people = ''
   let machines = ''
@@ -203,7 +205,7 @@ function largeBrokerage(): Neighbour {
         while (!isOver()) {
           const status = await ask()
           statuses.push(status)
-          // Refusals come at once: hundreds a second are enough, and the other proof tries more.
+          // Refusals are immediate. Hundreds per second are enough here; the flood sends more.
           if (status !== 200) await delay(100)
         }
       }
@@ -226,11 +228,11 @@ function largeBrokerage(): Neighbour {
       await Promise.all(asking)
       const share = (status: number) => statuses.filter((one) => one === status).length
       const faults: string[] = []
-      if (share(200) === 0) faults.push('nothing of the large brokerage was answered')
+      if (share(200) === 0) faults.push('no request of the large brokerage succeeded')
       const odd = statuses.find((status) => ![0, 200, 429, 503].includes(status))
-      if (odd !== undefined) faults.push(`one of the large brokerage was answered ${odd}`)
+      if (odd !== undefined) faults.push(`a request of the large brokerage returned ${odd}`)
       return {
-        figure: `a large brokerage with ${share(200)} answers, ${share(429)} refusals by the limit and ${share(503)} by its own load`,
+        figure: `a large brokerage with ${share(200)} successful requests, ${share(429)} refused by the rate limit and ${share(503)} by its own load`,
         faults,
       }
     },
@@ -238,11 +240,11 @@ function largeBrokerage(): Neighbour {
 }
 
 const uploadsAtOnce = 16
-/** What 16 such files may add to the process while they are read, checked and imported. */
+/** The most memory that the process may gain while 16 such files are read, checked and imported. */
 const grownMegabytesMax = 150
 
-/** A file that packs to some 100 kB and unpacks to 94 MiB: a few thousand quotes, each with a long note. */
-function packedFile(): Buffer {
+/** Makes a file of about 100 kB that decompresses to 94 MiB: a few thousand quotes with long notes. */
+function compressedFile(): Buffer {
   const note = 'n'.repeat(32_000)
   const row = `"Dallas, TX","Atlanta, GA",V,2000,2026-03-01,${note}\n`
   return gzipSync(
@@ -250,13 +252,13 @@ function packedFile(): Buffer {
   )
 }
 
-/** Eight brokerages that send two packed files each, all at once. */
-function packedUploads(): Neighbour {
+/** Eight brokerages that each upload two compressed files, all at the same time. */
+function uploadCompressedFiles(): Neighbour {
   let tokens: string[] = []
   let file: Uint8Array<ArrayBuffer> = new Uint8Array()
   return {
     async prepare({ url }) {
-      file = new Uint8Array(packedFile())
+      file = new Uint8Array(compressedFile())
       for (let made = 0; made < uploadsAtOnce / 2; made++) {
         tokens = [...tokens, (await makeTenant(asApp(url))).owner]
       }
@@ -286,10 +288,10 @@ function packedUploads(): Neighbour {
       const refused = imports.filter(({ status }) => status === 409)
       if (taken.length !== tokens.length || refused.length !== tokens.length) {
         faults.push(
-          `the files were answered ${imports.map(({ status, detail = '' }) => `${status} ${detail}`).join(', ')}`,
+          `the uploads returned ${imports.map(({ status, detail = '' }) => `${status} ${detail}`).join(', ')}`,
         )
       }
-      // Two are imported at a time. The others wait as they were sent.
+      // Two files are imported at a time. The others wait in compressed form.
       const ended = async ({ token, import_id }: (typeof taken)[number]) => {
         let status = 'running'
         for (; status === 'running'; await delay(100)) {
@@ -307,14 +309,14 @@ function packedUploads(): Neighbour {
       if (grown > grownMegabytesMax)
         faults.push(`the process grew by ${grown} MB, from ${Math.round(before)} MB`)
       return {
-        figure: `${imports.length} files of ${Math.round(file.length / 1_000)} kB that unpack to 94 MiB: ${taken.length} taken, ${refused.length} refused, the process grew by ${grown} MB`,
+        figure: `${imports.length} files of ${Math.round(file.length / 1_000)} kB that decompress to 94 MiB: ${taken.length} accepted, ${refused.length} refused, the process grew by ${grown} MB`,
         faults,
       }
     },
   }
 }
 
-/** Ways to hold a connection and give nothing for it. What is said goes on byte by byte, where there is more of it. */
+/** Ways to hold a connection without completing a request. Headers and bodies continue byte by byte. */
 const slowOpenings = [
   ['silent', ''],
   ['slow headers', 'GET /api/me HTTP/1.1\r\nHost: x\r\nX-Slow: '],
@@ -326,20 +328,20 @@ const slowOpenings = [
 ] as const
 const slowSockets = 500
 
-/** Five hundred connections of four slow kinds; whoever is slow to say something must be shown out. */
+/** 500 slow connections of four kinds. The service must close those that do not complete their headers. */
 const slowCallers: Neighbour = {
   async disturb({ url }, isOver, slackMs) {
     const { hostname, port } = new URL(url)
     const sockets = Array.from({ length: slowSockets }, (_, nth) => {
       const [kind, opening] = slowOpenings[nth % slowOpenings.length] ?? slowOpenings[0]
       const socket: Socket = connect(Number(port), hostname)
-      const slow = { kind, socket, opened: performance.now(), closedAt: null as number | null, said: '' }
+      const slow = { kind, socket, opened: performance.now(), closedAt: null as number | null, received: '' }
       socket.on('error', () => {})
       socket.on('close', () => {
         slow.closedAt = performance.now()
       })
       if (kind === 'slow reading') socket.pause()
-      else socket.on('data', (chunk: Buffer) => (slow.said += chunk.toString('latin1').slice(0, 20)))
+      else socket.on('data', (chunk: Buffer) => (slow.received += chunk.toString('latin1').slice(0, 20)))
       if (opening !== '') socket.write(opening)
       return slow
     })
@@ -351,69 +353,75 @@ const slowCallers: Neighbour = {
       }
     }
     const faults: string[] = []
-    const shownOutMs = (headersArrivalSecondsMax + 2) * 1_000 + slackMs
+    const closedAfterMs = (headersArrivalSecondsMax + 2) * 1_000 + slackMs
     const counted = ['silent', 'slow headers'].map((kind) => {
       const late = sockets.filter(
         (slow) =>
-          slow.kind === kind && (slow.closedAt ?? Number.POSITIVE_INFINITY) - slow.opened > shownOutMs,
+          slow.kind === kind && (slow.closedAt ?? Number.POSITIVE_INFINITY) - slow.opened > closedAfterMs,
       )
       if (late.length > 0)
-        faults.push(`${late.length} connections with ${kind} were still open after ${shownOutMs / 1_000} s`)
+        faults.push(
+          `${late.length} connections with ${kind} were still open after ${closedAfterMs / 1_000} s`,
+        )
       return late.length
     })
-    const unsaid = sockets.filter(({ kind, said }) => kind === 'slow headers' && !said.includes(' 408 '))
-    if (unsaid.length > 0) faults.push(`${unsaid.length} slow callers were not told 408`)
+    const without408 = sockets.filter(
+      ({ kind, received }) => kind === 'slow headers' && !received.includes(' 408 '),
+    )
+    if (without408.length > 0) faults.push(`${without408.length} slow callers did not get 408`)
     for (const { socket } of sockets) socket.destroy()
     return {
-      figure: `${slowSockets} slow connections, ${counted.reduce((sum, count) => sum + count, 0)} of those without a whole header open after ${shownOutMs / 1_000} s`,
+      figure: `${slowSockets} slow connections, ${counted.reduce((sum, count) => sum + count, 0)} of those without complete headers open after ${closedAfterMs / 1_000} s`,
       faults,
     }
   },
 }
 
 export const noisyNeighbour: Proof = {
-  name: 't36',
-  claim: 'A brokerage that asks five hundred times a second is refused, and nobody else notices',
-  fault: 'no limit for a brokerage',
+  name: 'noisy-neighbor',
+  claim: 'A brokerage that sends 500 requests per second is refused, and other brokerages see no difference',
+  fault: 'no rate limit per brokerage',
   run: (options) => readBeside(flood, 60, 4, options),
-  control: (options) => readBeside(flood, 4, 4, { ...options, share: 0 }, 'no limit for a brokerage'),
+  control: (options) => readBeside(flood, 4, 4, { ...options, share: 0 }, 'no rate limit per brokerage'),
 }
 
 export const largeNeighbour: Proof = {
-  name: 't36-work',
-  claim: 'A large brokerage that asks for all that is slow at once waits for itself, and nobody else notices',
-  fault: 'one line for all brokerages',
+  name: 'large-neighbor',
+  claim:
+    'A large brokerage with many slow requests delays only itself, and other brokerages see no difference',
+  fault: 'one queue for all brokerages',
   run: (options) => readBeside(largeBrokerage(), 60, 4, options),
   control: (options) =>
-    readBeside(largeBrokerage(), 4, 4, { ...options, share: 0 }, 'one line for all brokerages'),
+    readBeside(largeBrokerage(), 4, 4, { ...options, share: 0 }, 'one queue for all brokerages'),
 }
 
 export const compressedUploads: Proof = {
-  name: 't16-uploads',
+  name: 'compressed-uploads',
   claim:
-    'Sixteen packed files at once that unpack to 94 MiB each take under 150 MB, and a healthy client is answered',
-  fault: 'files are unpacked as a whole',
-  run: (options) => readBeside(packedUploads(), 60, 4, options),
+    'Sixteen concurrent uploads that decompress to 94 MiB each take under 150 MB of memory, and other brokerages are served',
+  fault: 'files are decompressed as a whole',
+  run: (options) => readBeside(uploadCompressedFiles(), 60, 4, options),
   control: (options) =>
-    readBeside(packedUploads(), 4, 4, { ...options, share: 0 }, 'files are unpacked as a whole'),
+    readBeside(uploadCompressedFiles(), 4, 4, { ...options, share: 0 }, 'files are decompressed as a whole'),
 }
 
 export const slowConnections: Proof = {
-  name: 't29',
-  claim: 'Five hundred connections that say or read next to nothing are shown out, and nobody else notices',
-  fault: 'a server that waits for headers for ever',
-  run: (options) => readBeside(slowCallers, 60, untilShownOutSeconds(options), options),
+  name: 'slow-connections',
+  claim:
+    'Of 500 connections that send or read almost nothing, those without headers are closed, and other callers see no difference',
+  fault: 'no timeout for headers',
+  run: (options) => readBeside(slowCallers, 60, untilClosedSeconds(options), options),
   control: (options) =>
     readBeside(
       slowCallers,
       1,
-      untilShownOutSeconds(options),
+      untilClosedSeconds(options),
       { ...options, share: 0 },
-      'headers may take for ever',
+      'no timeout for headers',
     ),
 }
 
-/** Long enough for the slow ones to be shown out. */
-function untilShownOutSeconds({ slackMs }: ProofOptions): number {
+/** Long enough for the service to close the slow connections. */
+function untilClosedSeconds({ slackMs }: ProofOptions): number {
   return headersArrivalSecondsMax + 5 + slackMs / 1_000
 }

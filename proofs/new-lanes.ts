@@ -5,7 +5,7 @@ export const noCosts = {
   expected_cost_low_cents: null,
   expected_cost_high_cents: null,
 }
-/** A lane as nobody has quoted it yet. */
+/** A lane to insert. */
 export const newLane: lanes.NewLane = {
   ...noCosts,
   origin: 'Dallas, TX',
@@ -26,5 +26,5 @@ export const newLane: lanes.NewLane = {
 }
 
 const newRow = { customerName: 'New', reference: null, fingerprint: Buffer.from('a row of no file') }
-/** A row of a file that nobody has imported. */
+/** A row of a file that has not been imported. */
 export const newImportedLane = { ...newRow, lane: { ...newLane, outcome: 'pending' as const } }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Integration } from '#testing/make.ts'
 import type { RunningService } from '#testing/running-service.ts'
 
-/** One request and what came of it. Times are milliseconds of one monotonic clock, and of the wall clock. */
+/** One request. `began` and `ended` are monotonic milliseconds; `beganAt` and `endedAt` are wall-clock milliseconds. */
 export interface Asked {
   readonly began: number
   readonly ended: number
@@ -12,15 +12,15 @@ export interface Asked {
   readonly status: number
 }
 
-/** Asks over and over, through each of some ways at once, for a while. */
-export async function askedFor(
-  ways: readonly (() => Promise<number>)[],
+/** Sends requests through several senders concurrently for `ms` milliseconds, and returns the log. */
+export async function sendFor(
+  senders: readonly (() => Promise<number>)[],
   { ms, pauseMs = 10 }: { ms: number; pauseMs?: number },
 ): Promise<Asked[]> {
   const log: Asked[] = []
   const start = performance.now()
   await Promise.all(
-    ways.map(async (ask) => {
+    senders.map(async (ask) => {
       while (performance.now() - start < ms) {
         const [began, beganAt] = [performance.now(), Date.now()]
         const status = await ask()
@@ -32,15 +32,15 @@ export async function askedFor(
   return log
 }
 
-/** The limit may be judged by the clock of another process: over a second two clocks drift apart by less. */
-const clocksApartMs = 3
+/** The limit may use the clock of another process. Two clocks drift apart by less than this within a second. */
+const clockDriftMs = 3
 
 /**
- * The most requests that were let in, beyond doubt, within less than one second: both sent and answered in it. Instances
- * that share a limit judge by the wall clock of the database, which may be set meanwhile: it must be so by both clocks.
+ * Returns the highest number of requests that were certainly admitted within one second: sent and answered in it. Instances
+ * that share a limit use the wall clock of the database, which can be adjusted, so both clocks must agree.
  */
 export function mostWithinASecond(log: readonly Asked[]): number {
-  const mostMs = 1_000 - clocksApartMs
+  const mostMs = 1_000 - clockDriftMs
   const admitted = log.filter(({ status }) => status === 200)
   return Math.max(
     0,
@@ -53,21 +53,21 @@ export function mostWithinASecond(log: readonly Asked[]): number {
   )
 }
 
-/** Refusals before which, beyond doubt, fewer than ten were let in within the second. */
+/** Returns the refusals before which certainly fewer than ten requests were admitted within one second. */
 export function refusedTooEarly(log: readonly Asked[]): Asked[] {
   const admitted = log.filter(({ status }) => status === 200)
   return log.filter(
     ({ status, began, ended }) =>
       status === 429 &&
-      admitted.filter((one) => one.ended > began - 1_000 - clocksApartMs && one.began < ended).length < 10,
+      admitted.filter((one) => one.ended > began - 1_000 - clockDriftMs && one.began < ended).length < 10,
   )
 }
 
 const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
 const agent = new Agent({ keepAlive: true })
 
-/** Reads of a brokerage through one instance, each over a connection that is kept; gives their status. */
-export const asking =
+/** Returns a sender that reads through one instance over a kept-alive connection, and returns the status. */
+export const readerOf =
   ({ url }: RunningService, { token }: Integration) =>
   () =>
     new Promise<number>((resolve, reject) => {

@@ -15,21 +15,21 @@ import {
 import type { ProofDatabase } from './proof-database.ts'
 
 /**
- * A PostgreSQL of a proof's own, to be stopped and killed: the embedded programs on a cluster in a temporary folder. It
- * keeps its socket and its passwords, so that the service finds it again after each restart.
+ * A PostgreSQL server that a proof can stop and kill: the embedded programs with a cluster in a temporary folder. Socket and
+ * passwords stay the same, so that the service can reconnect after a restart.
  */
 export interface OwnPostgres extends Pick<ProofDatabase, 'url' | 'ask'> {
   readonly cluster: string
-  /** `kill -9` of all its processes. */
+  /** Kills all its processes with SIGKILL. */
   kill(): Promise<void>
-  /** Sends the signal of a fast or an immediate stop, and waits until it is gone. */
+  /** Sends the signal of a fast or immediate shutdown, and waits for the exit. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
-  /** Ends it and takes its folder away. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>
 }
 
-/** Makes a folder that PostgreSQL's account may pass through. */
+/** Makes a temporary folder that PostgreSQL's user may enter. */
 export function proofFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'lanewise-proof-'))
   if (process.getuid?.() === 0) chmodSync(folder, 0o711)
@@ -39,11 +39,11 @@ export function proofFolder(): string {
 export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgres> {
   let running: EmbeddedPostgres = await startEmbeddedPostgres({ directory })
   const place = findPlace(directory)
-  if (place === null) throw new Error('The cluster has no place.')
+  if (place === null) throw new Error('The cluster folder was not found.')
   const { cluster } = place
   const gone = async () => {
-    if (!(await clusterIsGone(cluster, 20_000))) throw new Error('PostgreSQL does not end.')
-    // Lets go of the folder.
+    if (!(await clusterIsGone(cluster, 20_000))) throw new Error('PostgreSQL did not exit within 20 s.')
+    // Releases the lock of the folder.
     await running.stop()
   }
   const send = async (name: NodeJS.Signals, whom: readonly number[]) => {

@@ -6,39 +6,39 @@ import pg from 'pg'
 import { asAccount, findPlace, giveTo, postgresBinaries } from '#server/embedded-postgres/index.ts'
 import { type OwnPostgres, ownPostgres, proofFolder } from './own-postgres.ts'
 
-/** A PostgreSQL of a proof's own with a streaming replica beside it. */
+/** A PostgreSQL server of a proof, with a streaming replica. */
 export interface WithReplica {
   readonly primary: OwnPostgres
-  /** The way to the replica, as it is to the primary. */
+  /** The URL of the replica for a role. */
   url(role: 'owner' | 'service' | 'superuser'): string
-  /** Asks the replica as its superuser. */
+  /** Runs a statement on the replica as superuser. */
   ask(question: string): Promise<void>
-  /** `kill -9` of the replica. */
+  /** Stops the replica at once (SIGQUIT). */
   kill(): Promise<void>
-  /** Starts it again, or for the first time. */
+  /** Starts the replica. */
   start(): Promise<void>
   remove(): Promise<void>
 }
 
-/** Copies the cold folder of a primary that `prepare` has filled, and lets the copy follow it. */
+/** Starts a primary, runs `prepare`, stops it to copy its folder as the replica, and starts it again. */
 export async function withReplica(prepare: (primary: OwnPostgres) => Promise<void>): Promise<WithReplica> {
   const directory = proofFolder()
   const primary = await ownPostgres(directory)
   await prepare(primary)
   const place = findPlace(directory)
-  if (place === null) throw new Error('The cluster has no place.')
+  if (place === null) throw new Error('The cluster folder was not found.')
   const superuser = new URL(primary.url('superuser'))
   const [cluster, socket] = [join(place.folder, 'replica'), join(place.folder, 'replica-socket')]
   await primary.stop('fast')
   cpSync(primary.cluster, cluster, { recursive: true, preserveTimestamps: true })
   chmodSync(cluster, 0o700)
   mkdirSync(socket, { mode: 0o700 })
-  const way = [
+  const primaryConnection = [
     `host=${superuser.searchParams.get('host')}`,
     `port=${superuser.port} user=${superuser.username} password=${superuser.password}`,
   ].join(' ')
   writeFileSync(join(cluster, 'standby.signal'), '')
-  writeFileSync(join(cluster, 'postgresql.auto.conf'), `primary_conninfo = '${way}'\n`)
+  writeFileSync(join(cluster, 'postgresql.auto.conf'), `primary_conninfo = '${primaryConnection}'\n`)
   for (const path of [
     socket,
     cluster,

@@ -1,9 +1,9 @@
 import { registerHooks } from 'node:module'
 
 /**
- * Plants a fault in a service as it is loaded: `node --import planted-fault.ts?fault=NAME`. The files stay as they are;
- * one text of one module is read as another. A text that is not there any more is an error: a fault that is not planted
- * proves nothing.
+ * Plants a fault in a service when it is loaded: `node --import planted-fault.ts?fault=NAME`. It replaces a text in one module
+ * in memory; the file does not change. If the text is not found, loading fails, because a fault that is not planted proves
+ * nothing.
  */
 
 interface Fault {
@@ -13,58 +13,58 @@ interface Fault {
 }
 
 export const faults = {
-  /** An idle connection that dies ends the process. */
+  /** A lost idle connection ends the process. */
   'pool without a listener': {
     file: '/server/src/database/session/open-database.ts',
     text: "pool.on('error', (error) => onIdleError?.(error))",
     instead: '',
   },
-  /** The same request twice is two requests. */
+  /** A repeated request is not recognized. */
   'every request is new': {
     file: '/server/src/http/serve-endpoint.ts',
     text: '.update(bodyBytes).digest(),',
     instead: '.update(String(Math.random())).digest(),',
   },
-  /** A stop ends the process there and then. */
+  /** A stop signal ends the process at once. */
   'exit at once': {
     file: '/server/src/main.ts',
     text: 'const stop = (signal: NodeJS.Signals) => {',
     instead: 'const stop = (signal: NodeJS.Signals) => { process.exit(0);',
   },
-  /** An error of the class "insufficient resources" is answered 500. */
+  /** Errors of the PostgreSQL class "insufficient resources" return 500. */
   'a full disk is a bug': {
     file: '/server/src/database/session/database-failures.ts',
     text: "new Set(['08', '53', '57', '58', 'XX'])",
     instead: "new Set(['08', '57', '58', 'XX'])",
   },
-  /** Ten a second are counted, and nobody is refused. */
-  'no limit for a brokerage': {
-    file: '/server/src/http/admission.ts',
-    text: 'if (!permit.admitted) throw quotaExceeded(permit)',
-    instead: 'if (false) throw quotaExceeded(permit)',
+  /** Requests over the limit are not refused. */
+  'no rate limit per brokerage': {
+    file: '/server/src/admission.ts',
+    text: 'if (!place.admitted) throw quotaExceeded(place)',
+    instead: 'if (false) throw quotaExceeded(place)',
   },
-  /** Transactions of all brokerages wait in the order they come, and as many run as there are connections. */
-  'one line for all brokerages': {
-    file: '/server/src/database/session/fair-connections.ts',
-    text: 'lend(owner: Owner): Promise<Lent> {',
-    instead: 'lend(_: unknown, owner: Owner = null): Promise<Lent> {',
+  /** Transactions of all brokerages share one queue, and one brokerage may use all connections. */
+  'one queue for all brokerages': {
+    file: '/server/src/database/fair-connections.ts',
+    text: 'lend: (whose) =>',
+    instead: 'lend: (_, whose = null) =>',
   },
-  /** What a file unpacks to is held in memory. */
-  'files are unpacked as a whole': {
+  /** The decompressed file is held in memory. */
+  'files are decompressed as a whole': {
     file: '/server/src/imports/csv-file.ts',
     text: 'isPacked ? gunzipped(file) : file',
     instead:
       "isPacked ? [await (await import('node:util')).promisify((await import('node:zlib')).gunzip)(Buffer.concat([...file]))] : file",
   },
-  /** Two instances let in twice as many. */
+  /** Two instances admit twice as many requests. */
   'each instance counts for itself': {
     file: '/server/src/limits/shared-limit.ts',
     text: 'const isAlone = otherInstances',
     instead: 'const isAlone = true || otherInstances',
   },
-  /** Node's own way, where nobody sets it otherwise. */
-  'headers may take for ever': {
-    file: '/server/src/http/app.ts',
+  /** The server waits for headers without a limit. */
+  'no timeout for headers': {
+    file: '/server/src/app.ts',
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
   },
@@ -72,7 +72,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults
 
-/** The options with which Node plants it. */
+/** Returns the Node option that plants a fault. */
 export function planting(fault: FaultName): string {
   const file = new URL(import.meta.url)
   file.search = new URLSearchParams({ fault }).toString()
@@ -82,14 +82,14 @@ export function planting(fault: FaultName): string {
 const asked = new URL(import.meta.url).searchParams.get('fault')
 if (asked !== null) {
   const fault = (faults as Record<string, Fault>)[asked]
-  if (fault === undefined) throw new Error(`There is no fault ${asked}.`)
+  if (fault === undefined) throw new Error(`Unknown fault: ${asked}.`)
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
       if (!url.endsWith(fault.file)) return loaded
       const source = String(loaded.source)
       if (!source.includes(fault.text))
-        throw new Error(`${fault.file} has not the text of the fault "${asked}".`)
+        throw new Error(`${fault.file} does not contain the text that the fault "${asked}" replaces.`)
       return { ...loaded, source: source.replace(fault.text, () => fault.instead) }
     },
   })

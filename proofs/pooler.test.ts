@@ -9,20 +9,20 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { freePort, type RunningService } from '#testing/running-service.ts'
-import { askedFor, mostWithinASecond } from './one-limit.ts'
+import { mostWithinASecond, sendFor } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
-/** No package of the registry brings one: where the machine has none, there is nothing to stand in front. */
+/** PgBouncer is not available as an npm package, so the tests run only where it is installed. */
 const hasPooler = spawnSync('pgbouncer', ['--version']).status === 0
 const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
-/** Fewer than any service holds open: each connection serves many sessions. */
+/** Fewer connections than a service opens, so that each serves many sessions. */
 const poolSize = 3
 const nobody = 65_534
 
-describe.skipIf(!hasPooler)('through a pooler that hands a connection on after each transaction', () => {
+describe.skipIf(!hasPooler)('through PgBouncer in transaction mode', () => {
   let database: ProofDatabase
   let services: ServiceProcesses
   let pooler: ChildProcess
@@ -92,7 +92,7 @@ default_pool_size = ${poolSize}
   const winsAt = async (service: RunningService, { token }: Integration) =>
     (await call(asApp(service.url), 'GET', readPath, { token })).body.history?.wins ?? 0
 
-  test('tenants stay apart, and what one instance commits the other answers from', async () => {
+  test('tenants are isolated, and one instance returns what another has committed', async () => {
     const brokerages = await Promise.all(Array.from({ length: 6 }, () => makeIntegration(asApp(one.url))))
     await Promise.all(
       brokerages.map(async (ours, nth) => {
@@ -110,10 +110,10 @@ default_pool_size = ${poolSize}
     expect(rows.map(({ won }) => won)).toEqual(brokerages.map(() => 2))
   })
 
-  test('the limit is one limit', async () => {
+  test('the rate limit is shared across instances', async () => {
     const ours = await makeIntegration(asApp(one.url))
     await delay(1_100)
-    const log = await askedFor(
+    const log = await sendFor(
       [one, one, other, other].map(
         (service) => async () =>
           (await call(asApp(service.url), 'GET', readPath, { token: ours.token })).status,

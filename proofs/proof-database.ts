@@ -3,12 +3,12 @@ import type { DatabaseRole } from '#server/embedded-postgres/index.ts'
 import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
 
-/** A database in the cluster that all proofs share, for proofs that leave PostgreSQL itself alone. */
+/** A database in the shared cluster, for proofs that do not restart PostgreSQL. */
 export interface ProofDatabase {
   url(role: DatabaseRole): string
-  /** Where it listens: the path of a unix socket, or a host and a port. */
+  /** Where PostgreSQL listens: the path of a Unix socket, or host and port. */
   readonly target: string | { host: string; port: number }
-  /** Rows of one question, asked as the one who made the cluster, whom no wall stops. */
+  /** Runs a query as the superuser, without row-level security, and returns its rows. */
   ask<Row extends object>(question: string, values?: readonly unknown[]): Promise<Row[]>
   drop(): Promise<void>
 }
@@ -39,7 +39,7 @@ export async function proofDatabase(
   }
 }
 
-/** The same address behind a proxy on this machine. */
+/** Returns the URL with the host and port of a local proxy. */
 export function throughProxy(url: string, port: number): string {
   const changed = new URL(url)
   changed.hostname = '127.0.0.1'

@@ -1,45 +1,48 @@
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 
-/** What a proof is given. */
+/** Options for a run of a proof. */
 export interface ProofOptions {
-  /** All that is random follows from it: the same number plays the same proof again. */
+  /** Seeds all random choices; the same seed repeats them. */
   readonly seed: number
-  /** How much of the full length is played: 1 is all of it. */
+  /** The share of the full length to run, up to 1. */
   readonly share: number
-  /** A PostgreSQL with a migrated template, for proofs that need a database and not a server of their own. */
+  /** A PostgreSQL server with a migrated template, for proofs that need a database but no server of their own. */
   readonly cluster: DatabaseCluster
-  /** What other work on the machine may add to a time that was promised: nothing, where the promise itself is tried. */
+  /** Tolerance added to promised times for other work on the machine. Zero in a full run. */
   readonly slackMs: number
-  /** So many requests in the place of the share, where a proof counts in requests. */
+  /** The number of requests, for proofs that count requests. Overrides `share`. */
   readonly requests?: number | undefined
-  /** The request of this number alone, of a proof that numbers them, to look at. */
+  /** Sends only the request with this number, for proofs that number their requests. */
   readonly request?: number | undefined
   readonly onProgress: (line: string) => void
-  /** Somebody wants to stop: the proof ends at its next step and takes away what it made. */
+  /** Aborted to stop the proof at its next step; it then cleans up. */
   readonly signal: AbortSignal
 }
 
-/** What was found. */
+/** The result of a run. */
 export interface Finding {
-  /** How much was looked at, in numbers. */
+  /** What was measured, in numbers. */
   readonly figure: string
-  /** What must not be. Empty: the claim held. */
+  /** Violations of the claim. Empty if the claim holds. */
   readonly faults: readonly string[]
-  /** Why it could not be looked at on this machine. */
+  /** Why the proof could not run on this machine. */
   readonly skipped?: string
 }
 
-/** A claim about the service, how it is tried, and the fault with which the same trial must fail. */
+/** A claim about the service, a test of the claim, and a planted fault with which the same test must fail. */
 export interface Proof {
+  /** The name for `npm run prove -- --only`. It says what is tested. */
   readonly name: string
   readonly claim: string
-  /** The planted fault. */
+  /** Describes the planted fault. */
   readonly fault: string
+  /** Tests the claim. */
   run(options: ProofOptions): Promise<Finding>
+  /** Runs the test with the planted fault; it must find faults. */
   control(options: ProofOptions): Promise<Finding>
 }
 
-/** Numbers from 0 up to 1 that follow from a seed (mulberry32). */
+/** Returns a generator of random numbers from 0 to below 1 (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -50,7 +53,7 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** A whole number from `low` to `high`, both of them included. */
+/** Returns a random integer from `low` to `high`, inclusive. */
 export function between(random: () => number, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1))
 }
@@ -59,12 +62,12 @@ export function oneOf<T>(random: () => number, items: readonly [T, ...T[]]): T {
   return items[Math.floor(random() * items.length)] ?? items[0]
 }
 
-/** So many of a full length as the share allows, at the least `atLeast`. */
+/** Returns a share of the full number, rounded, but at least `atLeast`. */
 export function shareOf(full: number, share: number, atLeast = 1): number {
   return Math.max(atLeast, Math.round(full * share))
 }
 
-/** The first faults of many, and how many there were. */
+/** Returns the first `max` faults, and the number of the remaining ones. */
 export function firstFaults(faults: readonly string[], max = 10): string[] {
   return faults.length <= max ? [...faults] : [...faults.slice(0, max), `and ${faults.length - max} more`]
 }

@@ -8,13 +8,13 @@ import { isProven, prove, type Verdict } from './prove.ts'
 
 const usage = `npm run prove -- [options]
 
-  --list            the proofs, and what each of them shows
-  --only r1,r4      these proofs alone, and not the long tests (*.long.test.ts) that follow them otherwise
-  --seed N          plays the random parts of an earlier run again
-  --minutes M       takes about so long (30 at the most, which is also the usual length)
-  --requests N      so many requests in hostile-input and concurrency, however long that takes
-  --request K       the request of this number alone in hostile-input, of the seed that is given
-  --json FILE       writes the verdicts there as well`
+  --list            list the proofs and their claims
+  --only A,B        run only these proofs, and not the long tests (*.long.test.ts)
+  --seed N          repeat the random choices of an earlier run
+  --minutes M       the approximate duration (at most 30, which is also the default)
+  --requests N      the number of requests in hostile-input and concurrent-tenants, however long they take
+  --request K       send only this request of hostile-input, with the given seed
+  --json FILE       also write the verdicts to this file`
 
 const minutesMax = 30
 
@@ -33,38 +33,41 @@ function read() {
   })
   const names = values.only?.split(',')
   const unknown = names?.filter((name) => !allProofs.some(({ proof }) => proof.name === name)) ?? []
-  if (unknown.length > 0) throw new Error(`There is no proof ${unknown.join(', ')}.`)
-  const whole = (name: 'seed' | 'requests' | 'request') => {
+  if (unknown.length > 0) throw new Error(`Unknown proof: ${unknown.join(', ')}.`)
+  const wholeNumber = (name: 'seed' | 'requests' | 'request') => {
     const value = values[name]
     if (value === undefined) return undefined
     if (!/^\d{1,15}$/.test(value)) throw new Error(`--${name} must be a whole number.`)
     return Number(value)
   }
-  const seed = whole('seed') ?? randomInt(2 ** 31)
-  const requests = whole('requests')
-  const request = whole('request')
+  const seed = wholeNumber('seed') ?? randomInt(2 ** 31)
+  const requests = wholeNumber('requests')
+  const request = wholeNumber('request')
   const minutes = values.minutes === undefined ? minutesMax : Number(values.minutes)
   if (!(minutes > 0 && minutes <= minutesMax)) throw new Error(`--minutes must be from 0 to ${minutesMax}.`)
   const chosen = allProofs.filter(({ proof }) => names === undefined || names.includes(proof.name))
   return { ...values, names, seed, minutes, requests, request, chosen }
 }
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+
+const nameWidth = Math.max(...allProofs.map(({ proof }) => proof.name.length))
+const indent = ' '.repeat(nameWidth + 1)
 
 function table(verdicts: readonly Verdict[]): string {
   return verdicts
     .map(({ name, claim, figure, seed, seconds, verdict, control, fault, faults }) =>
       [
-        `${name.padEnd(14)} ${verdict}   control (${fault}): ${control}   seed ${seed}   ${seconds} s`,
-        `               ${claim}`,
-        `               ${figure}`,
-        ...faults.map((one) => `               FAULT ${one}`),
+        `${name.padEnd(nameWidth)} ${verdict}   control (${fault}): ${control}   seed ${seed}   ${seconds} s`,
+        `${indent}${claim}`,
+        `${indent}${figure}`,
+        ...faults.map((one) => `${indent}FAULT ${one}`),
       ].join('\n'),
     )
     .join('\n')
 }
 
-/** Runs a program to its end. Ctrl-C reaches it as well, because it shares the terminal. */
+/** Runs a program, and returns whether it succeeded. Ctrl+C also reaches it, because it shares the terminal. */
 function succeeds(program: string, ...args: string[]): Promise<boolean> {
   const child = spawn(program, args, { stdio: 'inherit' })
   return new Promise((resolve, reject) => {
@@ -73,9 +76,9 @@ function succeeds(program: string, ...args: string[]): Promise<boolean> {
   })
 }
 
-/** Runs the tests that are too long for `npm test`; those in the browser look at the dashboard as it is built. */
+/** Runs the tests that are too long for `npm test`. The browser tests need a built dashboard. */
 async function passLongTests(): Promise<boolean> {
-  say('\nlong tests: *.long.test.ts')
+  print('\nlong tests: *.long.test.ts')
   return (
     (await succeeds(process.execPath, 'dashboard/build.ts')) &&
     (await succeeds('npm', 'exec', '--', 'vitest', 'run', '--project=long'))
@@ -85,20 +88,22 @@ async function passLongTests(): Promise<boolean> {
 async function main(): Promise<boolean> {
   const { list, help, json, names, seed, minutes, requests, request, chosen } = read()
   if (help === true) {
-    say(usage)
+    print(usage)
     return true
   }
   if (list === true) {
-    for (const { proof } of chosen) say(`${proof.name.padEnd(14)} ${proof.claim} (control: ${proof.fault})`)
+    for (const { proof } of chosen)
+      print(`${proof.name.padEnd(nameWidth)} ${proof.claim} (control: ${proof.fault})`)
     return true
   }
   const full = chosen.reduce((sum, one) => sum + one.minutes, 0)
   const share = Math.min(1, minutes / full)
-  const length = requests === undefined ? `about ${Math.ceil(full * share)} minutes` : 'as long as that takes'
-  say(`seed ${seed}; ${chosen.length} ${chosen.length === 1 ? 'proof' : 'proofs'}, ${length}`)
+  const length =
+    requests === undefined ? `about ${Math.ceil(full * share)} minutes` : 'however long that takes'
+  print(`seed ${seed}; ${chosen.length} ${chosen.length === 1 ? 'proof' : 'proofs'}, ${length}`)
   const stop = new AbortController()
   const stopSoon = () => {
-    say('stopping: what is under way is taken down first')
+    print('stopping: cleaning up the current proof first')
     stop.abort()
   }
   process.once('SIGINT', stopSoon)
@@ -108,12 +113,12 @@ async function main(): Promise<boolean> {
   try {
     for (const { proof } of chosen) {
       if (stop.signal.aborted) break
-      say(`\n${proof.name}: ${proof.claim}`)
+      print(`\n${proof.name}: ${proof.claim}`)
       let last = 0
       const onProgress = (line: string) => {
         if (performance.now() - last < 2_000) return
         last = performance.now()
-        say(`  ${line}`)
+        print(`  ${line}`)
       }
       verdicts.push(
         await prove(proof, {
@@ -128,13 +133,13 @@ async function main(): Promise<boolean> {
         }),
       )
       const { verdict, control, figure } = verdicts.at(-1) ?? {}
-      say(`  ${verdict}: ${figure}; control ${control}`)
+      print(`  ${verdict}: ${figure}; control ${control}`)
     }
   } finally {
     await server.stop()
   }
   const longTestsPass = names !== undefined || stop.signal.aborted || (await passLongTests())
-  say(`\n${table(verdicts)}`)
+  print(`\n${table(verdicts)}`)
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(verdicts, null, 2)}\n`)
   return isProven(verdicts) && longTestsPass && !stop.signal.aborted
 }

@@ -1,6 +1,6 @@
 import type { Finding, Proof, ProofOptions } from './proof.ts'
 
-/** What became of one proof. */
+/** The result of one proof and its control. */
 export interface Verdict {
   readonly name: string
   readonly claim: string
@@ -8,27 +8,27 @@ export interface Verdict {
   readonly seed: number
   readonly seconds: number
   readonly verdict: 'holds' | 'FAILED' | 'skipped' | 'stopped'
-  /** Whether the planted fault was found: a proof that cannot fail proves nothing. */
+  /** Whether the planted fault was found. A proof that cannot fail proves nothing. */
   readonly control: 'caught' | 'NOT CAUGHT' | 'skipped' | 'stopped'
   readonly fault: string
   readonly faults: readonly string[]
 }
 
-/** An error on the way is a fault like any other. */
-async function found(work: Promise<Finding>): Promise<Finding> {
+/** Reports an error during the run as a fault. */
+async function withErrorAsFault(work: Promise<Finding>): Promise<Finding> {
   try {
     return await work
   } catch (error) {
     return {
-      figure: 'ended early',
+      figure: 'stopped by an error',
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
     }
   }
 }
 
 /**
- * Runs a proof and its negative control. A control that broke down has caught nothing. `withFault: false` leaves the control
- * out, which is then "skipped".
+ * Runs a proof and its control with the planted fault. A control that throws has not caught the fault. With
+ * `withFault: false` the control is skipped.
  */
 export async function prove(
   proof: Proof,
@@ -36,13 +36,13 @@ export async function prove(
   { withFault = true } = {},
 ): Promise<Verdict> {
   const began = performance.now()
-  const claimed = await found(proof.run(options))
+  const claimed = await withErrorAsFault(proof.run(options))
   const stopped = options.signal.aborted
   const planted =
     stopped || !withFault || claimed.skipped !== undefined
       ? null
       : await proof.control(options).catch((error: unknown) => {
-          options.onProgress(`the control broke down: ${error}`)
+          options.onProgress(`the control threw an error: ${error}`)
           return { figure: '', faults: [] }
         })
   return {
@@ -73,7 +73,7 @@ export async function prove(
   }
 }
 
-/** Whether a run of proofs is one to be believed: nothing failed, and no control went by unnoticed. */
+/** Whether all proofs hold and all planted faults were caught. */
 export function isProven(verdicts: readonly Verdict[]): boolean {
   return verdicts.every(({ verdict, control }) => verdict !== 'FAILED' && control !== 'NOT CAUGHT')
 }

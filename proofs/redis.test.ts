@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import type { DatabaseCluster } from '#testing/database-cluster.ts'
 import { call, type Integration, makeIntegration, makeLane, pushUpdate } from '#testing/make.ts'
 import { freePort, type RunningService } from '#testing/running-service.ts'
-import { askedFor, mostWithinASecond } from './one-limit.ts'
+import { mostWithinASecond, sendFor } from './one-limit.ts'
 import { type ProofDatabase, proofDatabase } from './proof-database.ts'
 import { type ServiceProcesses, serviceProcesses } from './service-process.ts'
 import { asApp } from './signed-writers.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
-/** No package of the registry brings one: where the machine has none, there is nothing to ask. */
+/** Valkey and Redis are not available as npm packages, so the tests run only where one is installed. */
 const program = ['valkey-server', 'redis-server'].find((name) => spawnSync(name, ['--version']).status === 0)
 const readPath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
 
-describe.skipIf(program === undefined)('instances that share the limit in Redis or Valkey', () => {
+describe.skipIf(program === undefined)('instances that share the rate limit in Redis or Valkey', () => {
   let database: ProofDatabase
   let services: ServiceProcesses
   let redis: ChildProcess
@@ -64,12 +64,12 @@ describe.skipIf(program === undefined)('instances that share the limit in Redis 
     (await call(asApp(service.url), 'GET', readPath, { token: ours.token })).status
   const flood = async () => {
     await delay(1_100)
-    return askedFor([asking(one), asking(one), asking(other), asking(other)], { ms: 2_200 })
+    return sendFor([asking(one), asking(one), asking(other), asking(other)], { ms: 2_200 })
   }
   const statuses = (log: readonly { status: number }[]) =>
     [...new Set(log.map(({ status }) => status))].sort()
 
-  test('let in ten a second together, and ask the database for none of them', async () => {
+  test('admit ten requests per second together, without using the database for the limit', async () => {
     const log = await flood()
     expect(statuses(log)).toEqual([200, 429])
     expect(mostWithinASecond(log)).toBeLessThanOrEqual(10)
@@ -80,22 +80,22 @@ describe.skipIf(program === undefined)('instances that share the limit in Redis 
     client.destroy()
   })
 
-  test('tell each other of changes', async () => {
+  test('notify each other of changes', async () => {
     const wins = async (service: RunningService) =>
       (await call(asApp(service.url), 'GET', readPath, { token: ours.token })).body.history?.wins ?? 0
     await delay(1_100)
     const { lane_ref } = await makeLane(asApp(one.url), ours.tenant)
-    const heard: string[] = []
+    const messages: string[] = []
     const client = await createClient({ url: `redis://127.0.0.1:${port}` }).connect()
-    await client.subscribe('lanewise:moved', (message) => heard.push(message))
+    await client.subscribe('lanewise:moved', (message) => messages.push(message))
     const before = await wins(other)
     await pushUpdate(asApp(one.url), ours, { lane_ref, customer_rate: 2_000 })
     await expect.poll(() => wins(other), { interval: 150 }).toBe(before + 1)
-    expect(heard.some((message) => message.startsWith(`${ours.tenant.id} `))).toBe(true)
+    expect(messages.some((message) => message.startsWith(`${ours.tenant.id} `))).toBe(true)
     client.destroy()
   })
 
-  test('share it in the database while Redis is away, and refuse nobody for it', async () => {
+  test('share the limit in the database while Redis is down, and refuse no request because of the outage', async () => {
     await stopRedis()
     await delay(300)
     const log = await flood()

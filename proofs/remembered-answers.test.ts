@@ -6,7 +6,7 @@ import { shortly } from './shortly.ts'
 
 const cluster: DatabaseCluster = inject('databaseCluster')
 
-test(`${rememberedAnswers.claim}, and not with ${rememberedAnswers.fault}`, async () => {
+test(`${rememberedAnswers.claim}; fails with the planted fault: ${rememberedAnswers.fault}`, async () => {
   const { seed, faults, verdict, control } = await prove(rememberedAnswers, shortly(0.06, cluster))
   expect({ seed, faults, verdict, control }).toEqual({
     seed,

@@ -8,7 +8,7 @@ import { readTenantQuotes } from '#server/database/queries/index.ts'
 import { type Database, tenantId } from '#server/database/session/index.ts'
 import { type AskedLane, knownOrFolded } from '#server/lanes/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
-import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, requireStatus, signedHeaders } from '#testing/make.ts'
 import {
   between,
   type Finding,
@@ -24,21 +24,21 @@ import { proofDatabase } from './proof-database.ts'
 const insights = '/api/integrations/insights'
 const cities = ['Dallas, TX', 'Atlanta, GA', 'Macon, GA'] as const
 const stepsFull = 400
-/** A change elsewhere counts after a second at the latest. */
-const elsewhereMs = 1_000
+/** A change in another process must be visible within a second. */
+const otherProcessMs = 1_000
 
 interface World {
   readonly database: Database
-  /** Two processes. */
+  /** Two instances of the service. */
   readonly nodes: readonly [TestApp, TestApp]
   readonly ours: Integration
   readonly random: () => number
-  /** The lane_refs there are. Those of an import that was undone answer 404, which changes nothing. */
+  /** All lane_refs so far. Those of an undone import return 404, which changes nothing. */
   readonly refs: string[]
   readonly imports: number[]
 }
 
-/** Waits until an import, or its undo, has ended: both go on after their answer. */
+/** Waits until an import or its undo has finished. Both continue after the response. */
 async function importEnded(node: TestApp, token: string, importId: number): Promise<void> {
   for (;;) {
     const { body } = await call(node, 'GET', `/api/imports/${importId}`, { token })
@@ -47,7 +47,7 @@ async function importEnded(node: TestApp, token: string, importId: number): Prom
   }
 }
 
-/** One change of the tenant's facts through a node; what it answers does not matter. */
+/** Makes one random change through a node, whether it succeeds or not. Returns a description. */
 async function change(world: World, node: TestApp): Promise<string> {
   const { ours, random, refs, imports } = world
   const token = ours.tenant.owner
@@ -66,7 +66,7 @@ async function change(world: World, node: TestApp): Promise<string> {
         token,
         body: { customer_name: 'Acme', lanes },
       })
-      for (const { lane_ref } of made.body.lanes) refs.push(lane_ref)
+      for (const { lane_ref } of requireStatus('quote request', made, 201).lanes) refs.push(lane_ref)
       return 'a quote request'
     }
     case 1:
@@ -81,7 +81,7 @@ async function change(world: World, node: TestApp): Promise<string> {
         body: { quoted_rate: rate },
       })
       if (again.status === 201) refs.push(again.body.lane_ref)
-      return 'a quote again'
+      return 'a requote'
     }
     case 3: {
       const { body } = await call(node, 'GET', `/api/lanes/${ref}/changes`, { token })
@@ -105,7 +105,8 @@ async function change(world: World, node: TestApp): Promise<string> {
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/csv' },
         body: file,
       })
-      if (sent.status !== 202) throw new Error(`The import was answered ${sent.status}.`)
+      if (sent.status !== 202)
+        throw new Error(`import returned ${sent.status}, expected 202: ${await sent.text()}`)
       const { import_id } = (await sent.json()) as { import_id: number }
       await importEnded(node, token, import_id)
       imports.push(import_id)
@@ -117,7 +118,7 @@ async function change(world: World, node: TestApp): Promise<string> {
         await call(node, 'POST', `/api/imports/${importId}/undo`, { token })
         await importEnded(node, token, importId)
       }
-      return 'an import undone'
+      return 'an undone import'
     }
     default: {
       const bytes = JSON.stringify({ lane_ref: ref, customer_rate: rate, truck_cost: rate - 200 })
@@ -143,14 +144,14 @@ const asked = (origin: string, destination: string, equipmentCode: string | null
 
 function placeOf(text: string) {
   const place = readPlace(text)
-  if (place === null) throw new Error(`${text} is no place.`)
+  if (place === null) throw new Error(`${text} is not a place.`)
   return place
 }
 
 const ratesTried = [160_000, 199_999, 240_000]
 
-/** What the rows themselves say of a lane, one by one: counted and priced by the engine, with nothing remembered. */
-async function fromTheFacts(world: World, lane: AskedLane, now: number) {
+/** Computes the answers for a lane from the rows in the database with the engine, without caches. */
+async function expectedAnswers(world: World, lane: AskedLane, now: number) {
   const tenant = tenantId(world.ours.tenant.id)
   return world.database.inTenant(tenant, async (transaction) => {
     const all = await readTenantQuotes(transaction, tenant, null, Number.MAX_SAFE_INTEGER)
@@ -187,21 +188,25 @@ async function fromTheFacts(world: World, lane: AskedLane, now: number) {
 
 const dollars = (cents: number | null) => (cents === null ? null : Math.round(cents) / 100)
 
-/** The faults of one process: where its answers are not what the facts say, to the last digit. */
-async function look(world: World, node: TestApp, lane: [string, string, string | null]): Promise<string[]> {
+/** Compares the answers of one node with those computed from the database, to the last digit. Returns the differences. */
+async function compareNode(
+  world: World,
+  node: TestApp,
+  lane: [string, string, string | null],
+): Promise<string[]> {
   const [origin, destination, equipment] = lane
-  const truth = await fromTheFacts(world, asked(...lane), node.now)
+  const expected = await expectedAnswers(world, asked(...lane), node.now)
   const faults: string[] = []
-  const differs = (what: string, said: unknown, is: unknown) => {
-    if (!isDeepStrictEqual(said, is))
-      faults.push(`${what}: ${JSON.stringify(said)}, and the facts say ${JSON.stringify(is)}`)
+  const differs = (what: string, answer: unknown, wanted: unknown) => {
+    if (!isDeepStrictEqual(answer, wanted))
+      faults.push(`${what}: ${JSON.stringify(answer)}, expected ${JSON.stringify(wanted)}`)
   }
   const query = new URLSearchParams({ origin, destination, ...(equipment === null ? {} : { equipment }) })
   const read = async (path: string) =>
     (await call(node, 'GET', `${insights}/${path}`, { token: world.ours.token })).body
   for (const [at, rateCents] of ratesTried.entries()) {
     const body = await read(`markup?${query}&proposed_rate=${rateCents / 100}`)
-    const advice = truth.advice[at] ?? null
+    const advice = expected.advice[at] ?? null
     differs(
       `markup of ${query} at ${rateCents}`,
       [
@@ -225,8 +230,8 @@ async function look(world: World, node: TestApp, lane: [string, string, string |
     )
   }
   const body = await read(`lane?${query}`)
-  if (truth.insight !== null) {
-    const { scope, scores, signals, summary, history } = truth.insight
+  if (expected.insight !== null) {
+    const { scope, scores, signals, summary, history } = expected.insight
     differs(
       `insight into ${query}`,
       [body.scope, body.scores, body.signals, body.summary, body.history?.total_quotes, body.history?.wins],
@@ -236,13 +241,13 @@ async function look(world: World, node: TestApp, lane: [string, string, string |
   return faults
 }
 
-/** Estimates of the processes that followed every change, where they differ from those of a process that has just started. */
-async function unlikeOpenedAnew(
+/** Compares the estimates of the nodes, which followed every change, with those of a new instance. Returns the differences. */
+async function compareWithNewInstance(
   world: World,
   database: Parameters<typeof appOn>[0],
   options: Parameters<typeof appOn>[1],
 ): Promise<string[]> {
-  const anew = await appOn(database, { ...options, now: world.nodes[0].now })
+  const fresh = await appOn(database, { ...options, now: world.nodes[0].now })
   const faults: string[] = []
   try {
     for (const origin of cities) {
@@ -256,20 +261,20 @@ async function unlikeOpenedAnew(
         })
         const read = async (node: TestApp) =>
           (await call(node, 'GET', `/api/advice/markup?${query}`, { token: world.ours.tenant.owner })).body
-        const fresh = await read(anew)
+        const expected = await read(fresh)
         for (const node of world.nodes) {
-          if (!isDeepStrictEqual(await read(node), fresh))
-            faults.push(`the estimate of ${query} differs from that of a process that has just started`)
+          if (!isDeepStrictEqual(await read(node), expected))
+            faults.push(`the estimate of ${query} differs from that of a new instance`)
         }
       }
     }
   } finally {
-    await anew.close()
+    await fresh.close()
   }
   return faults
 }
 
-async function remembered(
+async function compareAnswers(
   { seed, share, cluster, onProgress, signal }: ProofOptions,
   wrapDatabase: (database: Database) => Database = (database) => database,
 ): Promise<Finding> {
@@ -297,46 +302,46 @@ async function remembered(
         oneOf(random, cities),
         oneOf(random, ['V', 'R', null]),
       ]
-      // Remembered before the change, so that what is old could be answered after it.
-      for (const node of world.nodes) await look(world, node, lane)
+      // Fill the caches before the change, so that an outdated answer is possible afterwards.
+      for (const node of world.nodes) await compareNode(world, node, lane)
       const changed = oneOf(random, world.nodes)
       const what = await change(world, changed)
-      // The one that was asked first: a second later it would know without having been told.
+      // Check the changed node first: after a second it would notice the change even without the notification.
       const isOther = (node: TestApp) => node !== changed
       for (const node of world.nodes.toSorted((a, b) => Number(isOther(a)) - Number(isOther(b)))) {
-        const until = isOther(node) ? performance.now() + elsewhereMs : 0
-        let found = await look(world, node, lane)
-        while (found.length > 0 && performance.now() < until) found = await look(world, node, lane)
+        const until = isOther(node) ? performance.now() + otherProcessMs : 0
+        let found = await compareNode(world, node, lane)
+        while (found.length > 0 && performance.now() < until) found = await compareNode(world, node, lane)
         compared++
         faults.push(...found.map((fault) => `after ${what}, step ${steps}: ${fault}`))
       }
       steps++
       if (steps % 25 === 0) onProgress(`${steps} of ${all} changes`)
     }
-    if (faults.length === 0) faults.push(...(await unlikeOpenedAnew(world, own.forTests, same)))
+    if (faults.length === 0) faults.push(...(await compareWithNewInstance(world, own.forTests, same)))
   } finally {
     for (const app of [elsewhere, first]) await app.close()
     await own.drop()
   }
   return {
-    figure: `${steps} changes, ${compared} comparisons over two processes; then the estimates of a process that has just started`,
+    figure: `${steps} changes, ${compared} comparisons across two instances; then the estimates of a new instance`,
     faults: firstFaults(faults),
   }
 }
 
-/** Nobody hears of any change. */
-const deaf = (database: Database): Database => ({
+/** Plants the fault: the instances are not notified of changes. */
+const withoutNotifications = (database: Database): Database => ({
   ...database,
   onVersionsMoved: () => {},
   changedTenants: async (since) => ({ ...(await database.changedTenants(since)), tenants: [] }),
 })
 
 export const rememberedAnswers: Proof = {
-  name: 'remembered',
+  name: 'cached-answers',
   claim:
-    'Whatever changes in whichever process, answers from memory are what the facts say, to the last digit: at once in the same process, in another within a second',
-  fault: 'processes that hear of no change',
-  run: (options) => remembered(options),
-  // It ends at the first fault; a few changes may go by without one.
-  control: (options) => remembered({ ...options, share: 1 }, deaf),
+    'After any change in any instance, answers from memory equal those computed from the database, to the last digit: at once in the same instance, within a second in others',
+  fault: 'instances are not notified of changes',
+  run: (options) => compareAnswers(options),
+  // The run ends at the first fault, which may take a few changes.
+  control: (options) => compareAnswers({ ...options, share: 1 }, withoutNotifications),
 }

@@ -20,10 +20,10 @@ let servers: WithReplica
 let app: TestApp
 let acme: Integration
 let replica: Replica
-/** A clock that the test moves on. */
-let ahead = 0
-const told: string[] = []
-const monotonic = () => performance.now() + ahead
+/** Added to the replica's clock, in milliseconds. */
+let clockOffset = 0
+const warnings: string[] = []
+const monotonic = () => performance.now() + clockOffset
 
 beforeAll(async () => {
   servers = await withReplica((primary) => migrate({ connectionString: primary.url('owner') }))
@@ -44,7 +44,7 @@ beforeAll(async () => {
           connection: { connectionString: servers.url('service') },
           primary,
           monotonic,
-          warn: (_fields, message) => told.push(message),
+          warn: (_fields, message) => warnings.push(message),
         })
         return replica
       },
@@ -70,27 +70,27 @@ const readiness = async () => {
   const checks: { name: string; status: string; detail?: string }[] = answer.body.checks
   return { status: answer.status, replica: checks.find(({ name }) => name === 'replica') }
 }
-/** Lets the time pass in which nobody looks again. */
-async function lookAgain(byMs = 1_001): Promise<void> {
-  ahead += byMs
+/** Advances the clock past the interval between two checks of the replica, and checks it. */
+async function checkReplica(byMs = 1_001): Promise<void> {
+  clockOffset += byMs
   await replica.look()
 }
 async function until(what: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await what()); tries++) {
-    if (tries === 200) throw new Error('It did not come to pass.')
+    if (tries === 200) throw new Error('The condition was not met within 5 s.')
     await new Promise((resolve) => setTimeout(resolve, 25))
   }
 }
 
-/** Waits until the replica itself shows so many quotes: as long as it lags, the primary does. */
+/** Waits until the replica itself returns this number of quotes. While it lags, the primary serves the read. */
 const replicaShows = (quotes: number) =>
   until(async () => {
-    await lookAgain()
+    await checkReplica()
     const before = replica.counts().replica
     return (await quotesShown()) === quotes && replica.counts().replica > before
   })
 
-test('long reads are asked of the replica, which does not write', async () => {
+test('long reads go to the replica, which refuses writes', async () => {
   await makeLane(app, acme.tenant)
   await replicaShows(1)
   const before = replica.counts().replica
@@ -106,7 +106,7 @@ test('long reads are asked of the replica, which does not write', async () => {
   expect(replica.counts().replica).toBe(exported + 1)
 })
 
-test('what a person has just done is in what is shown next, where that is promised', async () => {
+test('a list that promises read-your-writes shows the caller’s own change while the replica lags', async () => {
   await replicaShows(1)
   await servers.ask('select pg_wal_replay_pause()')
   const { lane_ref: ref } = await makeLane(app, acme.tenant)
@@ -114,11 +114,11 @@ test('what a person has just done is in what is shown next, where that is promis
   expect(list.body.lanes.map((lane: { lane_ref: string }) => lane.lane_ref)).toContain(ref)
 })
 
-test('one that is too far behind is not asked, though it takes itself for current; it is again when it has caught up', async () => {
-  // Within the bound it is asked, and does not know of the last quote yet.
-  await lookAgain()
+test('a replica that lags too far is not used, even if it reports itself as current; it is used again once it has caught up', async () => {
+  // Within the allowed lag the replica is used, and it does not have the last quote yet.
+  await checkReplica()
   expect(await quotesShown()).toBe(1)
-  await lookAgain(replicaBehindMaxMs)
+  await checkReplica(replicaBehindMaxMs)
   expect(await quotesShown()).toBe(2)
   const { status, replica: check } = await readiness()
   expect([status, check?.status]).toEqual([200, 'failed'])
@@ -127,22 +127,22 @@ test('one that is too far behind is not asked, though it takes itself for curren
   await replicaShows(2)
 })
 
-test('one that is gone costs no answer, and is asked again when it is back', async () => {
+test('while the replica is down reads succeed, and it is used again once it is back', async () => {
   await servers.kill()
   expect(await quotesShown()).toBe(2)
-  await lookAgain()
+  await checkReplica()
   const { status, replica: check } = await readiness()
   expect([status, check?.status]).toEqual([200, 'failed'])
   await servers.start()
   await until(async () => {
-    await lookAgain(5_001)
+    await checkReplica(5_001)
     return replica.state().up
   })
   expect(await quotesShown()).toBe(2)
-  expect(told).toContain('the replica answers stale reads')
+  expect(warnings).toContain('the replica is asked')
 }, 60_000)
 
-test('what is no replica of this database, or is no wall, is not read from', async () => {
+test('a database that is not a replica of this one, or a role that bypasses row-level security, is refused', async () => {
   const opened: Database[] = []
   const faultsOf = async (connectionString: string) => {
     const database = await openReplica({ connectionString })

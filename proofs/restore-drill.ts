@@ -18,14 +18,14 @@ import {
 } from './drill-server.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 
-/** A table, its rows and their checksum. */
+/** The number of rows of a table and their checksum. */
 interface Sum {
   readonly table: string
   readonly rows: number
   readonly sum: string
 }
 
-/** What a drill found. */
+/** The result of a drill. */
 export interface Drilled {
   readonly version: string
   readonly base: string
@@ -34,13 +34,13 @@ export interface Drilled {
   readonly rows: number
   readonly bytes: number
   readonly sums: readonly Sum[]
-  /** What is not the same when the second before the accident is restored, and when the moment after it is. */
+  /** The differences after restoring the second before the accident, and after restoring the moment after it. */
   readonly faults: { readonly before: readonly string[]; readonly after: readonly string[] }
 }
 
 const database = 'lanewise'
 
-async function asking<T>(
+async function withClient<T>(
   server: DrillServer,
   of: string,
   work: (client: pg.Client) => Promise<T>,
@@ -55,9 +55,9 @@ async function asking<T>(
   }
 }
 
-/** Every table with its rows and their checksum, and the newest row of each audit log. */
+/** Returns row count and checksum of every table, and the newest hash of each audit log. */
 function sumsOf(server: DrillServer): Promise<Sum[]> {
-  return asking(server, database, async (client) => {
+  return withClient(server, database, async (client) => {
     const { rows: tables } = await client.query<{ table: string }>(
       `select oid::regclass::text as table from pg_class
        where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p' order by 1`,
@@ -78,7 +78,7 @@ function sumsOf(server: DrillServer): Promise<Sum[]> {
   })
 }
 
-/** A brokerage with so many quotes, as people and machines make it: quoted, booked, imported. */
+/** Adds a brokerage with quotes through the API: quoted, booked and imported. */
 async function fill(server: DrillServer, quotes: number): Promise<void> {
   const urls = {
     owner: server.url('lanewise_owner', database),
@@ -102,6 +102,9 @@ async function fill(server: DrillServer, quotes: number): Promise<void> {
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'text/csv' },
       body: quotesFile({ seed: 1, quotes, until: app.now, hours: 0.5 }),
     })
+    if (answer.status !== 202) {
+      throw new Error(`import returned ${answer.status}, expected 202: ${await answer.text()}`)
+    }
     const { import_id } = (await answer.json()) as { import_id: number }
     for (let status = 'running'; status === 'running'; await delay(20)) {
       status = (await call(app, 'GET', `/api/imports/${import_id}`, { token })).body.status
@@ -112,15 +115,16 @@ async function fill(server: DrillServer, quotes: number): Promise<void> {
   }
 }
 
-const moment = (server: DrillServer) =>
-  asking(server, database, async (client) => {
+/** Returns the current time of the server. */
+const currentTime = (server: DrillServer) =>
+  withClient(server, database, async (client) => {
     const { rows } = await client.query<{ now: string }>('select clock_timestamp()::text as now')
     return rows[0]?.now ?? ''
   })
 
 /**
- * Loses every row of a database, and restores it from a base backup and the archive of its log: to the second before, and
- * to a moment after, which the comparison must see.
+ * Deletes every row of a database, and restores it from a base backup and the archived log: to the second before the deletion,
+ * and, as a control, to a moment after it, which the comparison must detect.
  */
 export async function restoreDrill(
   programs: DrillPrograms,
@@ -146,7 +150,7 @@ export async function restoreDrill(
       archive_mode: 'on',
       archive_command: `test ! -f ${source.archive}/%f && cp %p ${source.archive}/%f`,
     })
-    await asking(server, 'postgres', async (maker) => {
+    await withClient(server, 'postgres', async (maker) => {
       await makeRoles(maker, { owner: 'x', service: 'x' })
       await makeDatabase(maker, database)
     })
@@ -157,23 +161,23 @@ export async function restoreDrill(
     const beganBase = performance.now()
     const base = await programs.baseBackup(server, source, kept)
     const baseMs = performance.now() - beganBase
-    // What comes after the base backup is in the archive alone.
+    // These rows are only in the archived log.
     await fill(server, Math.floor(quotes / 2))
     const sums = await sumsOf(server)
-    const secondBefore = await moment(server)
+    const secondBefore = await currentTime(server)
     onProgress('the accident')
     await delay(1_000)
-    await loseEveryRow(server)
-    const momentAfter = await moment(server)
-    const bytes = await archiveTheLog(server)
+    await deleteEveryRow(server)
+    const momentAfter = await currentTime(server)
+    const bytes = await archiveLog(server)
     await server.lose()
     const restoredTo = async (time: string) => {
       const target = newCluster()
-      putBack(kept, target, { archive: source.archive, time })
+      prepareRecovery(kept, target, { archive: source.archive, time })
       const began = performance.now()
       const restored = await started(target)
       const restoreMs = performance.now() - began
-      const version = await asking(restored, database, versionOf)
+      const version = await withClient(restored, database, versionOf)
       const faults = [...differences(sums, await sumsOf(restored)), ...(await brokenAudits(restored))]
       await restored.lose()
       return { restoreMs, version, faults }
@@ -193,9 +197,9 @@ export async function restoreDrill(
   }
 }
 
-/** Somebody with every right, and without a where. */
-function loseEveryRow(server: DrillServer): Promise<void> {
-  return asking(server, database, async (client) => {
+/** The accident: a superuser runs DELETE without WHERE on every table. */
+function deleteEveryRow(server: DrillServer): Promise<void> {
+  return withClient(server, database, async (client) => {
     const { rows } = await client.query<{ table: string }>(
       `select oid::regclass::text as table from pg_class
        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'schema_migrations'`,
@@ -205,9 +209,12 @@ function loseEveryRow(server: DrillServer): Promise<void> {
   })
 }
 
-/** The log up to here is in the archive; and one transaction more, for a recovery to stop before. */
-function archiveTheLog(server: DrillServer): Promise<number> {
-  return asking(server, database, async (client) => {
+/**
+ * Waits until the log up to now is archived, and returns the size of the database in bytes. It first adds one more transaction,
+ * because recovery needs one after its target time.
+ */
+function archiveLog(server: DrillServer): Promise<number> {
+  return withClient(server, database, async (client) => {
     await client.query('create table after_it_all ()')
     const { rows } = await client.query<{ segment: string }>(
       'select pg_walfile_name(pg_switch_wal()) as segment',
@@ -225,8 +232,8 @@ function archiveTheLog(server: DrillServer): Promise<number> {
   })
 }
 
-/** Puts a base backup into its place, and tells it to fetch the log from the archive and to stop at a moment. */
-function putBack(
+/** Copies the base backup to a new cluster, and configures recovery from the archive up to a time. */
+function prepareRecovery(
   kept: DrillCluster,
   { place }: DrillCluster,
   { archive, time }: { archive: string; time: string },
@@ -253,7 +260,7 @@ function differences(before: readonly Sum[], after: readonly Sum[]): string[] {
     const found = after.find((one) => one.table === table)
     return found?.sum === sum
       ? []
-      : [`${table}: ${found?.rows ?? 0} rows where there were ${rows}, or other ones`]
+      : [`${table}: ${found?.rows ?? 0} rows instead of ${rows}, or with other values`]
   })
 }
 
@@ -270,7 +277,7 @@ async function brokenAudits(server: DrillServer): Promise<string[]> {
     { named: undefined, heads: new Map() },
   )
   return [
-    ...(logs.length === 2 ? [] : [`${logs.length} audit logs where there were 2`]),
+    ...(logs.length === 2 ? [] : [`${logs.length} audit logs instead of 2`]),
     ...logs.filter(({ unbroken }) => !unbroken).map(({ line }) => line),
   ]
 }
@@ -280,16 +287,16 @@ async function versionOf(client: pg.Client): Promise<string> {
   return `PostgreSQL ${rows[0]?.server_version}`
 }
 
-/** The figures of a drill in a line. */
+/** Returns the figures of a drill in one line. */
 export function drillFigure({ version, rows, bytes, base, baseMs, restoreMs }: Drilled): string {
   const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`
   return `${version}: ${rows.toLocaleString('en-US')} rows (${Math.round(bytes / 1e6)} MB); base backup (${base}) ${seconds(baseMs)}; restored in ${seconds(restoreMs)}`
 }
 
 export const pointInTime: Proof = {
-  name: 'r11',
+  name: 'point-in-time-restore',
   claim:
-    'From a base backup and the archived log, the second before every row was deleted is back, to the checksum',
+    'A base backup and the archived log restore the second before every row was deleted, with equal checksums',
   fault: 'a restore to the moment after',
   async run({ share, onProgress }) {
     const drilled = await restoreDrill(

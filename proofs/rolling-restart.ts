@@ -20,7 +20,7 @@ import { asApp, makeWriters } from './signed-writers.ts'
 const readersCount = 12
 const probeEveryMs = 50
 
-/** A balancer as small as one can be: it carries bytes to a node that says it is ready, one after the other. */
+/** A minimal load balancer: it forwards TCP connections to the ready nodes in rotation. */
 async function balancer(nodes: () => readonly RunningService[]) {
   const ready = new Set<string>()
   const open = new Set<Socket>()
@@ -85,7 +85,7 @@ async function balancer(nodes: () => readonly RunningService[]) {
   }
 }
 
-/** One request over a kept connection, as a client that does not try again: anything but 200 is a failure. */
+/** Sends one request over a kept-alive connection without retries. Returns the status or the error; all but 200 is a failure. */
 function ask(
   agent: Agent,
   port: number,
@@ -96,17 +96,17 @@ function ask(
 ): Promise<string> {
   return new Promise((resolve) => {
     const asked = request({ agent, host: '127.0.0.1', port, method, path, headers }, (answer) => {
-      answer.once('error', (error) => resolve(`cut off: ${error.message}`))
+      answer.once('error', (error) => resolve(`truncated: ${error.message}`))
       answer.once('end', () => resolve(String(answer.statusCode)))
       answer.resume()
     })
     asked.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
-    asked.setTimeout(10_000, () => asked.destroy(new Error('no answer')))
+    asked.setTimeout(10_000, () => asked.destroy(new Error('no response')))
     asked.end(body)
   })
 }
 
-async function restartInTurn(
+async function restartNodes(
   restarts: number,
   { cluster, seed, onProgress, signal }: ProofOptions,
   fault?: 'exit at once',
@@ -171,18 +171,18 @@ async function restartInTurn(
       const began = performance.now()
       const { code } = await old.end('SIGTERM')
       slowestStopMs = Math.max(slowestStopMs, performance.now() - began)
-      if (code !== 0) faults.push(`a node ended with ${code}`)
+      if (code !== 0) faults.push(`a node exited with ${code}`)
       nodes = nodes.filter((node) => node !== old)
-      onProgress(`${done + 1} of ${restarts} restarts, ${results.get('200') ?? 0} answers`)
+      onProgress(`${done + 1} of ${restarts} restarts, ${results.get('200') ?? 0} responses`)
     }
     over = true
     await clients
     for (const [result, count] of results)
       if (result !== '200') faults.push(`${count} requests ended in ${result}`)
     const count = results.get('200') ?? 0
-    if (count < done * 50) faults.push('hardly anything was asked')
+    if (count < done * 50) faults.push('too few requests were sent: the proof is empty')
     return {
-      figure: `${done} restarts, ${count} requests answered; the slowest stop took ${Math.round(slowestStopMs)} ms`,
+      figure: `${done} restarts, ${count} successful requests; the slowest stop took ${Math.round(slowestStopMs)} ms`,
       faults: firstFaults(faults),
     }
   } finally {
@@ -195,9 +195,9 @@ async function restartInTurn(
 }
 
 export const rollingRestart: Proof = {
-  name: 'r9',
-  claim: 'Two nodes behind a balancer, restarted in turn, lose no request',
-  fault: 'a node that exits at once',
-  run: (options) => restartInTurn(shareOf(16, options.share), options),
-  control: (options) => restartInTurn(2, options, 'exit at once'),
+  name: 'rolling-restart',
+  claim: 'Two nodes behind a load balancer are restarted one after the other, and no request fails',
+  fault: 'a node exits at once when stopped',
+  run: (options) => restartNodes(shareOf(16, options.share), options),
+  control: (options) => restartNodes(2, options, 'exit at once'),
 }

@@ -1,4 +1,4 @@
-/** Who makes a call, in the order of the columns below. */
+/** The callers, in the order of the columns below. */
 export const callerNames = [
   'nobody',
   'garbage',
@@ -18,12 +18,12 @@ export const callerNames = [
 export type CallerName = (typeof callerNames)[number]
 
 /**
- * What every operation answers to every kind of credential, written by hand: a new operation without a row, or a row
- * that is not true, fails the walk.
+ * The status that every operation returns for every kind of credential, written by hand. The walk fails if an operation has no
+ * row, or if a row is wrong.
  *
- * The second column says whose records the request names: those of brokerage A, of B, or none at all (-). expired and
- * revoked are service tokens of A; removed is the session of a person who was removed. The cookie is that of A's owner:
- * a dashboard sends a header with it, a foreign page (bare) cannot, and nothing under /api/integrations reads it.
+ * The second column is the owner of the records that the request names: brokerage A, B, or none (-). `exp` and `rvk` are an
+ * expired and a revoked service token of A; `rem` is the session of a removed person of A. The cookie is that of A's owner. The
+ * dashboard sends a header with it; another site cannot (`bare`); and no operation under /api/integrations reads it.
  */
 const table = `
                             any caller   service token      dashboard token          cookie   B
@@ -137,7 +137,7 @@ export const expectations: readonly Expectation[] = table
   .filter((line) => /^ +[a-z-]+ +[AB-] /.test(line))
   .map((line) => {
     const [operation = '', about = '', ...statuses] = line.trim().split(/ +/)
-    if (statuses.length !== callerNames.length) throw new Error(`Not a row for every caller: ${line}`)
+    if (statuses.length !== callerNames.length) throw new Error(`Not a status for every caller: ${line}`)
     return {
       operation,
       about: about as Expectation['about'],

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { allEndpoints } from '#contract/all-endpoints.ts'
 import { password, type TenantIds, updateOf } from './seeded-tenants.ts'
 
-/** A request as somebody would make it about the records of a brokerage. */
+/** A request that names records of a brokerage. */
 export interface WalkRequest {
   readonly path: string
   readonly body?: unknown
-  /** Sent byte for byte, in the place of `body`. */
+  /** The exact body, instead of `body`. */
   readonly text?: { readonly type: string; readonly bytes: string }
 }
 
@@ -15,7 +15,7 @@ export type Operation = (typeof allEndpoints)[number]['name']
 const corridor = 'origin=Dallas,%20TX&destination=Atlanta,%20GA&equipment=V'
 const period = 'from=2020-01-01&to=2100-01-01'
 
-/** For each operation a valid request about one brokerage's records. The type holds it to all operations there are. */
+/** A valid request for each operation, with the ids of one brokerage. The type requires an entry for every operation. */
 export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkRequest>> = {
   'shipment-update': (of) => ({
     path: '/api/integrations/tms/shipment-update',
@@ -75,7 +75,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     path: '/api/auth/sign-up',
     body: { company: 'New', name: 'Nora', email: `new-${randomUUID()}@example.com`, password },
   }),
-  // Whoever knows the password of a brokerage's person is that person; the others only know the address.
+  // For A the password is wrong: the caller knows only the e-mail address. For B it is right.
   'sign-in': (of) => ({
     path: '/api/auth/sign-in',
     body: { email: of.ownerEmail, password: of.label === 'A' ? 'not the one of the owner' : password },

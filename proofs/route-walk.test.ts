@@ -12,7 +12,7 @@ import {
 } from './route-walk.ts'
 import { idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
-/** Those who may most and those who may least; `npm run prove` asks as all of them. */
+/** The callers with the most and the least rights. `npm run prove` uses all callers. */
 const callers: readonly CallerName[] = [
   'nobody',
   'service-A',
@@ -37,7 +37,7 @@ interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
 }
 
-test('every operation of the OpenAPI document has its rows: about A and about B, or one about neither', async () => {
+test('every operation of the OpenAPI document has rows: one for A and one for B, or one for neither', async () => {
   const document = (await (await fetch(`${app.url}/openapi.json`)).json()) as OpenApiDocument
   const operations = Object.values(document.paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
@@ -50,42 +50,42 @@ test('every operation of the OpenAPI document has its rows: about A and about B,
       .join('')
   expect(operations.filter((operation) => !['-', 'AB'].includes(rowsOf(operation)))).toEqual([])
   expect(expectations.filter(({ operation }) => !operations.includes(operation))).toEqual([])
-  // An operation that names a record in its address is asked about both brokerages' records.
-  const aboutNobody = [...endpoints.values()].filter(
+  // An operation with a path parameter needs rows for both brokerages.
+  const incomplete = [...endpoints.values()].filter(
     ({ name, path }) => path.includes('{') && rowsOf(name) !== 'AB',
   )
-  expect(aboutNobody).toEqual([])
+  expect(incomplete).toEqual([])
 })
 
-describe('every operation, with every kind of credential, about the records of both brokerages', () => {
-  test('answers as the table says; nothing of the other brokerage is shown or changed', async () => {
+describe('every operation, with every kind of credential, for records of both brokerages', () => {
+  test('returns the expected status, and shows or changes nothing of the other brokerage', async () => {
     const { faults, seenOwn, calls } = await walkRoutes(app, tenants, callers)
     expect(faults.join('\n')).toBe('')
     expect(calls).toBe(expectations.length * callers.length)
-    // Where a caller's own canaries are seen, another's would be.
+    // The responses contain the caller's own canaries, so they could contain those of the other brokerage.
     expect(seenOwn.size).toBeGreaterThan(25)
   }, 120_000)
 
-  // A third of the ids in each parameter; `npm run prove` puts all of them into each.
-  test('any id of A, in any parameter of any request of B, opens nothing', async () => {
+  // A third of the ids per parameter. `npm run prove` uses all of them.
+  test('gives B no access with an id of A in any parameter', async () => {
     const { faults, calls } = await walkForeignIds(app, tenants, 3)
     expect(faults.join('\n')).toBe('')
     expect(calls).toBeGreaterThan(250)
   }, 120_000)
 
-  test('what B reads is the same to the byte whether A is there or not', async () => {
+  test('returns the same bytes to B whether A exists or not', async () => {
     const { faults, calls } = await walkAlone(app, tenants)
     expect(faults.join('\n')).toBe('')
     expect(calls).toBeGreaterThan(40)
   })
 
-  test('the service’s log names nobody and nothing of either brokerage', () => {
+  test('the log contains no data of either brokerage', () => {
     expect(app.logLines.length).toBeGreaterThan(1000)
     expect(app.logLines.filter((line) => /canary-[ab]-/i.test(line))).toEqual([])
   })
 })
 
-test('B’s token with A’s secret signs nothing, neither about A’s lanes nor about B’s', async () => {
+test('a signature with B’s token and A’s secret is refused, for lanes of A and of B', async () => {
   await tenants.seed('A')
   await tenants.seed('B')
   const before = await tenants.checksum('A')

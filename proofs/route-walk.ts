@@ -16,25 +16,26 @@ import {
 } from './seeded-tenants.ts'
 
 /**
- * Walks over every operation with every kind of credential, and looks at each answer with the eyes of the brokerage that
- * is not calling: nothing of it may be in the answer, and nothing of it may have changed.
+ * Walks through every operation with every kind of credential. After each call it checks the brokerage that did not call: the
+ * response may contain nothing of it, and none of its rows may have changed.
  */
 
-/** A backtest answers `running` and no more: a walk asks for it often, and waits for none. */
+/** A backtest thread that never finishes, so that backtests always report `running`. */
 export const endlessThread = new URL('../server/testing/hanging-thread.ts', import.meta.url)
 
 export interface WalkAnswer {
   readonly status: number
-  /** Status line, headers and body, as they came. */
+  /** Status line, headers and body. */
   readonly text: string
   readonly body: string
 }
 
+/** The result of a walk. */
 export interface Walked {
   readonly calls: number
-  /** What should not have been, a line each; empty when the walls held. */
+  /** One line per violation. Empty if tenants are isolated. */
   readonly faults: readonly string[]
-  /** The operations in whose answers a caller saw canaries of their own brokerage: elsewhere none can be missed. */
+  /** Operations whose responses contained canaries of the caller's own brokerage, so that a leak could be seen. */
   readonly seenOwn: ReadonlySet<string>
 }
 
@@ -44,9 +45,9 @@ export const endpoints: ReadonlyMap<string, Endpoint> = new Map(
 
 const labelOf = (caller: CallerName): Label | null =>
   caller.endsWith('-A') ? 'A' : caller.endsWith('-B') ? 'B' : null
-export const otherThan = (label: Label): Label => (label === 'A' ? 'B' : 'A')
+const otherThan = (label: Label): Label => (label === 'A' ? 'B' : 'A')
 
-/** The headers of a caller: what tells who they are, and the signature that their integration would send. */
+/** Returns the headers of a caller: its credential, and the signature that its integration would send. */
 export function credentialOf(
   app: TestApp,
   caller: CallerName,
@@ -69,7 +70,7 @@ export function credentialOf(
     app.tokens.sign('dashboard', {
       tenant_id: ids.tenant,
       user_id: user,
-      // The role is the database's to say: whatever a token claims is not believed.
+      // The service ignores this claim and reads the role from the database.
       role: 'owner',
       scope: 'dashboard',
       jti: sessionOf(label, user),
@@ -118,7 +119,7 @@ export function credentialOf(
   return { ...signature, ...authorization() }
 }
 
-/** Asks without a socket, and asks again where the service says that it has no time: on a busy machine that is no fault. */
+/** Sends a request in process. Repeats it while it returns 503, because a busy machine is no fault. */
 export async function send(
   app: TestApp,
   method: string,
@@ -148,7 +149,7 @@ export async function send(
   return { status, body, text: `${status} ${statusMessage}\n${head}\n${body}` }
 }
 
-/** What of a brokerage is in a text that it should not be in, or null. What the caller sent itself tells them nothing. */
+/** Returns the first canary of a brokerage in a text, or null. Values that the caller sent (`sent`) do not count. */
 export function leakIn(text: string, of: Label, sent: readonly string[] = []): string | null {
   const rest = sent.reduce((left, known) => left.replaceAll(known.toLowerCase(), ''), text.toLowerCase())
   const at = rest.indexOf(canaryOf(of).toLowerCase())
@@ -156,15 +157,15 @@ export function leakIn(text: string, of: Label, sent: readonly string[] = []): s
 }
 
 interface CallOptions {
-  /** What the caller sent itself and may be sent back: it tells them nothing. */
+  /** Values that the caller sent, which the response may echo. */
   readonly sent?: readonly string[]
-  /** The brokerage whose person or system calls; the other one watches, and both where it is nobody of theirs. */
+  /** The brokerage that calls. The other one is checked, or both if it is null. */
   readonly as?: Label | null
-  /** Whether anything has changed is looked at after several calls together. */
-  readonly laterOn?: boolean
+  /** Skips the check for changes, which the walk does after several calls. */
+  readonly checkLater?: boolean
 }
 
-/** Calls as one caller, noting every fault. */
+/** Sends the calls of a walk, and collects the faults. */
 function walker(app: TestApp, tenants: SeededTenants) {
   const faults: string[] = []
   const seenOwn = new Set<string>()
@@ -182,12 +183,12 @@ function walker(app: TestApp, tenants: SeededTenants) {
     sums[label] = await tenants.checksum(label)
   }
 
-  async function holdUnchanged(label: Label, after: string, isAttempt = false): Promise<void> {
+  async function expectUnchanged(label: Label, after: string, isAttempt = false): Promise<void> {
     if (isAttempt) await app.settle()
     const now = await tenants.checksum(label)
     if (now === sums[label]) return
     const changed = difference(sums[label] ?? '', now)
-    // Whoever tries to sign in as somebody: that it failed is recorded with the brokerage of that person.
+    // A failed sign-in is recorded in the audit log of the person's brokerage.
     const isRecorded = isAttempt && changed === 'tenant_counters, audit_log'
     if (!isRecorded) faults.push(`${after} changed brokerage ${label}: ${changed}`)
     await seed(label)
@@ -197,30 +198,30 @@ function walker(app: TestApp, tenants: SeededTenants) {
     caller: CallerName,
     operation: string,
     request: WalkRequest,
-    { sent = [], as = labelOf(caller), laterOn = false }: CallOptions = {},
+    { sent = [], as = labelOf(caller), checkLater = false }: CallOptions = {},
   ): Promise<WalkAnswer> {
     const { method } = endpoints.get(operation) ?? { method: 'GET' }
     const watching: Label[] = as === null ? ['A', 'B'] : [otherThan(as)]
     const what = `${caller}: ${operation} ${request.path}`
     const answer = await send(app, method, request, credentialOf(app, caller, tenants, request))
     calls += 1
-    if (answer.status >= 500) faults.push(`${what} answered ${answer.status}`)
+    if (answer.status >= 500) faults.push(`${what} returned ${answer.status}`)
     for (const watcher of watching) {
       const leak = leakIn(answer.text, watcher, sent)
       if (leak !== null) faults.push(`${what} showed ${leak}`)
-      // Every call of B is looked at alone. What the others read is looked at when each of them is done.
-      const atOnce = as === 'B' || method !== 'GET'
-      if (atOnce && !laterOn) await holdUnchanged(watcher, what, isForAnyone(operation))
+      // After each call of B and each write the rows are checked; after other reads, once per caller.
+      const checkNow = as === 'B' || method !== 'GET'
+      if (checkNow && !checkLater) await expectUnchanged(watcher, what, isForAnyone(operation))
     }
     if (as !== null && leakIn(answer.text, as) !== null) seenOwn.add(operation)
-    if (as !== null && method !== 'GET' && answer.status < 300 && !laterOn) {
-      if (operation === 'create-import') await importsEnded(tenants, as)
+    if (as !== null && method !== 'GET' && answer.status < 300 && !checkLater) {
+      if (operation === 'create-import') await waitForImports(tenants, as)
       await seed(as)
     }
     return answer
   }
 
-  return { faults, seenOwn, seed, remove, call, holdUnchanged, calls: () => calls }
+  return { faults, seenOwn, seed, remove, call, expectUnchanged, calls: () => calls }
 }
 
 export function difference(before: string, after: string): string {
@@ -233,8 +234,8 @@ export function difference(before: string, after: string): string {
   )
 }
 
-/** An import goes on behind its answer. */
-async function importsEnded(tenants: SeededTenants, label: Label): Promise<void> {
+/** Waits until the tenant's imports have finished. They continue after the response. */
+async function waitForImports(tenants: SeededTenants, label: Label): Promise<void> {
   for (let looks = 0; looks < 500; looks++) {
     const { rowCount } = await tenants
       .asOwner(label)
@@ -244,19 +245,19 @@ async function importsEnded(tenants: SeededTenants, label: Label): Promise<void>
     if (rowCount === 0) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  throw new Error('An import did not end.')
+  throw new Error('An import did not finish within 10 s.')
 }
 
 const isForAnyone = (operation: string) => endpoints.get(operation)?.who.kind === 'anyone'
 
-/** A quarter of an hour later no failed sign-in is remembered. */
+/** After this time failed sign-ins no longer count. */
 const signInWindowMs = 16 * 60_000
 
 /**
- * Holds every answer to these callers against the table of what is expected.
+ * Compares the status of every response with the table in `route-expectations.ts`, for these callers.
  *
- * Those of B go first, and those of A last: what the service notes of a call behind its answer then never falls into
- * the look at another.
+ * Callers of B go first and those of A last, so that rows the service writes after a response cannot appear in the check of
+ * another caller.
  */
 export async function walkRoutes(
   app: TestApp,
@@ -267,39 +268,39 @@ export async function walkRoutes(
   await walk.seed('A')
   await walk.seed('B')
   const phases: readonly (Label | null)[] = ['B', null, 'A']
-  const hold = async (row: (typeof expectations)[number], caller: CallerName, as = labelOf(caller)) => {
+  const check = async (row: (typeof expectations)[number], caller: CallerName, as = labelOf(caller)) => {
     const { operation, about, statuses } = row
     const ids = idsOf(about === '-' ? (labelOf(caller) ?? 'A') : about)
     const request = requestOf[operation as Operation](ids)
     const { status } = await walk.call(caller, operation, request, { as })
     if (status !== statuses[caller]) {
-      walk.faults.push(`${caller}: ${operation} about ${about} answered ${status}, not ${statuses[caller]}`)
+      walk.faults.push(`${caller}: ${operation} about ${about} returned ${status}, not ${statuses[caller]}`)
     }
   }
   for (const phase of phases) {
     for (const caller of callers.filter((name) => labelOf(name) === phase)) {
-      for (const row of expectations) if (!isForAnyone(row.operation)) await hold(row, caller)
+      for (const row of expectations) if (!isForAnyone(row.operation)) await check(row, caller)
       for (const label of ['A', 'B'] as const) {
-        if (label !== phase) await walk.holdUnchanged(label, `${caller}, reading,`)
+        if (label !== phase) await walk.expectUnchanged(label, `${caller}, reading,`)
       }
     }
-    await quiet(app)
+    await settleAfterResponses(app)
     if (phase === 'A') await walk.seed('A')
     if (phase === 'B') await walk.seed('B')
   }
   for (const caller of callers) {
     for (const row of expectations.filter(({ operation }) => isForAnyone(operation))) {
       app.now += signInWindowMs
-      // Who has B's password or invitation is B's person, whatever else the request came with.
-      await hold(row, caller, row.about === 'B' ? 'B' : null)
+      // A caller with B's password or invitation is a person of B, whatever its credential is.
+      await check(row, caller, row.about === 'B' ? 'B' : null)
     }
   }
   return { calls: walk.calls(), faults: walk.faults, seenOwn: walk.seenOwn }
 }
 
 /**
- * Puts every id of A into every parameter of every request of B, in the manner of RESTler's name-space rule: none of it
- * may open anything of A. `step` 3 puts every third of them there, from another one on for each parameter.
+ * Puts every id of A into every parameter of every request of B, like the namespace rule of RESTler. None may give access to A.
+ * With `step` 3, each parameter gets every third id, starting at another one.
  */
 export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step = 1): Promise<Walked> {
   const walk = walker(app, tenants)
@@ -316,21 +317,21 @@ export async function walkForeignIds(app: TestApp, tenants: SeededTenants, step 
     const caller = who.kind === 'service' ? 'service-B' : 'owner-B'
     const request = requestOf[name as Operation](idsOf('B'))
     for (const { change, kind } of placesIn(endpoint, request)) {
-      // Only a read: in a write the name would be B's own from then on.
+      // Names of A only in reads, because a write would store them as names of B.
       const values = kind === 'number' ? numbers : method === 'GET' ? [...texts, ...names] : texts
       places += 1
       for (const [at, value] of values.entries()) {
         if ((at + places) % step !== 0) continue
-        await walk.call(caller, name, change(value), { sent: [String(value)], laterOn: true })
+        await walk.call(caller, name, change(value), { sent: [String(value)], checkLater: true })
       }
     }
-    await walk.holdUnchanged('A', `${name} with the ids of A`)
+    await walk.expectUnchanged('A', `${name} with the ids of A`)
     if (method !== 'GET') await walk.seed('B')
   }
   return { calls: walk.calls(), faults: walk.faults, seenOwn: walk.seenOwn }
 }
 
-/** The places of a request that take a number or a text, with a way to put another one there. */
+/** Returns the parameters of a request that take a number or a text, each with a function that replaces its value. */
 function placesIn(
   endpoint: Endpoint,
   request: WalkRequest,
@@ -380,35 +381,36 @@ function placesIn(
   ]
 }
 
-/** Where A's own pages end: a cursor that got into the wrong hands is only a place in one's own list. */
+/** Returns pagination cursors of A. For B they may select only rows of B. */
 async function cursorsOf(app: TestApp, tenants: SeededTenants): Promise<string[]> {
   const cursors: string[] = []
   for (const path of ['/api/lanes?limit=2', '/api/performance?by=lane&limit=1', '/api/shipments?limit=1']) {
     const answer = await send(app, 'GET', { path }, credentialOf(app, 'owner-A', tenants, { path }))
     const { next_cursor } = JSON.parse(answer.body) as { next_cursor: string | null }
-    if (next_cursor === null) throw new Error(`A's list at ${path} has one page: there is no cursor to try.`)
+    if (next_cursor === null)
+      throw new Error(`A's list at ${path} has only one page, so there is no cursor to test.`)
     cursors.push(next_cursor)
   }
   return cursors
 }
 
-/** The end of a call is noted when its connection is done with it, which may be after the caller has read the answer. */
-async function quiet(app: TestApp): Promise<void> {
+/** Waits for what the service writes after a response. A call is logged when its connection is done, after the caller has the response. */
+async function settleAfterResponses(app: TestApp): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 200))
   await app.settle()
 }
 
-/** Answers that differ from call to call, whoever else there is. */
-const neverTheSame = new Set(['get-backtest', 'get-rate-limit'])
+/** Operations whose responses differ between calls. */
+const varying = new Set(['get-backtest', 'get-rate-limit'])
 
 /**
- * Asks every read for everything B has, once while B is alone and once beside A: the answers must be the same to the
- * byte. It sees what no canary can show, such as an average or a count with a number of A's in it.
+ * Sends every read as B, once without A and once with A in the database. The responses must be identical. This detects leaks
+ * without a canary, such as an average or a count that includes rows of A.
  */
 export async function walkAlone(app: TestApp, tenants: SeededTenants): Promise<Walked> {
   const walk = walker(app, tenants)
   const reads = [...endpoints.values()].filter(
-    ({ method, who, name }) => method === 'GET' && who.kind !== 'anyone' && !neverTheSame.has(name),
+    ({ method, who, name }) => method === 'GET' && who.kind !== 'anyone' && !varying.has(name),
   )
   const answers = async () => {
     const found = new Map<string, string>()
@@ -417,18 +419,18 @@ export async function walkAlone(app: TestApp, tenants: SeededTenants): Promise<W
       ...reads.filter(({ who: asked }) => asked.kind === 'service'),
     ]) {
       const ids = idsOf('B')
-      // Everything, not only what B's own owner did.
+      // All rows of B, not only those of its owner.
       const path = requestOf[name as Operation](ids)
         .path.replace(/[?&]quoted_by=\d+$/, '')
-        // The calls of the walk itself were let in.
+        // Only refused calls, because the calls of the walk itself succeed.
         .replace(/token_id=\d+$/, 'outcome=refused')
       const answer = await walk.call(who.kind === 'service' ? 'service-B' : 'owner-B', name, { path })
       found.set(name, `${answer.status} ${answer.body}`)
     }
-    await quiet(app)
+    await settleAfterResponses(app)
     return found
   }
-  await quiet(app)
+  await settleAfterResponses(app)
   await walk.remove('A')
   await walk.seed('B')
   const before = await answers()
@@ -436,7 +438,7 @@ export async function walkAlone(app: TestApp, tenants: SeededTenants): Promise<W
   await walk.seed('A')
   const beside = await answers()
   for (const [name, alone] of before) {
-    if (beside.get(name) !== alone) walk.faults.push(`${name} answers B otherwise when A is there`)
+    if (beside.get(name) !== alone) walk.faults.push(`${name} returns something else to B when A exists`)
   }
   return { calls: walk.calls(), faults: walk.faults, seenOwn: walk.seenOwn }
 }

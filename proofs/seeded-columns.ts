@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** A column that a seeded row fills. */
+/** A column of a seeded table. */
 export interface Column {
   readonly table: string
   readonly name: string
@@ -9,7 +9,7 @@ export interface Column {
   readonly hasDefault: boolean
 }
 
-/** The columns of every table there is, but those the database fills itself. */
+/** Returns the columns of all tables, except generated columns. */
 export async function columnsOf(owner: pg.Client): Promise<readonly Column[]> {
   const { rows } = await owner.query<Column>(`
     select c.table_name as table, c.column_name as name, c.data_type as type,

@@ -2,7 +2,7 @@ import { eventSecretPlace } from '#server/access/index.ts'
 import { type SecretKey, seal } from '#server/security/index.ts'
 import type { TenantIds } from './seeded-tenants.ts'
 
-/** An address of a brokerage, its secret, and an event that was delivered there. */
+/** Returns rows for an event endpoint, its secret, and a delivered event. */
 export function eventRowsOf(
   ids: TenantIds,
   { at, canary, secretKey }: { readonly at: Date; readonly canary: string; readonly secretKey: SecretKey },

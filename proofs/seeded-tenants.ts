@@ -8,9 +8,8 @@ import { type Column, columnsOf } from './seeded-columns.ts'
 import { eventRowsOf } from './seeded-events.ts'
 
 /**
- * Two brokerages with a row in every table, for walks that look whether one can see or change anything of the other.
- * Every column that may hold any text holds `CANARY-<A or B>-<table>-<column>`, and no number of one is a number of the
- * other: what turns up in the wrong place is known by sight.
+ * Two brokerages, A and B, with rows in every table, for tests of tenant isolation. Every free-text column contains a canary,
+ * `CANARY-<A or B>-<table>-<column>`, and the two use different numbers, so that data in the wrong place can be recognized.
  */
 
 type Value = string | number | boolean | Date | Buffer | null
@@ -20,7 +19,7 @@ export type Label = 'A' | 'B'
 export const canaryOf = (label: Label) => `CANARY-${label}-`
 export const password = 'correct horse battery staple'
 
-/** What a brokerage's records are called: every id that somebody could hand to another brokerage. */
+/** The ids of a brokerage's records, which a caller of the other brokerage could try. */
 export interface TenantIds {
   readonly label: Label
   readonly tenant: number
@@ -30,18 +29,18 @@ export interface TenantIds {
   readonly viewer: number
   readonly removed: number
   readonly invited: number
-  /** A person whom nothing else depends on. */
+  /** A person that no other row refers to. */
   readonly person: number
   readonly liveToken: number
   readonly expiredToken: number
   readonly revokedToken: number
-  /** A token that nobody calls with. */
+  /** A token that no caller uses. */
   readonly spareToken: number
   readonly secret: number
   readonly spareSecret: number
   readonly import: number
   readonly request: number
-  /** Under which the request was made. */
+  /** The idempotency key of the quote request. */
   readonly requestKey: string
   readonly lane: number
   readonly laneRef: string
@@ -49,7 +48,7 @@ export interface TenantIds {
   readonly entry: number
   readonly eventEndpoint: number
   readonly eventSecret: number
-  /** An event that was delivered: its number within, and the id it is named by. */
+  /** The internal number of a delivered event; `event` is its public id. */
   readonly eventNumber: number
   readonly event: string
   readonly ownerEmail: string
@@ -58,8 +57,8 @@ export interface TenantIds {
   readonly jti: string
 }
 
-/** The first lane of each brokerage has this number: what asks for a lane by it must name the tenant as well. */
-const laneOfBoth = 13_000_000_001
+/** The number of the first lane in both brokerages, so that a query by lane number alone finds the wrong tenant. */
+const sharedLane = 13_000_000_001
 const bases = { A: 7000, B: 8000 } as const
 const tenants = { A: 700_000_001, B: 800_000_001 } as const
 const invitationSecret = { A: 'a'.repeat(32), B: 'b'.repeat(32) } as const
@@ -88,7 +87,7 @@ export function idsOf(label: Label): TenantIds {
     import: base + 301,
     request,
     requestKey: uuidOf(label, base + 501),
-    lane: laneOfBoth,
+    lane: sharedLane,
     laneRef: `${request}-1-1`,
     call: base + 401,
     entry: base + 501,
@@ -103,18 +102,18 @@ export function idsOf(label: Label): TenantIds {
   }
 }
 
-/** The two credentials of a shipment update, as its integration holds them. */
+/** The signing secret of the integration. */
 export const signingSecretOf = (label: Label) => `lwsec_of_brokerage_${label}`
 
 export const sessionOf = (label: Label, user: number) => uuidOf(label, 1_000_000 + user)
 export const jtiOf = (label: Label, token: number) => uuidOf(label, token)
 
-/** The one shipment update that each brokerage has sent already, byte for byte. */
+/** The body of the shipment update that each brokerage has already sent. */
 export const updateOf = (ids: TenantIds) => JSON.stringify({ lane_ref: ids.laneRef, customer_rate: 2150 })
 
 const hourMs = 3_600_000
 
-/** The rows of a brokerage, in an order in which they may be inserted. A column left out is filled by its type. */
+/** Returns the rows of a brokerage, in insertion order. A missing column is filled according to its type. */
 function rowsOf(
   ids: TenantIds,
   now: number,
@@ -219,7 +218,7 @@ function rowsOf(
       created_at: at,
       expires_at: token_id === ids.expiredToken ? earlier(24) : later,
       revoked_at: token_id === ids.revokedToken ? earlier(1) : null,
-      // Fresh enough that a call has nothing to note down.
+      // Recent, so that a call does not update it.
       last_used_at: token_id === ids.spareToken ? null : later,
     })),
     signing_secrets: [ids.secret, ids.spareSecret].map((secret_id) => ({
@@ -288,7 +287,7 @@ function rowsOf(
         import_id: ids.import,
         import_fingerprint: createHash('sha256').update(`row of ${label}`).digest(),
       }),
-      // A lane_ref is any text to the database.
+      // The database accepts any text as lane_ref.
       lane(8, { lane_ref: `${canaryOf(label)}lanes-lane_ref` }),
     ],
     shipment_updates: [
@@ -341,25 +340,25 @@ function rowsOf(
   }
 }
 
-/** A value for a column that its row leaves out: a canary where it may be any text or JSON, else nothing. */
+/** Returns a value for a column that the row does not set: a canary for text or JSON, otherwise the default. */
 function filled(column: Column, label: Label): Value | undefined {
   const canary = `${canaryOf(label)}${column.table}-${column.name}`
   if (column.type === 'text') return canary
   const isRead = ['signed_at', 'outcome_before_booking'].includes(column.name)
   if (column.type === 'jsonb' && !isRead) return JSON.stringify({ [canary]: canary })
   if (column.hasDefault || column.nullable) return undefined
-  throw new Error(`The seeder does not know what to put into ${column.table}.${column.name}.`)
+  throw new Error(`There is no test value for ${column.table}.${column.name}: add it to rowsOf.`)
 }
 
-/** Runs statements as one; again where the service logged a call between the removal of calls and of their tokens. */
-async function whole(owner: pg.Client, statements: readonly string[], tries = 5): Promise<void> {
+/** Runs statements in one round trip. Repeats them if the service logged a call between the deletion of calls and of tokens. */
+async function runTogether(owner: pg.Client, statements: readonly string[], tries = 5): Promise<void> {
   try {
     await owner.query(statements.join(';\n'))
   } catch (error) {
     await owner.query('rollback')
     const { code } = error as { code?: string }
     if (tries === 0 || (code !== '23503' && code !== '40P01')) throw error
-    await whole(owner, statements, tries - 1)
+    await runTogether(owner, statements, tries - 1)
   }
 }
 
@@ -369,19 +368,19 @@ function literal(value: Value): string {
   return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
 }
 
-/** Puts two brokerages into the database of a service, and tells whether one of them has changed. */
+/** Inserts the two brokerages, and detects changes to their rows. */
 export interface SeededTenants {
   readonly columns: readonly Column[]
-  /** The tables of tenants, each after those it points at. */
+  /** The tables of tenants, each after the tables it references. */
   readonly tables: readonly string[]
-  /** The second in which each has sent its one shipment update. */
+  /** When each brokerage sent its shipment update, in epoch seconds. */
   readonly sentAtSeconds: number
-  /** The rows of a tenant as they were at first, whatever has become of them. */
+  /** Restores the original rows of a tenant. */
   seed(label: Label): Promise<void>
   remove(label: Label): Promise<void>
-  /** Rows and contents of every table of a tenant but these: equal when nothing of it has changed. */
+  /** Returns row counts and checksums of all tables of a tenant, except those in `without`. */
   checksum(label: Label, without?: readonly string[]): Promise<string>
-  /** The owner of the tables, within one tenant. */
+  /** A connection as the owner of the tables, with row-level security set to the tenant. */
   asOwner(label: Label): pg.Client
   close(): Promise<void>
 }
@@ -405,10 +404,10 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
   }
   if (unknown.length > 0) {
     await close()
-    throw new Error(`The seeder does not know the table ${unknown.join(', ')}: add a row for it in rowsOf.`)
+    throw new Error(`There are no test rows for the table ${unknown.join(', ')}: add them to rowsOf.`)
   }
 
-  /** One row as a statement with its values in it, so that a whole tenant is one round trip. */
+  /** Returns an INSERT statement with literal values, so that a whole tenant takes one round trip. */
   function insertion(label: Label, table: string, given: Row): string {
     const full: Record<string, Value> = {}
     for (const { table: of, name, ...column } of columns) {
@@ -427,7 +426,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
     return `insert into ${table} (${names.join(', ')}) values (${Object.values(full).map(literal).join(', ')})`
   }
 
-  /** In a distributed database the workers learn whose wall is open in a transaction only. */
+  /** In a distributed database, the workers get the tenant only within a transaction. */
   const entered = (label: Label) => ['begin', `select enter_tenant('${tenants[label]}', 0, 0, 0)`]
   const removals = (label: Label) => [
     ...tables.toReversed().map((table) => `delete from ${table} where tenant_id = ${tenants[label]}`),
@@ -459,13 +458,13 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
     tables,
     sentAtSeconds: Math.floor(now / 1000),
     async seed(label) {
-      // What was prepared from the facts of before is prepared anew.
+      // A new version invalidates what the service has cached.
       version += 1_000
       const statements = [...entered(label), ...removals(label), ...insertions(label), 'commit']
-      await whole(owners[label], statements)
+      await runTogether(owners[label], statements)
     },
     async remove(label) {
-      await whole(owners[label], [...entered(label), ...removals(label), 'commit'])
+      await runTogether(owners[label], [...entered(label), ...removals(label), 'commit'])
     },
     async checksum(label, without = []) {
       const { rows: sums } = await owners[label].query<{ name: string }>({
@@ -483,7 +482,7 @@ export async function seededTenants(app: TestApp): Promise<SeededTenants> {
 async function ownerOf(app: TestApp, label: Label): Promise<pg.Client> {
   const owner = new pg.Client(app.testDatabase.owner)
   await owner.connect()
-  // The tables are walled against their owner, too.
+  // Row-level security applies to the owner, too.
   await owner.query(`set app.tenant_id = '${tenants[label]}'`)
   return owner
 }

@@ -5,14 +5,14 @@ import { proofFolder } from './own-postgres.ts'
 import { type FaultName, planting } from './planted-fault.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
-/** The service as processes of their own on a PostgreSQL that is not theirs, started as often as a proof likes. */
+/** Starts the service in separate processes on a PostgreSQL server that the proof controls. */
 export interface ServiceProcesses {
   start(options?: {
     databaseUrl?: string
     fault?: FaultName
     env?: Record<string, string>
   }): Promise<RunningService>
-  /** Kills what still runs. */
+  /** Kills the processes that still run. */
   remove(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ export function serviceProcesses(postgres: Pick<ProofDatabase, 'url'>): ServiceP
         ...more,
         ...(fault === undefined ? {} : { NODE_OPTIONS: planting(fault) }),
       }
-      // A machine that is very busy may not answer a start in time; whoever runs a service starts it again.
+      // On a very busy machine a start can time out; a supervisor would start the service again.
       const service = await runService(folder, env).catch(() => runService(folder, env))
       started.push(service)
       return service

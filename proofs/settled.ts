@@ -1,7 +1,7 @@
 import type { TestApp } from '#testing/test-app.ts'
 import type { SeededTenants } from './seeded-tenants.ts'
 
-/** Waits until nothing goes on behind the answers: the log of calls is written, imports are done. */
+/** Waits for background work: the call log is written and imports have finished. */
 export async function settled(app: TestApp, tenants: SeededTenants): Promise<void> {
   await app.settle()
   const owner = tenants.asOwner('A')
@@ -12,5 +12,5 @@ export async function settled(app: TestApp, tenants: SeededTenants): Promise<voi
     if (rowCount === 0) return
     await new Promise((resume) => setTimeout(resume, 25))
   }
-  throw new Error('An import does not end.')
+  throw new Error('An import did not finish within 10 s.')
 }

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TestApp } from '#testing/app-on-database.ts'
-import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, requireStatus, signedHeaders } from '#testing/make.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
-/** A service that runs elsewhere and takes the real time, for what makes tenants and lanes. */
+/** Wraps the URL of a service in another process, so that the helpers in make.ts can be used with it. */
 export function asApp(url: string): TestApp {
   return { url, now: Date.now() } as TestApp
 }
 
-/** A brokerage with a lane that one writer of its own books again and again. */
+/** A brokerage with a lane that one writer updates repeatedly. */
 export interface Writer {
   readonly integration: Integration
   readonly laneRef: string
 }
 
-/** Makes brokerages, each with a lane: the limit holds for each of them alone. */
+/** Makes brokerages with one lane each. Every brokerage has its own rate limit. */
 export async function makeWriters(url: string, count: number): Promise<Writer[]> {
   const writers: Writer[] = []
   for (let made = 0; made < count; made++) {
@@ -27,20 +27,20 @@ export async function makeWriters(url: string, count: number): Promise<Writer[]>
         lanes: [{ origin: 'Dallas, TX', destination: 'Atlanta, GA', equipment: 'V', quoted_rate: 2000 }],
       },
     })
-    if (quoted.status !== 201) throw new Error(`The quote answered ${quoted.status}.`)
-    writers.push({ integration, laneRef: quoted.body.lanes[0].lane_ref })
+    const { lanes } = requireStatus('quote request', quoted, 201)
+    writers.push({ integration, laneRef: lanes[0].lane_ref })
   }
   return writers
 }
 
-/** What the writers themselves know: what they sent, and what was acknowledged, in the order in which it was. */
+/** What the writers sent, and what was acknowledged, in order of acknowledgment. */
 export interface WritersLog {
-  /** Values sent by each lane's writer, rising. */
+  /** The last value sent, by lane_ref. Values increase. */
   readonly sent: Map<string, number>
   readonly acknowledged: Map<string, { value: number; digest: string }[]>
-  /** How often each status came; 0 is an answer that never came. */
+  /** The number of responses by status. 0 means no response. */
   readonly statuses: Map<number, number>
-  /** The longest that any answer took, and each answer's begin, end and status. */
+  /** Start, end and status of each request. */
   readonly answers: { began: number; ended: number; status: number }[]
 }
 
@@ -49,8 +49,8 @@ export function writersLog(): WritersLog {
 }
 
 /**
- * Lets every writer write until `isOver`: each update has a value of its own in four fields, and what is not answered
- * with 200 is sent again, the very same bytes, until it is. `url` is asked before each request, for services move.
+ * Lets every writer send updates until `isOver`. Each update sets four fields to a new value. An update that does not get 200 is
+ * sent again with the same bytes. `url` is read before each request, because the service may have moved.
  */
 export async function write(
   writers: readonly Writer[],
@@ -119,7 +119,7 @@ async function send(
   return status
 }
 
-/** All that was acknowledged so far. */
+/** Returns the number of acknowledged updates. */
 export function acknowledgedCount(log: WritersLog): number {
   return [...log.acknowledged.values()].reduce((sum, mine) => sum + mine.length, 0)
 }
@@ -135,8 +135,8 @@ interface HeldLane {
 }
 
 /**
- * Holds the database against what the writers know: every acknowledged update is on record, each lane holds the last
- * acknowledged value or one that was sent after it, and no update is there in part.
+ * Compares the database with the writers' log, and returns the faults. Every acknowledged update must be stored, each lane must
+ * hold the last acknowledged value or one sent after it, and no update may be stored partly.
  */
 export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: WritersLog): Promise<string[]> {
   const faults: string[] = []
@@ -156,12 +156,12 @@ export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: Writer
     from lanes l`)
   for (const [ref, mine] of log.acknowledged) {
     const lost = mine.filter(({ digest }) => !kept.has(digest))
-    if (lost.length > 0) faults.push(`lane ${ref}: ${lost.length} acknowledged updates are not there`)
+    if (lost.length > 0) faults.push(`lane ${ref}: ${lost.length} acknowledged updates are missing`)
   }
   for (const [ref, sent] of log.sent) {
     const lane = lanes.find(({ lane_ref }) => lane_ref === ref)
     if (lane === undefined) {
-      faults.push(`lane ${ref} is gone`)
+      faults.push(`lane ${ref} is missing`)
       continue
     }
     const held = lane.customer_rate_cents === null ? firstValue : lane.customer_rate_cents / 100
@@ -176,7 +176,7 @@ export async function lossesIn(database: Pick<ProofDatabase, 'ask'>, log: Writer
           lane.carrier_name === `Carrier ${held}` &&
           lane.carrier_notes === `MC-${held}`
     if (!whole || lane.updates !== lane.changes) {
-      faults.push(`lane ${ref} holds half an update: ${JSON.stringify(lane)}`)
+      faults.push(`lane ${ref} holds part of an update: ${JSON.stringify(lane)}`)
     }
   }
   return faults

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Database, DatabaseUnavailable } from '#server/database/session/index.ts'
 import { appOn, type TestApp } from '#testing/app-on-database.ts'
-import { call, type Integration, makeIntegration, signedHeaders } from '#testing/make.ts'
+import { call, type Integration, makeIntegration, requireStatus, signedHeaders } from '#testing/make.ts'
 import {
   between,
   type Finding,
@@ -18,14 +18,14 @@ const tenantsCount = 3
 const lanesEach = 3
 const stepsPerSeed = 50
 
-/** How a use of the database goes wrong: it never begins, it is rolled back at its end, or its commit is not heard of. */
+/** How a transaction fails: before it begins, at its end with a rollback, or after the commit, whose response is lost. */
 type Fault = 'before' | 'within' | 'after'
 
-/** Stands between the service and its database; the fault, when armed, meets one of the next few transactions. */
-function faulty() {
+/** Wraps the database. `arm` makes one of the next transactions fail. */
+function faultInjector() {
   let armed: { in: number; fault: Fault } | null = null
   const lost = () => Object.assign(new Error('terminating connection'), { code: '57P01' })
-  const meets = (): Fault | null => {
+  const nextFault = (): Fault | null => {
     if (armed === null || armed.in-- > 0) return null
     const { fault } = armed
     armed = null
@@ -38,7 +38,7 @@ function faulty() {
     wrap: (database: Database): Database => ({
       ...database,
       async inTenant(tenant, work) {
-        const fault = meets()
+        const fault = nextFault()
         if (fault === 'before') throw new DatabaseUnavailable(lost())
         const result = await database.inTenant(tenant, async (transaction) => {
           const done = await work(transaction)
@@ -48,9 +48,9 @@ function faulty() {
         if (fault === 'after') throw new DatabaseUnavailable(lost(), true)
         return result
       },
-      // One message: it is rolled back by PostgreSQL itself, or there is nothing in it to be rolled back.
+      // A single message, which PostgreSQL commits or rolls back as a whole.
       async callInTenant(tenant, name, values) {
-        const fault = meets()
+        const fault = nextFault()
         if (fault === 'before' || fault === 'within') throw new DatabaseUnavailable(lost())
         const value = await database.callInTenant(tenant, name, values)
         if (fault === 'after') throw new DatabaseUnavailable(lost(), name === 'book_shipment')
@@ -65,9 +65,9 @@ interface Sent {
   readonly bytes: string
   readonly timestamp: number
   readonly digest: string
-  /** Answered with 200, at least once. */
+  /** At least one response was 200. */
   acknowledged: boolean
-  /** Every answer so far promised that nothing was changed. */
+  /** Every response so far says that nothing was changed. */
   refused: boolean
 }
 
@@ -77,16 +77,16 @@ interface World {
   readonly integrations: readonly Integration[]
   readonly lanes: readonly (readonly string[])[]
   readonly sent: Sent[]
-  /** Seconds in which a lane's updates were signed: no two are equal, so their order is one. */
+  /** The signature times per lane, in seconds. They are distinct, so the order is unambiguous. */
   readonly signed: Map<string, Set<number>>
-  /** When calls were let in, by the simulated clock. */
+  /** When calls were admitted, by the simulated clock. */
   readonly admitted: number[][]
   readonly faults: string[]
 }
 
 const tag = (tenant: number) => `CANARY-${tenant}-`
 
-/** What one caller does in a step. */
+/** Performs one random action of a caller. */
 async function act(world: World, random: () => number): Promise<void> {
   const tenant = between(random, 0, tenantsCount - 1)
   const kind = random()
@@ -133,7 +133,7 @@ async function push(world: World, tenant: number, update: Sent): Promise<void> {
   const text = await answer.text()
   if (answer.status === 200) update.acknowledged = true
   if (answer.status === 200 || /outcome unknown/.test(text)) update.refused = false
-  look(world, tenant, answer.status, text, 'an update')
+  checkResponse(world, tenant, answer.status, text, 'an update')
 }
 
 async function read(world: World, tenant: number, random: () => number): Promise<void> {
@@ -146,18 +146,18 @@ async function read(world: World, tenant: number, random: () => number): Promise
     ['/api/shipments?limit=50', integration.tenant.owner],
   ])
   const answer = await fetch(`${world.app.url}${path}`, { headers: { Authorization: `Bearer ${token}` } })
-  look(world, tenant, answer.status, await answer.text(), path === insight ? 'an insight' : 'a page')
+  checkResponse(world, tenant, answer.status, await answer.text(), path === insight ? 'an insight' : 'a page')
 }
 
-/** What holds of every answer. */
-function look(
+/** Checks what must hold for every response. */
+function checkResponse(
   { app, admitted, faults }: World,
   tenant: number,
   status: number,
   text: string,
   what: string,
 ): void {
-  if (![200, 429, 503].includes(status)) faults.push(`${what} was answered ${status}: ${text.slice(0, 200)}`)
+  if (![200, 429, 503].includes(status)) faults.push(`${what} returned ${status}: ${text.slice(0, 200)}`)
   for (let other = 0; other < tenantsCount; other++) {
     if (other !== tenant && text.includes(tag(other))) faults.push(`tenant ${tenant} saw ${tag(other)}`)
   }
@@ -165,7 +165,7 @@ function look(
   const times = admitted[tenant] ?? []
   times.push(app.now)
   if (times.filter((time) => app.now - time < 1_000).length > 10)
-    faults.push('eleven were let in within a second')
+    faults.push('eleven requests were admitted within a second')
 }
 
 interface KeptUpdate {
@@ -174,26 +174,26 @@ interface KeptUpdate {
   carried: Record<string, string | number>
 }
 
-/** What holds of the database after every step. */
-async function inspect({ database, sent, faults }: World): Promise<void> {
+/** Checks what must hold for the database after every step. */
+async function checkDatabase({ database, sent, faults }: World): Promise<void> {
   const kept = await database.ask<KeptUpdate>(`
     select encode(u.request_digest, 'hex') as digest, l.lane_ref, u.carried
     from shipment_updates u join lanes l using (tenant_id, lane_id) order by u.signed_at`)
   const digests = new Set(kept.map(({ digest }) => digest))
   for (const { digest, acknowledged, refused, bytes } of sent) {
-    if (acknowledged && !digests.has(digest)) faults.push(`acknowledged and not there: ${bytes}`)
-    if (refused && digests.has(digest)) faults.push(`"nothing was changed", and it is there: ${bytes}`)
+    if (acknowledged && !digests.has(digest)) faults.push(`acknowledged but missing: ${bytes}`)
+    if (refused && digests.has(digest)) faults.push(`reported as not stored but stored: ${bytes}`)
   }
-  const folded = new Map<string, Record<string, string | number>>()
+  const expectedLanes = new Map<string, Record<string, string | number>>()
   for (const { lane_ref, carried } of kept) {
-    folded.set(lane_ref, Object.assign(folded.get(lane_ref) ?? {}, carried))
+    expectedLanes.set(lane_ref, Object.assign(expectedLanes.get(lane_ref) ?? {}, carried))
   }
   const lanes = await database.ask<Record<string, string | number | null>>(
     `select lane_ref, customer_rate_cents::int / 100 as customer_rate, truck_cost_cents::int / 100 as truck_cost,
             customer_name, carrier_name, outcome from lanes`,
   )
   for (const lane of lanes) {
-    const fold = folded.get(String(lane.lane_ref)) ?? {}
+    const fold = expectedLanes.get(String(lane.lane_ref)) ?? {}
     const isBooked = fold.customer_rate !== undefined || fold.truck_cost !== undefined
     const wanted = {
       customer_rate: fold.customer_rate ?? null,
@@ -203,7 +203,7 @@ async function inspect({ database, sent, faults }: World): Promise<void> {
       outcome: isBooked ? 'won' : 'pending',
     }
     for (const [name, value] of Object.entries(wanted)) {
-      if (lane[name] !== value) faults.push(`${name} of a lane is ${lane[name]}; its log says ${value}`)
+      if (lane[name] !== value) faults.push(`${name} of a lane is ${lane[name]}; its updates give ${value}`)
     }
   }
 }
@@ -221,10 +221,12 @@ async function makeLanes(app: TestApp, { tenant }: Integration): Promise<string[
       })),
     },
   })
-  return quoted.body.lanes.map(({ lane_ref }: { lane_ref: string }) => lane_ref)
+  return requireStatus('quote request', quoted, 201).lanes.map(
+    ({ lane_ref }: { lane_ref: string }) => lane_ref,
+  )
 }
 
-/** Plays one seed: a few callers at a time, faults among them, and a look at everything after each step. */
+/** Runs one seed: a few concurrent callers per step, with injected faults, and a check of everything after each step. */
 async function playSeed(
   seed: number,
   staleWrites: 'reject' | 'apply',
@@ -232,11 +234,11 @@ async function playSeed(
 ): Promise<string[]> {
   const random = seeded(seed)
   const database = await proofDatabase(cluster)
-  const trouble = faulty()
+  const injector = faultInjector()
   let monotonic = 0
   const app = await appOn(database.forTests, {
     config: { staleWrites },
-    wrapDatabase: trouble.wrap,
+    wrapDatabase: injector.wrap,
     monotonic: () => monotonic,
   })
   try {
@@ -264,9 +266,9 @@ async function playSeed(
       const passed = random() < 0.5 ? 0 : between(random, 1, 1_500)
       app.now += passed
       monotonic += passed
-      if (random() < 0.4) trouble.arm(between(random, 0, 6), oneOf(random, ['before', 'within', 'after']))
+      if (random() < 0.4) injector.arm(between(random, 0, 6), oneOf(random, ['before', 'within', 'after']))
       await Promise.all(Array.from({ length: between(random, 1, 6) }, () => act(world, random)))
-      await inspect(world)
+      await checkDatabase(world)
       if (world.faults.length > 0) world.faults.push(`seed ${seed}, step ${step}`)
     }
     return world.faults
@@ -292,9 +294,9 @@ async function playSeeds(
 }
 
 export const simulation: Proof = {
-  name: 'r14',
+  name: 'fault-simulation',
   claim:
-    'Whatever happens in which order, with faults: nothing acknowledged is lost, lanes are the fold of their log, walls and limits hold',
+    'With random actions and database faults, no acknowledged update is lost, each lane follows from its updates, and tenant isolation and rate limits hold',
   fault: 'STALE_WRITES=apply',
   run: (options) => playSeeds(shareOf(40, options.share, 2), 'reject', options),
   control: (options) => playSeeds(20, 'apply', options),

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { canaryOf, idsOf, type SeededTenants, seededTenants } from './seeded-tenants.ts'
 
-/** Columns of text that hold one of a few words, or what is looked up by its form: no canary fits into them. */
-const holdsNoCanary = [
+/** Text columns that accept only certain values, so they cannot contain a canary. */
+const withoutCanary = [
   'event_deliveries.state',
   'event_endpoints.disabled_reason',
   'event_endpoints.state',
@@ -23,7 +23,7 @@ const holdsNoCanary = [
 
 let app: TestApp
 let tenants: SeededTenants
-/** The service's own role, as a mistake in a query would use it. */
+/** A connection of the service role, for queries with mistakes. */
 let service: pg.Client
 
 const [a, b] = [idsOf('A'), idsOf('B')]
@@ -42,7 +42,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Does something in a transaction of a tenant (or of none), and takes it back. */
+/** Runs `work` in a transaction of a tenant, or of none, and rolls it back. */
 async function within<T>(tenant: number | null, work: () => Promise<T>): Promise<T> {
   await service.query('begin')
   try {
@@ -53,7 +53,8 @@ async function within<T>(tenant: number | null, work: () => Promise<T>): Promise
   }
 }
 
-const stateOf = (work: Promise<unknown>) =>
+/** Returns the SQLSTATE with which a statement fails, or null if it succeeds. */
+const sqlStateOf = (work: Promise<unknown>) =>
   work.then(
     () => null,
     (error: { code?: string }) => error.code ?? 'no state',
@@ -69,7 +70,7 @@ async function countsOf(where = 'true'): Promise<Record<string, number>> {
 }
 const none = () => Object.fromEntries(tenants.tables.map((table) => [table, 0]))
 
-test('each brokerage has a row in every table, with a canary in every column that may hold any text', async () => {
+test('each brokerage has a row in every table, with a canary in every free-text column', async () => {
   for (const label of ['A', 'B'] as const) {
     const owner = tenants.asOwner(label)
     const without: string[] = []
@@ -89,15 +90,15 @@ test('each brokerage has a row in every table, with a canary in every column tha
         if (!hasCanary) without.push(`${table}.${name}`)
       }
     }
-    // signed_at holds numbers under the names of fields, outcome_before_booking an outcome.
+    // signed_at contains times by field name, and outcome_before_booking contains an outcome.
     expect(without.sort()).toEqual(
-      [...holdsNoCanary, 'lanes.signed_at', 'lanes.outcome_before_booking'].sort(),
+      [...withoutCanary, 'lanes.signed_at', 'lanes.outcome_before_booking'].sort(),
     )
   }
 })
 
 describe('in a transaction of A', () => {
-  test('only A’s rows are there', async () => {
+  test('only rows of A are visible', async () => {
     const { everything, own } = await within(a.tenant, async () => ({
       everything: await countsOf(),
       own: await countsOf(`tenant_id = ${a.tenant}`),
@@ -107,11 +108,11 @@ describe('in a transaction of A', () => {
     expect(await within(a.tenant, () => countsOf(`tenant_id = ${b.tenant}`))).toEqual(none())
   })
 
-  test('no row of B’s can be changed or deleted by its key, and none locked', async () => {
+  test('no row of B can be changed, deleted or locked by its key', async () => {
     const before = await tenants.checksum('B')
     for (const table of tenants.tables) {
       const of = `from ${table} where tenant_id = ${b.tenant}`
-      // What the role may not do at all (42501) does nothing either.
+      // 42501: the role lacks the privilege, so nothing happens either.
       for (const statement of [
         `update ${table} set tenant_id = tenant_id where tenant_id = ${b.tenant}`,
         `delete ${of}`,
@@ -129,27 +130,28 @@ describe('in a transaction of A', () => {
     expect(await tenants.checksum('B')).toBe(before)
   })
 
-  test('no row can be written as B’s, and none of A’s moved to B', async () => {
+  test('no row can be inserted for B, and no row of A can be moved to B', async () => {
     for (const table of tenants.tables) {
       const names = tenants.columns.filter(({ table: of }) => of === table).map(({ name }) => `"${name}"`)
       const values = names.map((name) => (name === '"tenant_id"' ? String(b.tenant) : name))
       const copy = `insert into ${table} (${names.join(', ')}) select ${values.join(', ')} from ${table} limit 1`
-      expect(await stateOf(within(a.tenant, () => service.query(copy))), table).toBe('42501')
+      expect(await sqlStateOf(within(a.tenant, () => service.query(copy))), table).toBe('42501')
       const move = `update ${table} set tenant_id = ${b.tenant} where tenant_id = ${a.tenant}`
-      expect(await stateOf(within(a.tenant, () => service.query(move))), table).toBe('42501')
+      expect(await sqlStateOf(within(a.tenant, () => service.query(move))), table).toBe('42501')
     }
   })
 
-  test('no table can be emptied', async () => {
+  test('no table can be truncated', async () => {
     for (const table of tenants.tables) {
-      expect(await stateOf(within(a.tenant, () => service.query(`truncate ${table} cascade`))), table).toBe(
-        '42501',
-      )
+      expect(
+        await sqlStateOf(within(a.tenant, () => service.query(`truncate ${table} cascade`))),
+        table,
+      ).toBe('42501')
     }
   })
 })
 
-test('no row of A can point at a row of B: in every foreign key of every table', async () => {
+test('no row of A can reference a row of B, through any foreign key', async () => {
   const owner = tenants.asOwner('A')
   const { rows: keys } = await owner.query<{
     child: string
@@ -166,9 +168,9 @@ test('no row of A can point at a row of B: in every foreign key of every table',
   expect(keys.length).toBeGreaterThan(10)
   for (const { child, parent, columns, referenced } of keys) {
     const pointing = columns.filter((name) => name !== 'tenant_id')
-    // A key of the tenant alone points at the tenant itself: its wall was tried above.
+    // A key that consists of tenant_id alone references the tenant itself, which was tested above.
     if (pointing.length === 0) continue
-    // The last one: the first lanes of both have the same number.
+    // The last row, because the first lane has the same number in both brokerages.
     const last = referenced.map((name) => `"${name}" desc`).join(', ')
     const { rows } = await tenants
       .asOwner('B')
@@ -176,16 +178,16 @@ test('no row of A can point at a row of B: in every foreign key of every table',
         `select * from ${parent} where tenant_id = ${b.tenant} order by ${last} limit 1`,
       )
     const sets = pointing.map((name) => `"${name}" = '${rows[0]?.[referenced[columns.indexOf(name)] ?? '']}'`)
-    // As the owner of the tables, whom nothing but the constraint stops.
-    const state = await stateOf(
+    // As the owner of the tables, which only the constraint can stop.
+    const state = await sqlStateOf(
       owner.query(`update ${child} set ${sets.join(', ')} where tenant_id = ${a.tenant}`),
     )
     expect(state, `${child} (${columns.join(', ')})`).toMatch(/^2350[35]$/)
   }
 })
 
-describe('without a tenant there is nothing', () => {
-  test('in a transaction that names none', async () => {
+describe('without a tenant no rows are visible', () => {
+  test('in a transaction without a tenant', async () => {
     expect(await within(null, () => countsOf())).toEqual(none())
   })
 
@@ -201,31 +203,31 @@ describe('without a tenant there is nothing', () => {
     expect(await countsOf()).toEqual(none())
     await service.query('begin')
     await service.query(setA)
-    expect(await stateOf(service.query('select 1 / 0'))).toBe('22012')
+    expect(await sqlStateOf(service.query('select 1 / 0'))).toBe('22012')
     await service.query('rollback')
     expect(await countsOf()).toEqual(none())
   })
 
-  test('and a tenant that is no number is an error, not everything', async () => {
+  test('and a tenant that is not a number is an error', async () => {
     await service.query('begin')
     await service.query(`select set_config('app.tenant_id', 'all', true)`)
-    expect(await stateOf(countsOf())).toBe('22P02')
+    expect(await sqlStateOf(countsOf())).toBe('22P02')
     await service.query('rollback')
   })
 })
 
-test('the seeder refuses a table that it does not know: a new one cannot be left out of the walks', async () => {
+test('seededTenants() refuses an unknown table, so that no new table can be left out of the walks', async () => {
   const owner = tenants.asOwner('A')
   await owner.query('create table newcomers (tenant_id integer not null, name text not null)')
   try {
-    await expect(seededTenants(app)).rejects.toThrow('does not know the table newcomers')
+    await expect(seededTenants(app)).rejects.toThrow('no test rows for the table newcomers')
   } finally {
     await owner.query('drop table newcomers')
   }
 })
 
-describe('a fault that is planted is found', () => {
-  test('a setting for the whole session outlives its transaction', async () => {
+describe('a planted fault is found', () => {
+  test('a tenant set for the session is still set after the transaction', async () => {
     const leaky = new pg.Client(app.testDatabase.service)
     await leaky.connect()
     try {
@@ -239,7 +241,7 @@ describe('a fault that is planted is found', () => {
     }
   })
 
-  test('a table without its wall shows B to A', async () => {
+  test('a table without row-level security shows rows of B to A', async () => {
     const owner = tenants.asOwner('A')
     await owner.query('alter table users disable row level security')
     try {

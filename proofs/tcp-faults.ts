@@ -2,32 +2,32 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What can be wrong with a network, after the faults of Shopify's toxiproxy. */
+/** Network faults, modeled on Shopify's Toxiproxy. */
 export type NetworkFault =
-  /** Every piece comes so much later. */
+  /** Data is delayed by this time. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** Nobody listens, and what was open is closed. */
+  /** New connections are refused and open ones are closed. */
   | { readonly kind: 'down' }
   | { readonly kind: 'bandwidth'; readonly bytesPerSecond: number }
-  /** The end of a connection comes so much later. */
+  /** The end of a connection is delayed by this time. */
   | { readonly kind: 'slow_close'; readonly ms: number }
-  /** Nothing comes through any more, and nothing is closed: a cable that was pulled. */
+  /** No data passes, and connections stay open, as with a pulled cable. */
   | { readonly kind: 'timeout' }
-  /** Connections are reset as soon as something is sent on them. */
+  /** Connections are reset when data is sent. */
   | { readonly kind: 'reset_peer' }
-  /** Everything comes in small pieces. */
+  /** Data arrives in small pieces. */
   | { readonly kind: 'slicer'; readonly bytes: number; readonly ms: number }
-  /** A connection is closed after so many bytes. */
+  /** Connections are closed after this many bytes. */
   | { readonly kind: 'limit_data'; readonly bytes: number }
 
-/** A TCP proxy that stands between the service and PostgreSQL and can be made bad. */
+/** A TCP proxy between the service and PostgreSQL that can inject network faults. */
 export interface FaultProxy {
   readonly port: number
-  /** Null: as good as a wire. */
+  /** Sets the fault. Null forwards data unchanged. */
   set(fault: NetworkFault | null): void
   /**
-   * Resets the next connection on which a message with `text` was sent, after it has reached the other side and has been
-   * answered: the answer is what is lost. Resolves when it was done.
+   * Drops the response to the next message that contains `text`: the message reaches the server, and the connection is reset
+   * when the server responds. Resolves after the reset.
    */
   resetAfter(text: string): Promise<void>
   close(): Promise<void>
@@ -38,7 +38,7 @@ interface Trap {
   readonly sprung: () => void
 }
 
-/** `target` is a unix socket's path, or a host and a port. */
+/** Starts a proxy. `target` is the path of a Unix socket, or host and port. */
 export async function faultProxy(target: string | { host: string; port: number }): Promise<FaultProxy> {
   let fault: NetworkFault | null = null
   let trap: Trap | null = null
@@ -50,7 +50,7 @@ export async function faultProxy(target: string | { host: string; port: number }
       return
     }
     const upstream = typeof target === 'string' ? connect(target) : connect(target)
-    // What is to be lost: the answer to the text of a trap.
+    // Whether the message with the text was sent, so that its response must be dropped.
     let sent = false
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true)
@@ -71,7 +71,7 @@ export async function faultProxy(target: string | { host: string; port: number }
     })
   })
 
-  /** Carries what comes from one side to the other, as badly as the fault of the moment wants it. */
+  /** Forwards data from one side to the other, with the current fault. */
   async function pump(from: Socket, to: Socket, look: (piece: Buffer) => void): Promise<void> {
     let carried = 0
     try {
@@ -96,7 +96,7 @@ export async function faultProxy(target: string | { host: string; port: number }
       if (fault?.kind === 'slow_close') await delay(fault.ms)
       to.end()
     } catch {
-      // The other side has to hear of it only when the wire is whole.
+      // The other side notices the closed connection only when data passes again.
       await hold(0)
       to.destroy()
     }
