@@ -11,7 +11,7 @@ import { startRow } from './rows/start.ts'
 import { tailRow } from './rows/tail.ts'
 import { updatesRow } from './rows/updates.ts'
 
-/** Every row of the benchmark, in the order of a run. */
+/** All rows of the benchmark, in the order of a run. */
 export const allRows: readonly BenchRow[] = [
   atWorkRow,
   markupRow,
@@ -24,6 +24,6 @@ export const allRows: readonly BenchRow[] = [
   importRow,
   growthRow,
   memoryRow,
-  // Stops the database of the three rows before it.
+  // Must come last, because it stops the database of the three rows before it.
   startRow,
 ]

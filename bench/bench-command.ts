@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Runs `npm run bench` with these options, for tests. The output holds both streams in order. */
+/** Runs `npm run bench` with options, for tests. The output contains stdout and stderr. */
 export function benchCommand(...options: string[]): Promise<{ code: number | null; output: string }> {
   const program = fileURLToPath(new URL('./bench-main.ts', import.meta.url))
   const child = spawn(process.execPath, [program, ...options])

@@ -14,20 +14,20 @@ import { type ScaleDatabase, scaleDatabase } from './scale-database.ts'
 
 const usage = `npm run bench -- [options]
 
-  --list             the rows
-  --only a,b         these rows alone
-  --quick            about a minute: the reads, one second a measurement
-  --full             10 million quotes, an import of a million rows: about an hour the first time
-  --seconds N        one measurement (2; people at work 30, 10 with --quick)
-  --rounds N         how often each server is measured, in turns (3; 5 with --full)
-  --connections N    of the load generator (48)
-  --quotes N         quotes of the database (100000)
-  --tenants N        brokerages that ask (5000)
-  --many-quotes N    quotes of the larger database of the growth row (200000)
-  --import-rows N    rows of the import (30000)
-  --brokerage N      quotes of the brokerage at work (12000 and 100000; with --full a million, too)
-  --data DIR         where databases are kept for the next run (lanewise-bench in the system's temporary folder)
-  --json FILE        writes all figures there
+  --list             list the rows
+  --only A,B         run only these rows
+  --quick            only the reads, with measurements of one second: about a minute
+  --full             10 million quotes and an import of a million rows: about an hour the first time
+  --seconds N        the length of a measurement (2; for at-work 30, or 10 with --quick)
+  --rounds N         the number of measurements per server, alternating between servers (3; 5 with --full)
+  --connections N    the connections of the load generator (48)
+  --quotes N         the quotes in the database (100000)
+  --tenants N        the brokerages that send requests (5000)
+  --many-quotes N    the quotes in the larger database of the growth row (200000)
+  --import-rows N    the rows of the import (30000)
+  --brokerage N      the quotes of the brokerage in the at-work row (12000 and 100000; with --full also 1000000)
+  --data DIR         where to keep databases for the next run (lanewise-bench in the system's temporary folder)
+  --json FILE        write all figures to this file
 `
 
 function read() {
@@ -57,7 +57,7 @@ function read() {
   }
   const names = values.only?.split(',') ?? (values.quick ? ['markup', 'insight'] : undefined)
   const unknown = names?.filter((name) => !allRows.some((row) => row.name === name)) ?? []
-  if (unknown.length > 0) throw new Error(`There is no row ${unknown.join(', ')}.`)
+  if (unknown.length > 0) throw new Error(`Unknown row: ${unknown.join(', ')}.`)
   const { quick, full } = values
   const options: BenchOptions = {
     seconds: number('seconds', values.seconds, quick ? 1 : 2),
@@ -85,17 +85,17 @@ function read() {
   }
 }
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
-const tell = (line: string) => process.stderr.write(`${line}\n`)
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const printError = (line: string) => process.stderr.write(`${line}\n`)
 
 async function main(): Promise<boolean> {
   const { help, list, json, options, root, chosen } = read()
   if (help) {
-    say(usage)
+    print(usage)
     return true
   }
   if (list) {
-    for (const row of chosen) say(`${row.name.padEnd(16)} ${row.about}`)
+    for (const row of chosen) print(`${row.name.padEnd(16)} ${row.about}`)
     return true
   }
   const began = performance.now()
@@ -103,7 +103,7 @@ async function main(): Promise<boolean> {
   const stop = () => {
     if (stopping) process.exit(130)
     stopping = true
-    tell('stopping after the row at hand')
+    printError('stopping after the current row')
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
@@ -112,7 +112,7 @@ async function main(): Promise<boolean> {
   const bench: Bench = {
     load,
     options,
-    say: (line) => tell(`[${Math.round((performance.now() - began) / 1000)} s] ${line}`),
+    say: (line) => printError(`[${Math.round((performance.now() - began) / 1000)} s] ${line}`),
     data(asked = {}) {
       const plan = planOf(asked)
       const key = JSON.stringify(plan)
@@ -142,21 +142,21 @@ async function main(): Promise<boolean> {
     return { quotes, tenants, seed, giantLane: 0, giantTenant: 0, ...asked }
   }
   function openData(folder: string, plan: Omit<ScalePlan, 'until'>): Promise<ScaleDatabase> {
-    let toldAt = performance.now()
+    let reportedAt = performance.now()
     return scaleDatabase(folder, plan, {
       now: Date.now(),
       isStopping: () => stopping,
       onProgress: (written, total) => {
-        if (performance.now() - toldAt < 3_000) return
-        toldAt = performance.now()
+        if (performance.now() - reportedAt < 3_000) return
+        reportedAt = performance.now()
         bench.say(
-          `making data: ${written.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} quotes`,
+          `generating data: ${written.toLocaleString('en-US')} of ${total.toLocaleString('en-US')} quotes`,
         )
       },
     })
   }
   const machine = `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}; ${pinning}`
-  say(`${machine}\n${options.rounds} rounds of ${options.seconds} s; median (least..most)`)
+  print(`${machine}\n${options.rounds} rounds of ${options.seconds} s; median (least..most)`)
   const found: { name: string; about: string; seconds: number; findings: BenchFindings }[] = []
   try {
     for (const row of chosen) {
@@ -164,7 +164,7 @@ async function main(): Promise<boolean> {
       const rowBegan = performance.now()
       bench.say(row.about)
       const findings = await row.measure(bench)
-      say(rowText(row, findings))
+      print(rowText(row, findings))
       const seconds = Math.round((performance.now() - rowBegan) / 1000)
       found.push({ name: row.name, about: row.about, seconds, findings })
     }
@@ -177,8 +177,8 @@ async function main(): Promise<boolean> {
     .filter((bar) => bar.least !== undefined || bar.most !== undefined)
   const missed = bars.filter((bar) => !passes(bar))
   const faults = found.flatMap(({ findings }) => findings.faults)
-  say(
-    `\n${bars.length - missed.length} of ${bars.length} figures hold, ${faults.length} faults, ${Math.round((performance.now() - began) / 1000)} s`,
+  print(
+    `\n${bars.length - missed.length} of ${bars.length} figures within limits, ${faults.length} faults, ${Math.round((performance.now() - began) / 1000)} s`,
   )
   if (json !== undefined) {
     writeFileSync(
@@ -194,7 +194,7 @@ main().then(
     process.exitCode = sound ? 0 : 1
   },
   (error: unknown) => {
-    tell(`${error instanceof Error ? (error.stack ?? error.message) : error}\n\n${usage}`)
+    printError(`${error instanceof Error ? (error.stack ?? error.message) : error}\n\n${usage}`)
     process.exitCode = 1
   },
 )

@@ -3,45 +3,46 @@ import type { LoadGenerator } from './processes.ts'
 import type { ScalePlan } from './scale/plan.ts'
 import type { ScaleDatabase } from './scale-database.ts'
 
-/** What every row is measured with. */
+/** What a row needs for its measurements. */
 export interface Bench {
   readonly load: LoadGenerator
   readonly options: BenchOptions
-  /** The data of a plan, made where they are missing, opened once for all rows. */
+  /** Opens the data of a plan, and generates them if missing. They stay open for all rows. */
   data(plan?: Partial<ScalePlan>): Promise<ScaleDatabase>
-  /** A database of a plan that nothing was ever done to; it goes with `close`. */
+  /** Generates a new database for a plan. `close` removes it. */
   freshData(plan: Partial<ScalePlan>): Promise<ScaleDatabase>
-  /** Stops the database of some data, so that a service can start on their folder. */
+  /** Stops the database of the data, so that a service can start on their folder. */
   closeData(data: ScaleDatabase): Promise<void>
+  /** Reports progress. */
   say(line: string): void
 }
 
 export interface BenchOptions {
-  /** Seconds of one measurement. */
+  /** The length of one measurement, in seconds. */
   readonly seconds: number
-  /** How often each server is measured, in turns. */
+  /** The number of measurements per server, alternating between servers. */
   readonly rounds: number
   readonly connections: number
   readonly quotes: number
   readonly tenants: number
   readonly seed: number
-  /** The larger data of the growth row. */
+  /** The number of quotes in the larger data of the growth row. */
   readonly manyQuotes: number
-  /** Rows of the import. */
+  /** The number of rows of the import. */
   readonly importRows: number
-  /** Quotes of the tenant whose widest scope is asked for. */
+  /** The number of quotes of the tenant whose widest scope is read. */
   readonly giantTenant: number
-  /** The brokerages of the at-work row, each by its quotes, and how long people work on each. */
+  /** The sizes of the brokerages in the at-work row (in quotes), and the length of the work on each. */
   readonly atWork: { readonly brokerages: readonly number[]; readonly seconds: number }
 }
 
-/** A table of a row: what was measured on the left, one figure in each column. */
+/** The table of a row: each line has a name and one figure per column. */
 export interface BenchTable {
   readonly columns: readonly string[]
   readonly lines: readonly (readonly [string, ...(Spread | string)[]])[]
 }
 
-/** A figure measured several times. */
+/** The spread of a figure that was measured several times. */
 export interface Spread {
   readonly median: number
   readonly least: number
@@ -51,9 +52,9 @@ export interface Spread {
 export interface BenchFindings {
   readonly table: BenchTable
   readonly bars: readonly Bar[]
-  /** What makes the figures not worth believing, such as answers that were refused. */
+  /** Problems that make the figures unreliable, such as refused requests. */
   readonly faults: readonly string[]
-  /** What a reader must know to read the figures. */
+  /** Remarks needed to interpret the figures. */
   readonly notes: readonly string[]
 }
 
@@ -64,7 +65,7 @@ export interface BenchRow {
   measure(bench: Bench): Promise<BenchFindings>
 }
 
-/** Median, least and most. @example spreadOf([3, 1, 2]) // { median: 2, least: 1, most: 3 } */
+/** Returns median, minimum and maximum. @example spreadOf([3, 1, 2]) // { median: 2, least: 1, most: 3 } */
 export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length / 2
@@ -73,7 +74,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, least: sorted[0] ?? Number.NaN, most: sorted.at(-1) ?? Number.NaN }
 }
 
-/** The ratio of two servers, round by round: what slows one round down slows both. */
+/** Returns the ratio of two servers per round. A slow round affects both, so it affects the ratio less. */
 export function ratios(upper: readonly number[], lower: readonly number[]): number[] {
   return upper.map((value, at) => value / (lower[at] ?? Number.NaN))
 }

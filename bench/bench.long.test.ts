@@ -8,9 +8,9 @@ const folder = mkdtempSync(join(tmpdir(), 'lanewise-bench-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('npm run bench', () => {
-  test('measures a row in turns and says it as a table and as JSON', async () => {
+  test('measures a row and reports it as a table and as JSON', async () => {
     const json = join(folder, 'figures.json')
-    // Longer than a second: 300 brokerages can use up their requests of one second before the measurement begins.
+    // Longer than one second, because 300 brokerages can use up the rate limit of a second before the measurement starts.
     const small = ['--seconds', '1.2', '--rounds', '2', '--quotes', '2000', '--tenants', '300']
     const { code, output } = await benchCommand(
       '--only',
@@ -29,7 +29,7 @@ describe('npm run bench', () => {
     for (const [, throughput] of rows[0].findings.table.lines) expect(throughput.median).toBeGreaterThan(0)
   }, 120_000)
 
-  test('lets people work in a small brokerage, and says what they waited for beside its bars', async () => {
+  test('simulates work in a small brokerage, and reports response times with their limits', async () => {
     const json = join(folder, 'at-work.json')
     const small = ['--brokerage', '2000', '--seconds', '1.2', '--import-rows', '300']
     const { code, output } = await benchCommand(

@@ -9,32 +9,32 @@ import { quotesOfChunk } from './scale/scale-quotes.ts'
 import { lanesOf } from './scale/tenant-lanes.ts'
 
 describe('npm run bench', () => {
-  test('refuses a row that is not there', async () => {
+  test('refuses an unknown row', async () => {
     expect(await benchCommand('--only', 'nonsense')).toMatchObject({
       code: 1,
-      output: expect.stringMatching(/no row/),
+      output: expect.stringMatching(/Unknown row/),
     })
   })
 })
 
 describe('the load generator', () => {
-  test('lets no eleven requests of a tenant arrive within a second, however late they are answered', () => {
+  test('never sends eleven requests of a tenant within a second, however late the responses are', () => {
     const pace = tenantPace(2)
-    const places = Array.from({ length: 10 }, () => pace.take(0, 0))
-    expect(new Set(places).size).toBe(10)
+    const permits = Array.from({ length: 10 }, () => pace.take(0, 0))
+    expect(new Set(permits).size).toBe(10)
     expect(pace.take(0, 5_000)).toBe(-1)
     expect(pace.take(1, 0)).not.toBe(-1)
-    pace.answered(places[0] ?? -1, 5_000)
+    pace.answered(permits[0] ?? -1, 5_000)
     expect(pace.take(0, 5_900)).toBe(-1)
-    expect(pace.take(0, 6_010)).toBe(places[0])
+    expect(pace.take(0, 6_010)).toBe(permits[0])
   })
 })
 
-test('a spread is the median and how far the rounds were apart', () => {
+test('a spread is the median, minimum and maximum', () => {
   expect(spreadOf([5, 1, 3, 100])).toEqual({ median: 4, least: 1, most: 100 })
 })
 
-describe('a working day', () => {
+describe('workingDay', () => {
   const call = { method: 'GET', path: '/', headers: {} } as const
   const caller = (kind: 'advice' | 'save' | 'update', everyMs: number) => ({
     kind,
@@ -43,7 +43,7 @@ describe('a working day', () => {
     next: () => ({ ...call, path: `/${kind}` }),
   })
 
-  test('goes on calling while answers are late, and waits for all of them', async () => {
+  test('keeps sending while responses are late, and waits for all of them', async () => {
     const send = async (): Promise<Answer> => {
       await delay(60)
       return { status: 200, text: '{"curve":[]}', ms: 60 }
@@ -53,7 +53,7 @@ describe('a working day', () => {
     expect(advice.refused.size).toBe(0)
   })
 
-  test('counts what was not taken, and advice without what was asked for, as faults', async () => {
+  test('counts failed calls, and advice without the requested content, as faults', async () => {
     const send = async ({ path }: { path: string }): Promise<Answer> =>
       path === '/update'
         ? { status: 503, text: '{"status":503,"detail":"Not now."}', ms: 1 }
@@ -62,21 +62,21 @@ describe('a working day', () => {
     const day = await workingDay(send, callers, delay(30))
     expect(day.save.times).toEqual([1])
     expect(faultsOf('a day', day)).toEqual([
-      'a day, advice: none was taken',
-      'a day, advice: 1 of status 200, such as: {}',
-      'a day, update: none was taken',
-      'a day, update: 1 of status 503, such as: Not now.',
+      'a day, advice: no call succeeded',
+      'a day, advice: 1 with status 200, such as: {}',
+      'a day, update: no call succeeded',
+      'a day, update: 1 with status 503, such as: Not now.',
     ])
   })
 
-  test('is told of by what so large a share did not exceed', () => {
+  test('is summarized by percentiles', () => {
     const values = Array.from({ length: 100 }, (_, at) => 100 - at)
     expect([0.5, 0.95, 1].map((share) => percentile(values, share))).toEqual([50, 95, 100])
     expect(percentile([], 0.5)).toBeNaN()
   })
 })
 
-test('a brokerage at work has quoted for 600 days, on many lanes of which none has most of its quotes', () => {
+test('the brokerage of the at-work row has 600 days of quotes on many lanes, none of which dominates', () => {
   const other = { quotes: 100, tenants: 1, seed: 1, until: '2026-11-01', giantLane: 0, giantTenant: 0 }
   const plan = { ...other, brokerage: 9_000 }
   const tenants = tenantsOf(plan)

@@ -11,17 +11,17 @@ import { quotesMax, quotesOf, type ScalePlan, tenantsMax, tenantsOf } from './sc
 
 const usage = `npm run generate -- --quotes N [options]
 
-Writes seeded scale data: brokerages with people, a service token and a signing secret each, and two years of quotes.
-The same command draws the same data; stopped with Ctrl-C, it goes on where it stopped.
+Generates data from a seed: brokerages with users, a service token and a signing secret each, and two years of quotes.
+The same command always generates the same data. After Ctrl+C, run it again to continue.
 
-  --quotes N         quotes of the ordinary brokerages together, such as 10000000
-  --tenants N        brokerages (5000)
-  --seed N           another seed gives other data (1)
+  --quotes N         the total number of quotes of the ordinary brokerages, such as 10000000
+  --tenants N        the number of brokerages (5000)
+  --seed N           the seed; another seed gives other data (1)
   --until DAY        the day after the last quote, YYYY-MM-DD (today)
-  --giant-lane N     one more brokerage, with N quotes on one lane
-  --giant-tenant N   one more brokerage, with N quotes
-  --into FOLDER      a data folder, as DATA_DIR; else DATABASE_URL with MIGRATION_DATABASE_URL, else DATA_DIR
-  --access FILE      where tokens and secrets go, readable by you alone (generated-access.json in the data folder)
+  --giant-lane N     add a brokerage with N quotes on one lane
+  --giant-tenant N   add a brokerage with N quotes
+  --into FOLDER      write to this data folder; default: DATABASE_URL with MIGRATION_DATABASE_URL, or else DATA_DIR
+  --access FILE      store tokens and secrets in this file, readable only by you (generated-access.json in the data folder)
 `
 
 function wholeNumber(name: string, text: string, from: number, to: number): number {
@@ -63,12 +63,12 @@ async function main(): Promise<number> {
     process.stdout.write(usage)
     return asked.help ? 0 : 2
   }
-  // npm runs scripts in the project's folder and says here where the person was.
+  // npm runs scripts in the project's folder. INIT_CWD is the folder where the user ran npm.
   const here = process.env.INIT_CWD ?? process.cwd()
   const into = asked.into === undefined ? {} : { DATA_DIR: resolve(here, asked.into), DATABASE_URL: '' }
   const config = readConfig({ ...process.env, ...into })
   if (config.databaseUrl === null && !existsSync(config.dataDirectory)) {
-    // As root PostgreSQL works under another account, which must pass through.
+    // If this runs as root, PostgreSQL runs as another user, which must be able to enter the folder.
     mkdirSync(config.dataDirectory, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   }
   const accessFile =
@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     quotes: wholeNumber('quotes', asked.quotes, 1, quotesMax),
     tenants: wholeNumber('tenants', asked.tenants, 1, tenantsMax),
     seed: wholeNumber('seed', asked.seed, 0, 2 ** 32 - 1),
-    // A run that goes on past midnight keeps to the day it was begun for.
+    // A run that is continued after midnight keeps its original day.
     until: dayBefore(
       asked.until ?? readAccess(accessFile)?.plan.until ?? new Date().toISOString().slice(0, 10),
     ),
@@ -91,13 +91,13 @@ async function main(): Promise<number> {
   const stop = () => {
     if (stopping) process.exit(130)
     stopping = true
-    remark('\nStopping after the rows at hand. The same command goes on from there.')
+    remark('\nStopping after the current rows. Run the same command again to continue.')
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   return atDatabase({ config, remark }, async (database, owner) => {
     if (owner === null)
-      throw new CommandRefused('Set MIGRATION_DATABASE_URL: the owner of the tables writes.')
+      throw new CommandRefused('Set MIGRATION_DATABASE_URL: only the owner of the tables can write the data.')
     const shown = progressShown(quotesOf(tenantsOf(plan)), remark)
     const began = performance.now()
     const made = await generate({
@@ -116,21 +116,21 @@ async function main(): Promise<number> {
       .finally(shown.end)
     const seconds = (performance.now() - began) / 1000
     remark(
-      `${made.written.toLocaleString('en-US')} quotes in ${seconds.toFixed(1)} s (${Math.round(made.written / seconds).toLocaleString('en-US')} a second).`,
+      `${made.written.toLocaleString('en-US')} quotes in ${seconds.toFixed(1)} s (${Math.round(made.written / seconds).toLocaleString('en-US')} per second).`,
     )
     remark(`Tokens and signing secrets: ${accessFile}`)
     return made.finished ? 0 : 130
   })
 }
 
-/** A bar on a terminal; elsewhere a line every few seconds. */
+/** Shows progress: a bar on a terminal, otherwise a line every 5 s. */
 function progressShown(total: number, remark: (line: string) => void) {
   if (!process.stderr.isTTY) {
-    let toldAt = performance.now()
+    let reportedAt = performance.now()
     return {
       update: (written: number) => {
-        if (performance.now() - toldAt < 5_000) return
-        toldAt = performance.now()
+        if (performance.now() - reportedAt < 5_000) return
+        reportedAt = performance.now()
         remark(`${Math.floor((written / total) * 100)} %: ${written.toLocaleString('en-US')} quotes`)
       },
       end: () => {},

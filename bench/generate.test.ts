@@ -32,14 +32,14 @@ interface Made {
   readonly database: TestDatabase
   readonly accessFile: string
   run(options?: { plan?: ScalePlan; chunks?: number }): Promise<Generated>
-  ask(question: string): Promise<Record<string, unknown>[]>
+  query(text: string): Promise<Record<string, unknown>[]>
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-generate-'))
 const databases: TestDatabase[] = []
 
-/** A database of its own to generate into. `chunks` stops a run after so many transactions. */
-async function place(name: string): Promise<Made> {
+/** Makes a database to generate into. `chunks` stops a run after that many transactions. */
+async function emptyDatabase(name: string): Promise<Made> {
   const database = await testDatabase()
   databases.push(database)
   const accessFile = join(folder, name)
@@ -60,15 +60,15 @@ async function place(name: string): Promise<Made> {
         }),
       )
     },
-    async ask(question) {
+    async query(text) {
       const client = new pg.Client(database.owner)
       await client.connect()
       try {
-        // As its owner, in a transaction that is never committed.
+        // As the owner, with row-level security off in a transaction that is not committed.
         await client.query('begin')
         for (const table of ['lanes', 'quote_requests', 'tenant_facts'])
           await client.query(`alter table ${table} no force row level security`)
-        return (await client.query(question)).rows
+        return (await client.query(text)).rows
       } finally {
         await client.end()
       }
@@ -76,7 +76,7 @@ async function place(name: string): Promise<Made> {
   }
 }
 
-/** What was quoted and booked, without the numbers of the installation's own. */
+/** Quotes and bookings, without identifiers that the installation assigns. */
 const facts = `
   select l.tenant_id, origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market,
     destination_market, equipment_code, miles, quoted_rate_cents, estimated_cost_cents, market_rate_cents, outcome,
@@ -88,8 +88,8 @@ let whole: Made
 let stopped: Made
 
 beforeAll(async () => {
-  whole = await place('whole.json')
-  stopped = await place('stopped.json')
+  whole = await emptyDatabase('whole.json')
+  stopped = await emptyDatabase('stopped.json')
   await whole.run()
 }, 60_000)
 
@@ -99,21 +99,21 @@ afterAll(async () => {
 })
 
 describe('generated data', () => {
-  test('are the same from the same seed, in one go or stopped on the way', async () => {
+  test('are the same for the same seed, with or without interruptions', async () => {
     expect(await stopped.run({ chunks: 1 })).toMatchObject({ finished: false, written: 10_000 })
     expect(await stopped.run({ chunks: 0 })).toMatchObject({ finished: false, written: 0 })
     expect(await stopped.run()).toMatchObject({ finished: true, written: 11_100 })
-    const [one, other] = [await whole.ask(facts), await stopped.ask(facts)]
+    const [one, other] = [await whole.query(facts), await stopped.query(facts)]
     expect(one).toHaveLength(21_100)
     expect(other).toEqual(one)
   })
 
-  test('are not made twice', async () => {
+  test('are not generated twice', async () => {
     expect(await whole.run()).toMatchObject({ finished: true, written: 0 })
-    expect(await whole.ask('select count(*)::integer from lanes')).toEqual([{ count: 21_100 }])
+    expect(await whole.query('select count(*)::integer from lanes')).toEqual([{ count: 21_100 }])
   })
 
-  test('differ from another seed', async () => {
+  test('differ for another seed', async () => {
     const other = tenantsOf({ ...plan, seed: 8 })
     expect(other[0]?.tenantId).not.toBe(tenantsOf(plan)[0]?.tenantId)
     expect(lanesOf({ ...plan, seed: 8 }, other[0] ?? fail()).lanes[0]).not.toEqual(
@@ -121,8 +121,8 @@ describe('generated data', () => {
     )
   })
 
-  test('hold the places that the service would have stored', async () => {
-    const lanes = (await whole.ask(
+  test('contain the places that the service would store', async () => {
+    const lanes = (await whole.query(
       'select distinct origin, destination, origin_key, destination_key, origin_state, destination_state, origin_market, destination_market, miles from lanes',
     )) as { origin: string; destination: string }[]
     expect(lanes.length).toBeGreaterThan(100)
@@ -133,8 +133,8 @@ describe('generated data', () => {
     }
   })
 
-  test('are won less often the dearer they are, and mostly quoted in whole dollars', async () => {
-    const [row] = await whole.ask(`
+  test('have a lower win rate at higher prices, and mostly rates in whole dollars', async () => {
+    const [row] = await whole.query(`
       select
         avg((outcome = 'won')::integer) filter (where ratio > 1.25)::float as dear,
         avg((outcome = 'won')::integer) filter (where ratio < 1.13)::float as cheap,
@@ -148,25 +148,25 @@ describe('generated data', () => {
     expect(booked).toBeGreaterThan(0.8)
   })
 
-  test('leave the walls as they were, and a version of its facts to every tenant', async () => {
-    expect(await withDatabase(whole.database.service, databaseSafetyFaults)).toEqual([])
+  test('keep row-level security enabled, and give every tenant a facts version', async () => {
+    expect(await withDatabase(whole.database.service, missingWalls)).toEqual([])
     expect(
-      await whole.ask(
+      await whole.query(
         'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',
       ),
     ).toEqual([{ versions: 21, tenants: 21 }])
   })
 
-  test('give one tenant its giant lane, beside ten of ten quotes', async () => {
+  test('give one tenant a giant lane, and ten lanes with ten quotes each', async () => {
     const giant = tenantsOf(plan).find(({ kind }) => kind === 'giant-lane') ?? fail()
-    const counts = await whole.ask(
+    const counts = await whole.query(
       `select count(*)::integer from lanes where tenant_id = ${giant.tenantId}
        group by origin_key, destination_key, equipment_code order by 1`,
     )
     expect(counts.map(({ count }) => count)).toEqual([...Array(10).fill(10), 19_000])
   })
 
-  test('keep their credentials in a file that only its owner reads, and are refused without it', async () => {
+  test('store credentials in a file that only its owner can read, and are refused without that file', async () => {
     expect(statSync(whole.accessFile).mode & 0o777).toBe(0o600)
     const again = withDatabase(whole.database.service, (opened) =>
       generate({
@@ -184,7 +184,7 @@ describe('generated data', () => {
 })
 
 describe('the service on generated data', () => {
-  test('answers every tenant with its own token, and takes its signed updates', async () => {
+  test('serves every tenant with its own token, and accepts its signed updates', async () => {
     const { access } = await whole.run()
     const app = await appOn(whole.database, { secretKeys: keys, now })
     try {
@@ -203,7 +203,9 @@ describe('the service on generated data', () => {
       const answer = await fetch(`${app.url}${path}`, { headers: { authorization: `Bearer ${held.token}` } })
       expect(await answer.json()).toMatchObject({ found: true, confidence: 'high' })
 
-      const [lane] = await whole.ask(`select lane_ref from lanes where tenant_id = ${giant.tenantId} limit 1`)
+      const [lane] = await whole.query(
+        `select lane_ref from lanes where tenant_id = ${giant.tenantId} limit 1`,
+      )
       const update = signedUpdate(
         held,
         0,
@@ -227,5 +229,5 @@ describe('the service on generated data', () => {
 })
 
 function fail(): never {
-  throw new Error('It should be there.')
+  throw new Error('Missing value.')
 }

@@ -5,11 +5,11 @@ import type { ServerProcess } from './processes.ts'
 /** One measurement of a server. */
 export interface Measured extends LoadResult {
   readonly perSecond: number
-  /** Microseconds of the server's processor time a request; null where the system does not tell. */
+  /** CPU time of the server per request, in microseconds; null if the system does not report it. */
   readonly cpuPerRequest: number | null
 }
 
-/** Loads a server for a while and notes what it used. */
+/** Runs load on a server, and measures its CPU time. */
 export async function measured(
   { load, options }: Bench,
   server: ServerProcess,
@@ -41,27 +41,29 @@ export async function measured(
   }
 }
 
-/** What was not answered with 200, or not at all, as faults of the row. */
-export function refusals(who: string, results: readonly LoadResult[]): string[] {
+/** Returns responses other than 200, and missing responses, as faults of the row. */
+export function refusals(server: string, results: readonly LoadResult[]): string[] {
   const others: Record<string, number> = {}
   for (const result of results)
     for (const [status, count] of Object.entries(result.others))
       others[status] = (others[status] ?? 0) + count
   const silent = results.filter(({ answers }) => answers === 0).length
   return [
-    ...(silent > 0 ? [`${who}: no answer in ${silent} of ${results.length} measurements`] : []),
+    ...(silent > 0 ? [`${server}: no response in ${silent} of ${results.length} measurements`] : []),
     ...Object.entries(others).map(([status, count]) =>
-      status === '0' ? `${who}: ${count} connections broke` : `${who}: ${count} answers of ${status}`,
+      status === '0'
+        ? `${server}: ${count} broken connections`
+        : `${server}: ${count} responses with status ${status}`,
     ),
   ]
 }
 
-/** Asks once, outside the load, and answers the JSON. @throws Error for any status but 200 */
+/** Sends one read outside the load, and returns its JSON. @throws Error for any status except 200 */
 export async function askOnce<Answer>(server: ServerProcess, path: string, token: string): Promise<Answer> {
   const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, {
     headers: { authorization: `Bearer ${token}` },
   })
   const text = await answer.text()
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${text}`)
+  if (answer.status !== 200) throw new Error(`${path} returned ${answer.status}: ${text}`)
   return JSON.parse(text)
 }

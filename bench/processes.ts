@@ -6,24 +6,22 @@ import { fileURLToPath } from 'node:url'
 import { freePort, startOptions } from '#testing/running-service.ts'
 import type { LoadOrder, LoadReport, LoadResult, LoadRun, RequestPool } from './load/load-messages.ts'
 
-/**
- * Servers run on one core, what asks them on another. `any` is wherever the system puts it, as people run it.
- */
+/** The core of a process: servers and the load generator run on separate cores; `any` is not pinned. */
 export type Core = 'server' | 'generator' | 'any'
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
 
-/** Whether processes stay on their core, in words for the report. */
+/** Describes the pinning of processes, for the report. */
 export const pinning = canPin
   ? 'servers on core 0, load generator on core 1'
-  : 'processes are not pinned: this machine has no taskset, or one core'
+  : 'processes are not pinned, because this machine has no taskset or only one core'
 
 const cores: Readonly<Record<Exclude<Core, 'any'>, string>> = {
   server: '0',
   generator: '1',
 }
 
-/** Runs a file of ours with Node, on its core where that can be had. */
+/** Runs a file with Node, pinned to its core if possible. */
 export function spawnPinned(core: Core, file: string, env: Readonly<Record<string, string>>): ChildProcess {
   const node = [process.execPath, ...startOptions, fileURLToPath(new URL(file, import.meta.url))]
   const [program = '', ...rest] = canPin && core !== 'any' ? ['taskset', '-c', cores[core], ...node] : node
@@ -34,28 +32,28 @@ export function spawnPinned(core: Core, file: string, env: Readonly<Record<strin
   })
 }
 
-/** A server that is measured. */
+/** A server under measurement. */
 export interface ServerProcess {
   readonly name: string
   readonly port: number
   readonly pid: number
-  /** Milliseconds from the spawn to the line that says it is ready. */
+  /** Milliseconds from the spawn to the line that reports readiness. */
   readonly readyMs: number
-  /** CPU time used so far by all its threads, in microseconds; null where the system does not tell. */
+  /** CPU time used so far by all threads, in microseconds; null if the system does not report it. */
   cpuMicros(): number | null
-  /** Resident memory in bytes; null where the system does not tell. */
+  /** Resident memory in bytes; null if the system does not report it. */
   residentBytes(): number | null
-  /** Sends an order over the channel and waits for its answer; for servers of ours that take orders. */
+  /** Sends a message over the IPC channel and waits for the reply. */
   ask<Answer>(order: unknown): Promise<Answer>
-  /** At once; with SIGTERM as an operator stops it, which takes it some seconds. */
+  /** Stops the server at once; with SIGTERM in order, which takes some seconds. */
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
 const readyMsMax = 60_000
-/** Linux counts processor time in hundredths of a second. */
+/** Linux reports CPU time in hundredths of a second. */
 const microsPerTick = 10_000
 
-/** Starts a server and waits for a line of its output that says it is ready. */
+/** Starts a server and waits until its output contains `readyText`. */
 export async function startServer(
   name: string,
   file: string,
@@ -83,7 +81,7 @@ export async function startServer(
     child.stdout?.on('data', look)
     child.stderr?.on('data', look)
     child.once('error', (error) => fail(`cannot be run (${error.message})`))
-    child.once('exit', () => fail('ended before it was ready'))
+    child.once('exit', () => fail('exited before it was ready'))
   })
   const pid = child.pid ?? 0
   return {
@@ -95,7 +93,7 @@ export async function startServer(
     residentBytes: () => residentOf(pid),
     ask: <Answer>(order: unknown) =>
       new Promise<Answer>((resolve, reject) => {
-        const onExit = () => reject(new Error(`${name} ended:\n${text}`))
+        const onExit = () => reject(new Error(`${name} exited:\n${text}`))
         child.once('exit', onExit)
         child.once('message', (answer) => {
           child.off('exit', onExit)
@@ -113,7 +111,7 @@ export async function startServer(
 
 function cpuOf(pid: number): number | null {
   try {
-    // The name of the program is between brackets and may hold anything.
+    // The program name is in parentheses and can contain any characters.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
@@ -132,9 +130,9 @@ function residentOf(pid: number): number | null {
   }
 }
 
-/** The load generator as the benchmark sees it. */
+/** The load generator, from the benchmark's side. */
 export interface LoadGenerator {
-  /** Hands over the requests of the runs that follow. */
+  /** Passes a pool of requests to the generator. */
   take(name: string, pool: RequestPool): Promise<void>
   run(run: LoadRun): Promise<LoadResult>
   stop(): Promise<void>
@@ -143,13 +141,13 @@ export interface LoadGenerator {
 export function startLoadGenerator(): LoadGenerator {
   const child = spawnPinned('generator', './load/load-main.ts', {})
   const ended = once(child, 'exit')
-  let said = ''
+  let output = ''
   child.stderr?.on('data', (chunk: Buffer) => {
-    said += chunk
+    output += chunk
   })
   const ask = (order: LoadOrder) =>
     new Promise<LoadReport>((resolve, reject) => {
-      const onExit = () => reject(new Error(`The load generator ended:\n${said}`))
+      const onExit = () => reject(new Error(`The load generator exited:\n${output}`))
       child.once('exit', onExit)
       child.once('message', (report: LoadReport) => {
         child.off('exit', onExit)
@@ -164,7 +162,7 @@ export function startLoadGenerator(): LoadGenerator {
     },
     async run(run) {
       const report = await ask({ kind: 'run', run })
-      if (report.kind !== 'done') throw new Error(`The load generator answered "${report.kind}".`)
+      if (report.kind !== 'done') throw new Error(`Unexpected reply of the load generator: ${report.kind}.`)
       return report.result
     },
     async stop() {

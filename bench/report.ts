@@ -1,14 +1,14 @@
 import { limitOf, passes } from '../evaluation/src/bar.ts'
 import type { BenchFindings, BenchRow, Spread } from './bench-row.ts'
 
-/** A figure short enough for a table. @example figure(12345.6) // '12,346' */
+/** Formats a figure for a table. @example figure(12345.6) // '12,346' */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 0.1 ? 2 : 3
   return value.toLocaleString('en-US', { maximumFractionDigits: digits })
 }
 
-/** The median, and how far the rounds were apart. */
+/** Formats a spread: the median with minimum and maximum. */
 function cell(value: Spread | string): string {
   if (typeof value === 'string') return value
   const { median, least, most } = value
@@ -17,7 +17,7 @@ function cell(value: Spread | string): string {
     : `${figure(median)} (${figure(least)}..${figure(most)})`
 }
 
-/** A row of the benchmark as text: its table, its bars, and what must be known to read them. */
+/** Formats a row of the benchmark: its table, limits, notes and faults. */
 export function rowText(row: BenchRow, { table, bars, faults, notes }: BenchFindings): string {
   const cells = [
     ['', ...table.columns],

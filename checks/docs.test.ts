@@ -8,22 +8,22 @@ const scripts = Object.keys(
   (JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }).scripts,
 )
 
-/** Paths in backticks that begin with a folder or a file of the project: `engine/src/money.ts`, `.ci/run`. */
+/** Paths in backticks that start with a folder or file of the project: `engine/src/money.ts`, `.ci/run`. */
 const ownPath =
   /`((?:(?:contract|engine|geography|server|client|cli|recipes|evaluation|checks|dashboard|proofs|bench|docs|deploy|scripts|\.ci)\/[\w./-]+|(?:[\w-]+\.)+(?:md|tsx?|json|mjs|css|html)))`/g
-/** Written as a pattern for a name that is not there yet, or made by the service where it runs. */
-const notThere = /NNNN|^(passwords|lock-holder|manifest)\.json$/
+/** Placeholders for names, and files that the service creates at run time. */
+const exempt = /NNNN|^(passwords|lock-holder|manifest)\.json$/
 
 function namedPaths(text: string): string[] {
-  return [...text.matchAll(ownPath)].flatMap((match) => match[1] ?? []).filter((path) => !notThere.test(path))
+  return [...text.matchAll(ownPath)].flatMap((match) => match[1] ?? []).filter((path) => !exempt.test(path))
 }
 
 function links(text: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap((match) => match[1] ?? [])
 }
 
-/** A bare name such as `operations.ts` counts as there when a file of the project has it. */
-function isThere(path: string): boolean {
+/** Whether a path exists. A bare name such as `operations.ts` may be in any folder of the project. */
+function fileExists(path: string): boolean {
   if (existsSync(join(root, path))) return true
   return (
     !path.includes('/') &&
@@ -36,18 +36,18 @@ function isThere(path: string): boolean {
 describe.each(pages)('%s', (page) => {
   const text = textOf(page)
 
-  test('names only files that are there', () => {
-    expect(namedPaths(text).filter((path) => !isThere(path))).toEqual([])
+  test('names only files that exist', () => {
+    expect(namedPaths(text).filter((path) => !fileExists(path))).toEqual([])
   })
 
-  test('links only to what is there', () => {
+  test('has no broken local links', () => {
     const local = links(text).filter((link) => !/^https?:/.test(link))
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link.replace(/#.*$/, ''))))).toEqual(
       [],
     )
   })
 
-  test('names only npm scripts that there are', () => {
+  test('names only npm scripts that exist', () => {
     const named = [...text.matchAll(/`npm (?:run )?([a-z:-]+)/g)].flatMap((match) => match[1] ?? [])
     expect(
       named.filter((name) => !scripts.includes(name) && !['ci', 'pack', 'install'].includes(name)),
@@ -55,11 +55,11 @@ describe.each(pages)('%s', (page) => {
   })
 })
 
-test('ARCHITECTURE is read in one sitting: under 150 lines', () => {
+test('ARCHITECTURE has fewer than 150 lines', () => {
   expect(textOf('ARCHITECTURE.md').split('\n').length).toBeLessThan(150)
 })
 
-test('ARCHITECTURE names every folder of code', () => {
+test('ARCHITECTURE names every folder with code', () => {
   const folders = [
     ...new Set(
       filesOf('{contract,engine,geography,server,client,cli,evaluation,dashboard}/*/**/*.{ts,tsx}').map(
@@ -81,13 +81,13 @@ test('README shows how to start and how to test', () => {
 describe('decisions', () => {
   const decisions = filesOf('docs/decisions/*.md')
 
-  test('have a number each', () => {
+  test('have unique numbers', () => {
     const numbers = decisions.map((path) => path.replace(/^.*\/(\d{4})-[a-z0-9-]+\.md$/, '$1'))
     expect(numbers.filter((number) => !/^\d{4}$/.test(number))).toEqual([])
     expect(new Set(numbers).size).toBe(decisions.length)
   })
 
-  test.each(decisions)('%s begins with its number and what was decided, and fits a page', (path) => {
+  test.each(decisions)('%s starts with its number and the decision, and has at most 100 lines', (path) => {
     const lines = textOf(path).split('\n')
     expect(lines[0]).toMatch(new RegExp(`^# ${Number(path.match(/\d{4}/)?.[0])}\\. `))
     expect(lines[2]).toMatch(/^\*\*Decided[:.]\*\* /)

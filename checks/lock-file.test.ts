@@ -18,19 +18,19 @@ const locked = (JSON.parse(textOf('package-lock.json')) as { packages: Record<st
 const installed = Object.entries(locked).filter(([path, entry]) => path !== '' && entry.link !== true)
 const kinds = ['dependencies', 'devDependencies', 'optionalDependencies'] as const
 
-test('every package is asked for at one exact version', () => {
+test('package.json names an exact version of every package', () => {
   const loose = kinds.flatMap((kind) =>
     Object.entries(asked[kind] ?? {}).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)),
   )
   expect(loose).toEqual([])
 })
 
-test('the lock file asks for what package.json asks for', () => {
+test('the lock file has the same dependencies as package.json', () => {
   const of = (found: unknown) => (found as Record<string, Record<string, string>>) ?? {}
   for (const kind of kinds) expect(of(locked[''])[kind]).toEqual(asked[kind])
 })
 
-test('the lock file names no registry: it works with whatever registry a machine has', () => {
+test('the lock file names no registry, so that it works with any registry', () => {
   expect(installed.filter(([, entry]) => entry.resolved !== undefined).map(([path]) => path)).toEqual([])
 })
 
@@ -40,10 +40,10 @@ test('every package is pinned by its hash', () => {
   ).toEqual([])
 })
 
-test('no package has a licence with strings attached for whoever runs or changes the service', () => {
+test('every package has a permissive license', () => {
   const permissive =
     /^\(?(MIT|MIT-0|ISC|Apache-2\.0|BSD|BSD-2-Clause|BSD-3-Clause|0BSD|BlueOak-1\.0\.0|PSF-2\.0|CC0-1\.0|Unlicense)\b/
-  // A tool that runs the tests and is not part of the service may ask for its own changed files back.
+  // MPL-2.0 is allowed for development tools: it covers only changes to the tool's own files.
   const isTool = (entry: LockedPackage) => entry.dev === true && entry.license === 'MPL-2.0'
   const others = installed.filter(([, entry]) => !permissive.test(entry.license ?? '') && !isTool(entry))
   expect(others.map(([path, entry]) => `${path}: ${entry.license}`)).toEqual([])

@@ -35,7 +35,7 @@ const centsOf = (text = '') => Math.round(Number(text) * 100)
 const optionalCents = (text = '') => (text === '-' ? null : centsOf(text))
 const shownDollars = (cents: number | null) => (cents === null ? '-' : String(cents / 100))
 const counts = (text = '') => text.split(' ').map(Number)
-/** The page shows at most six decimals. */
+/** Compares with six decimals, the most that the page shows. */
 const close = (found: number | null, text = '') => expect(found).toBeCloseTo(Number(text), 6)
 
 function bucketsOf([quotes, wins, losses]: (string | undefined)[]) {
@@ -43,7 +43,7 @@ function bucketsOf([quotes, wins, losses]: (string | undefined)[]) {
   return counts(quotes).map((count, at) => ({ quotes: count, wins: won[at] ?? 0, losses: lost[at] ?? 0 }))
 }
 
-describe('the examples of the page on the model', () => {
+describe('the examples in docs/model.md', () => {
   test.each(examples('What counts'))('quoted %s, booked %s: %s counts', (...row) => {
     const [quoted, booked, rate, estimate, cost, costCounts] = row
     expect(
@@ -90,7 +90,7 @@ describe('the examples of the page on the model', () => {
         history[at]?.rateCents ?? 0,
         'at_or_below',
       ).probability
-      // The answer is held away from 0 and 1; the table shows the mean before that.
+      // The probability is clamped away from 0 and 1; the table shows the mean before clamping.
       expect(found).toBeCloseTo(Math.min(1 - floor, Math.max(floor, expected)), 6)
     }
   })
@@ -101,7 +101,7 @@ describe('the examples of the page on the model', () => {
     expect(suggestion.basis ?? '-').toBe(basis)
   })
 
-  test.each(examples('Outliers'))('what stands out among %s', (quotes, rates) => {
+  test.each(examples('Outliers'))('outliers among %s', (quotes, rates) => {
     const found = outliers(historyOf(quotes)).map((outlier) => shownDollars(outlier.rateCents))
     expect(found.join(' ') || '-').toBe(rates)
   })
@@ -115,7 +115,7 @@ describe('the examples of the page on the model', () => {
     expect(adviseMarkup(ratesOfText(quotes), offer).verdict).toBe(sentence)
   })
 
-  test('the scopes, most trusted first, and what each needs', () => {
+  test('the scopes, most trusted first, with their minimums', () => {
     expect(examples('Scopes').map(([scope, , ...minimum]) => [scope, ...minimum.map(Number)])).toEqual(
       SCOPES.map(({ scope, minimum }) => [scope, minimum.quotes, minimum.decided, minimum.lanes]),
     )
@@ -222,12 +222,12 @@ function named(value: object | number, name = ''): [string, number][] {
   )
 }
 
-describe('the thresholds of the page', () => {
-  test('are the ones of the code, all of them', () => {
+describe('the thresholds in docs/model.md', () => {
+  test('equal those in the code, and none is missing', () => {
     expect(examples('Thresholds').map(([name, value]) => [name, Number(value)])).toEqual(named(rules))
   })
 
-  test('stand in the table of signals', () => {
+  test('appear in the table of signals', () => {
     const table = textOf(page)
       .split('\n')
       .filter((line) => /^\| (strength|trend|consistency|timing) \|/.test(line))

@@ -37,7 +37,7 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>>
 }
 const document = openApiDocument('1.0.0') as unknown as Document
-/** Throws at a reference that leads nowhere. */
+/** Throws for a reference without a target. */
 const resolved = resolvedDocument(document)
 const operations = Object.values(resolved.paths).flatMap((methods) => Object.values(methods))
 const operationOf = (name: string) => {
@@ -65,24 +65,24 @@ describe('the OpenAPI document', () => {
           'operation-operationId-unique': 'error',
           'path-parameters-defined': 'error',
           'no-unused-components': 'error',
-          // The document is served by the service it is of, wherever that is.
+          // The service serves the document itself, so the server URL is not fixed.
           'no-server-example.com': 'off',
         },
       }),
     })
-    const said = problems.map(
+    const messages = problems.map(
       ({ ruleId, message, location }) => `${ruleId} at ${location[0]?.pointer}: ${message}`,
     )
-    expect(said).toEqual([])
+    expect(messages).toEqual([])
   })
 
-  test('names each operation once, after its contract', () => {
+  test('has a unique name for each operation, from its contract', () => {
     const names = endpoints.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const name of names) expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/)
   })
 
-  test('refers to schemas by names that are identifiers in any language', () => {
+  test('uses schema names that are identifiers in any language', () => {
     const names = Object.keys(document.components.schemas ?? {})
     expect(names).toEqual(
       expect.arrayContaining(['Lane', 'Problem', 'FieldError', 'Dollars', 'Place', 'Import']),
@@ -93,14 +93,14 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test('defines each object once: none stands in two places, and none beside a component like it', () => {
+  test('defines each object only once: no two inline objects or components have the same members', () => {
     const places = new Map<string, string[]>()
     const look = (part: unknown, at: string, isComponent: boolean): void => {
       if (typeof part !== 'object' || part === null) return
       const names = Object.keys((part as Schema).properties ?? {})
       if (names.length > 0 && (part as Schema).type === 'object') {
         const key = names.toSorted().join(', ')
-        // Two components may have the same names: their values differ.
+        // Two components may have the same member names with different types.
         if (!isComponent || !places.has(key)) places.set(key, [...(places.get(key) ?? []), at])
       }
       for (const [name, member] of Object.entries(part)) {
@@ -111,11 +111,11 @@ describe('the OpenAPI document', () => {
     look(document.paths, 'paths', false)
     look(document.webhooks, 'webhooks', false)
     expect([...places.values()].filter((found) => found.length > 1)).toEqual([])
-    // The check sees what it is for.
+    // Make sure that the check has found objects.
     expect(places.size).toBeGreaterThan(80)
   })
 
-  test('gives ids as int64', () => {
+  test('declares ids as int64', () => {
     const found: string[] = []
     const look = (schema: Schema | undefined, name: string): void => {
       if (schema === undefined) return
@@ -138,7 +138,7 @@ describe('the OpenAPI document', () => {
     expect(found.filter((one) => !one.endsWith(' int64'))).toEqual([])
   })
 
-  test('has one operation for each method of an address', () => {
+  test('has one operation per method and path', () => {
     const routes = endpoints.map(({ method, path }) => `${method} ${path}`)
     expect(new Set(routes).size).toBe(routes.length)
   })
@@ -147,14 +147,14 @@ describe('the OpenAPI document', () => {
 describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))('$name', ({ endpoint }) => {
   const { examples } = endpoint
 
-  test('says in a sentence what it does', () => {
+  test('has a summary and a description', () => {
     expect(endpoint.summary).toMatch(/^[A-Z].*[^.]$/)
     expect(endpoint.description).toMatch(/^[A-Z].*\.$/)
   })
 
   if (endpoint.body !== undefined && endpoint.bodyKind !== 'csv') {
     const { body } = endpoint
-    test('shows an example of its body, and would accept it', () => {
+    test('has an example of its body, and accepts it', () => {
       expect(examples?.body).toBeDefined()
       expect(shape(body, 'body').errors(examples?.body)).toEqual([])
     })
@@ -162,7 +162,7 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
 
   if (examples?.query !== undefined && endpoint.query !== undefined) {
     const { query } = endpoint
-    test('would accept its example query, as text from an address', () => {
+    test('accepts its example query, as text from a URL', () => {
       const sent = Object.fromEntries(
         Object.entries(examples.query ?? {}).map(([name, value]) => [name, String(value)]),
       )
@@ -171,12 +171,12 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
     })
   }
 
-  test('shows an example of its answer, and could give it', () => {
+  test('has an example of its response that matches the schema', () => {
     expect(examples?.answer).toBeDefined()
     expect([...Compile(endpoint.answer).Errors(examples?.answer)]).toEqual([])
   })
 
-  test('has examples in the document that fit the schemas there, of each problem too', () => {
+  test('has examples in the document that match the schemas, also for each problem', () => {
     const { requestBody, responses } = operationOf(endpoint.name)
     for (const { content } of [
       ...(requestBody === undefined ? [] : [requestBody]),
@@ -198,7 +198,7 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
     }
   })
 
-  test('accepts of each field what the document accepts, and nothing else', () => {
+  test('accepts exactly the field values that the document accepts', () => {
     const { parameters, requestBody } = operationOf(endpoint.name)
     const wrong: string[] = []
     if (requestBody !== undefined && endpoint.body !== undefined && endpoint.bodyKind !== 'csv') {
@@ -216,7 +216,7 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
     const query = { ...endpoint.params?.properties, ...endpoint.query?.properties }
     for (const { name, schema } of parameters.filter((one) => one.in !== 'header')) {
       const property = query[name]
-      if (property === undefined) throw new Error(`${name} is no parameter of ${endpoint.name}.`)
+      if (property === undefined) throw new Error(`${name} is not a parameter of ${endpoint.name}.`)
       const documented = Compile(schema as object)
       const served = shape(Type.Object({ [name]: property }), 'parameter')
       for (const value of [schema.type].flat().includes('string') ? texts : numbers) {
@@ -228,15 +228,15 @@ describe.each(endpoints.map((endpoint) => ({ name: endpoint.name, endpoint })))(
     expect(wrong).toEqual([])
   })
 
-  test('is called by a test over HTTP, or named in one', () => {
+  test('is called over HTTP by a test, or named in one', () => {
     expect(isTested(endpoint)).toBe(true)
   })
 })
 
 /**
- * Values around every bound that a field has. Cents near ten million are left out: divided by 0.01 in binary they are not
- * whole. Also left out is what the service checks beyond the means of a schema: days
- * that no month has, texts of which nothing can be seen, and characters that Unicode has ruled out.
+ * Values around the bounds of the fields. Cents near ten million are missing, because in binary floating point they are not
+ * multiples of 0.01. Also missing are values that the service checks beyond the schema: impossible dates, invisible text, and
+ * Unicode noncharacters.
  */
 const lengths = [
   1, 14, 15, 20, 21, 60, 61, 100, 101, 128, 129, 200, 201, 254, 255, 256, 1000, 1001, 1024, 1025, 4000, 4001,
@@ -244,7 +244,7 @@ const lengths = [
 const texts: readonly string[] = [
   '',
   ...lengths.map((length) => 'x'.repeat(length)),
-  // Counted in characters, not in the units of UTF-16.
+  // Lengths count characters, not UTF-16 code units.
   ...lengths.map((length) => '😀'.repeat(length)),
   'a\u0000b',
   'a\nb',
@@ -290,10 +290,10 @@ const numbers: readonly number[] = [
   10_000, 10_000.01, 1_000_000, 1_000_001, 9_999_999, 99_999.98, 10_000_000, 2_147_483_647, 2_147_483_648,
 ]
 
-/** Every value in an example that is no object and no list, as the way to it. */
-function leavesOf(value: unknown, way: readonly string[] = []): (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return way.length === 0 ? [] : [way]
-  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...way, name]))
+/** Returns the path of every value in an example that is neither an object nor an array. */
+function leavesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return path.length === 0 ? [] : [path]
+  return Object.entries(value).flatMap(([name, member]) => leavesOf(member, [...path, name]))
 }
 
 function withValue(whole: unknown, [step, ...rest]: readonly string[], value: unknown): unknown {
@@ -307,13 +307,13 @@ const endpointTests = filesOf('server/**/*.test.ts', 'checks/*.test.ts', 'server
   .filter((path) => path !== 'checks/openapi.test.ts')
   .map((path) => withConstants(textOf(path)))
 
-/** With the addresses that a file names in constants put where it uses them. */
+/** Replaces references to path constants of a test file by their values. */
 function withConstants(text: string): string {
   const constants = text.matchAll(/^ *const (\w+) = '(\/[^']*)'$/gm)
   return [...constants].reduce((all, [, name, value]) => all.replaceAll(`\${${name}}`, value ?? ''), text)
 }
 
-/** One file of tests holds its address, as `'/api/lanes/${ref}/requote'`, and its method; or says its name. */
+/** Whether a test file contains the path, such as `'/api/lanes/${ref}/requote'`, and the method, or the operation's name. */
 function isTested({ name, method, path }: Endpoint): boolean {
   const address = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/\'"`?]+')
   const called = new RegExp(`['"\`}]${address}['"\`?]`)

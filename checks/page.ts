@@ -1,13 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { textOf } from './repository.ts'
 
-/** The code of a page that is marked with a language, in the order of the page. */
+/** Returns the code blocks of a page with this language, in order. */
 export function codeBlocks(path: string, language: string): string[] {
   const fences = textOf(path).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)
   return [...fences].flatMap(([, marked, code]) => (marked === language && code !== undefined ? [code] : []))
 }
 
-/** The rows of every table of a page under a heading, each a list of cells without their backticks. */
+/** Returns the rows of all tables under a heading, as lists of cells without backticks. */
 export function tableRows(path: string, heading: string): string[][] {
   const lines = textOf(path).split('\n')
   const start = lines.findIndex((line) => /^#+ /.test(line) && line.replace(/^#+ /, '') === heading)
@@ -30,11 +30,13 @@ function isHeader(lines: readonly string[], at: number): boolean {
 
 export interface Ran {
   readonly code: number | null
+  /** The text on stdout. */
   readonly output: string
+  /** The text on stderr. */
   readonly complaint: string
 }
 
-/** Runs a program with a text on its standard input, while this process goes on serving. */
+/** Runs a program with text as its stdin, without blocking this process. */
 export function run(
   command: string,
   args: readonly string[],
@@ -56,7 +58,7 @@ export function run(
   })
 }
 
-/** Whether this machine has a program at all. Only Node is sure to be there. */
+/** Whether the machine has these programs. Only Node is certain. */
 export function has(...commands: string[]): boolean {
   return commands.every((command) => spawnSync(command, ['--version']).error === undefined)
 }

@@ -1,6 +1,6 @@
 import { openApiDocument } from '#contract/openapi.ts'
 
-/** As much of the OpenAPI document as a collection is made of. */
+/** The parts of the OpenAPI document that the collection uses. */
 interface Document {
   readonly info: { readonly title: string; readonly description: string; readonly version: string }
   readonly tags: readonly { readonly name: string; readonly description: string }[]
@@ -29,7 +29,7 @@ interface Placed {
   readonly operation: Operation
 }
 
-/** The folder that is run from its first request to its last: from credentials to a booked margin. */
+/** The folder whose requests run in order, from credentials to a booked margin. */
 export const postmanWalk = 'From a sign-in to a booked margin'
 const walk = [
   'sign-in',
@@ -42,7 +42,7 @@ const walk = [
   'get-lane',
 ]
 
-/** What an answer gives to the requests behind it: variable of the collection <- where it stands in the answer. */
+/** Values of a response that later requests need: the collection variable and the path in the response. */
 const kept: Readonly<Record<string, readonly [variable: string, path: string]>> = {
   'sign-in': ['dashboard_token', 'token'],
   'create-service-token': ['service_token', 'token'],
@@ -50,15 +50,15 @@ const kept: Readonly<Record<string, readonly [variable: string, path: string]>> 
   'create-quote-request': ['lane_ref', 'lanes[0].lane_ref'],
 }
 
-/** Values of a body that are variables of the collection, not those of the example. */
+/** Body members that are collection variables instead of example values. */
 const variableMembers: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sign-in': { email: '{{email}}', password: '{{password}}' },
-  // A new name at every run: a brokerage can have two live secrets of one name, not three.
+  // A new name for every run, because a brokerage can have only two live secrets with one name.
   'create-signing-secret': { name: 'Postman {{$timestamp}}' },
   'shipment-update': { lane_ref: '{{lane_ref}}' },
 }
 
-/** Signs what is sent: the variables are filled in first, and the body is set to the very text that was signed. */
+/** Signs the request: substitutes the variables in the body, signs that text, and sends exactly that text. */
 const signing = [
   "const cryptoJs = require('crypto-js')",
   'const body = pm.variables.replaceIn(pm.request.body.raw)',
@@ -70,8 +70,8 @@ const signing = [
 ]
 
 /**
- * A Postman collection (2.1) of the whole API, made from its OpenAPI document: a folder to run from end to end, and a
- * folder for each of its tags.
+ * Returns a Postman collection (2.1) of the whole API, generated from the OpenAPI document: one folder to run from end to end,
+ * and one folder per tag.
  *
  * @example postmanCollection('0.1.0').info.name // 'Lanewise'
  */
@@ -100,7 +100,7 @@ export function postmanCollection(version: string) {
     item: [
       {
         name: postmanWalk,
-        description: 'Each request hands its token, secret or lane_ref to those behind it.',
+        description: 'Each request passes its token, secret or lane_ref on to the following requests.',
         item: walk.flatMap(named).map(request),
       },
       ...document.tags.map(({ name, description }) => ({
@@ -116,13 +116,13 @@ function request({ path, method, operation }: Placed) {
   const { operationId, summary, description, security, parameters = [] } = operation
   const [needed = {}] = security
   const status = Object.keys(operation.responses).find((code) => code.startsWith('2')) ?? '200'
-  const found = kept[operationId]
+  const variable = kept[operationId]
   const tests = [
-    `pm.test('answers ${status}', () => pm.response.to.have.status(${status}))`,
-    ...(found === undefined
+    `pm.test('returns ${status}', () => pm.response.to.have.status(${status}))`,
+    ...(variable === undefined
       ? []
       : [
-          `if (pm.response.code === ${status}) pm.collectionVariables.set('${found[0]}', pm.response.json().${found[1]})`,
+          `if (pm.response.code === ${status}) pm.collectionVariables.set('${variable[0]}', pm.response.json().${variable[1]})`,
         ]),
   ]
   return {

@@ -7,7 +7,7 @@ import { textOf } from './repository.ts'
 const readme = textOf('README.md')
 
 describe('README', () => {
-  test('shows the two commands before anything else', () => {
+  test('shows the two main commands at the top', () => {
     const top = readme.split('\n').slice(0, 12)
     expect(top.filter((line) => line.startsWith('npm start'))).toHaveLength(1)
     expect(top.filter((line) => line.startsWith('npm test'))).toHaveLength(1)
@@ -21,7 +21,7 @@ describe('README', () => {
     expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
   })
 
-  test('gives the defaults that the configuration has', () => {
+  test('lists the defaults of the configuration', () => {
     const defaults = new Map(tableRows('README.md', 'Configuration').map(([name, value]) => [name, value]))
     const config = readConfig({})
     expect(defaults.get('PORT')).toBe(String(config.port))
@@ -43,11 +43,11 @@ describe.skipIf(!has('curl', 'bash'))('the quick start', () => {
   })
   afterAll(() => app.close())
 
-  test('works as written, from sign-up to the first booked margin, and a second time', async () => {
+  test('works as written, from sign-up to the first booked margin, twice in a row', async () => {
     const commands = codeBlocks('README.md', 'sh').filter((block) => /\$BASE|BASE=/.test(block))
     expect(commands.length).toBe(7)
     const here = commands.join('').replace('BASE=http://127.0.0.1:8080', `BASE=${app.url}`)
-    // Nothing else is changed: the commands must work as they stand, and again.
+    // Nothing but the URL is changed: the commands must work as written, and repeatedly.
     for (const _ of ['once', 'again']) {
       app.now = Date.now()
       const { code, output, complaint } = await run('bash', ['-euo', 'pipefail'], { input: here })

@@ -10,7 +10,7 @@ import { has, run } from './page.ts'
 import { postmanCollection, postmanWalk } from './postman-collection.ts'
 import { postmanFile, root, textOf } from './repository.ts'
 
-/** The recipes, run as they stand: on the known answers of signing, and from a sign-in to a booked margin. */
+/** Runs the recipes unchanged: with the signing test vectors, and from a sign-in to a booked margin. */
 
 let app: TestApp
 let integration: Integration
@@ -37,7 +37,7 @@ const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors
 interface Recipe {
   readonly name: string
   readonly needs: readonly string[]
-  /** What has to be there first; gives the command that runs the recipe. */
+  /** Builds the recipe if necessary, and returns the command that runs it. */
   readonly prepare: () => readonly [command: string, ...args: string[]]
 }
 
@@ -81,7 +81,7 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
     if (has(...needs)) command = prepare()
   })
 
-  test.skipIf(!has(...needs))('signs as the known answers do', async () => {
+  test.skipIf(!has(...needs))('computes the signatures of the test vectors', async () => {
     const [program, ...args] = command
     for (const [secret, of] of Map.groupBy(vectors, (vector) => vector.secret)) {
       const files = of.flatMap(({ timestamp, body }, at) => {
@@ -95,13 +95,13 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
     }
   })
 
-  test.skipIf(!has(...needs))('goes from a sign-in to a booked margin, as often as it is run', async () => {
+  test.skipIf(!has(...needs))('runs from a sign-in to a booked margin, repeatedly', async () => {
     const [program, ...args] = command
     const lane = await makeLane(app, integration.tenant)
     const { email, password } = integration.tenant
     const env = { LANEWISE_URL: app.url, LANEWISE_EMAIL: email, LANEWISE_PASSWORD: password }
-    // A brokerage can have two live secrets of one name: a third run finds what a second does not.
-    for (const _ of ['once', 'again', 'a third time']) {
+    // Three runs, because a brokerage can have only two live secrets with one name.
+    for (const _ of ['first', 'second', 'third']) {
       app.now = Date.now()
       const ran = await run(program, args, { env: { ...env, LANEWISE_LANE_REF: lane.lane_ref } })
       expect(ran.complaint).toBe('')
@@ -120,7 +120,7 @@ describe.each(recipes)('$name', ({ name, needs, prepare }) => {
   })
 })
 
-test('the TypeScript recipe holds in a strict project', () => {
+test('the TypeScript recipe compiles in a strict project', () => {
   const project = join(folder, 'typescript')
   const compilerOptions = {
     noEmit: true,
@@ -143,18 +143,18 @@ test('the TypeScript recipe holds in a strict project', () => {
 describe('the Postman collection', () => {
   const { version } = JSON.parse(textOf('package.json')) as { version: string }
 
-  test('is the contract’s; npm run postman writes it', () => {
+  test('matches the contract; npm run postman writes it', () => {
     expect(JSON.parse(textOf(postmanFile))).toEqual(JSON.parse(JSON.stringify(postmanCollection(version))))
   })
 
-  test('runs from a sign-in to a booked margin, signing by itself, as often as it is run', async () => {
+  test('runs from a sign-in to a booked margin and signs its requests, repeatedly', async () => {
     const newman = fetched('newman', '6.2.2')
     if (typeof newman !== 'string') {
       process.stderr.write(`NOT TESTED: the Postman collection was not run: ${newman.missing}\n`)
       return
     }
-    // A brokerage can have two live secrets of one name: a third run finds what a second does not.
-    for (const _ of ['once', 'again', 'a third time']) {
+    // Three runs, because a brokerage can have only two live secrets with one name.
+    for (const _ of ['first', 'second', 'third']) {
       app.now = Date.now()
       const { email, password } = integration.tenant
       const values = { base_url: app.url, email, password }

@@ -3,16 +3,16 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the project, whatever the working folder is. */
+/** The root folder of the project. */
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** Never part of the project: what was installed, what was stored, what was made. */
-const notOurs = /(^|\/)(node_modules|\.git|data|dist|coverage)(\/|$)/
+/** Folders with installed packages, stored data and build results, which are not part of the project. */
+const excluded = /(^|\/)(node_modules|\.git|data|dist|coverage)(\/|$)/
 
-/** The paths of all files of the project that fit one of the patterns, relative to its folder, sorted. */
+/** Returns the sorted paths of all project files that match a pattern, relative to the root. */
 export function filesOf(...patterns: string[]): string[] {
   return patterns
-    .flatMap((pattern) => globSync(pattern, { cwd: root, exclude: (path) => notOurs.test(path) }))
+    .flatMap((pattern) => globSync(pattern, { cwd: root, exclude: (path) => excluded.test(path) }))
     .map((path) => path.replaceAll('\\', '/'))
     .sort()
 }
@@ -21,7 +21,7 @@ export function textOf(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-/** TypeScript and JavaScript as it stands, tests included. */
+/** Returns all TypeScript and JavaScript files, including tests. */
 export function sourceFiles(): string[] {
   return filesOf(
     '{contract,engine,geography,server,client,cli,evaluation,checks,dashboard,proofs,bench}/**/*.{ts,tsx}',
@@ -30,21 +30,20 @@ export function sourceFiles(): string[] {
   )
 }
 
-/** What runs in production: no tests, and nothing that only tests use. */
+/** Returns the files that run in production, without tests and test helpers. */
 export function shippedFiles(): string[] {
   return filesOf(
     '{contract,engine,geography,server,client,cli,evaluation,dashboard}/src/**/*.{ts,tsx}',
   ).filter((path) => !path.endsWith('.test.ts'))
 }
 
-/** Code without its comments, so that a word in a sentence is not taken for a call. */
+/** Returns code without comments, so that words in comments do not count as calls. */
 export function withoutComments(code: string): string {
   return code.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|[^:'"])\/\/.*$/gm, '$1')
 }
 
 /**
- * What a file imports, each resolved: a path of this project (`engine/src/money.ts`), `node:fs`, or the name of a
- * package.
+ * Returns the resolved imports of a file: a path in this project (`engine/src/money.ts`), `node:fs`, or the name of a package.
  */
 export function importsOf(path: string): string[] {
   const code = withoutComments(textOf(path))
@@ -73,8 +72,8 @@ function throughPackageImports(specifier: string): string {
       return posix.normalize(to.replace('*', specifier.slice(prefix.length)))
     }
   }
-  throw new Error(`package.json does not say what ${specifier} is.`)
+  throw new Error(`package.json does not define the import ${specifier}.`)
 }
 
-/** The collection for Postman, made from the contract. */
+/** The Postman collection, generated from the contract. */
 export const postmanFile = 'recipes/lanewise.postman_collection.json'

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { root, textOf } from './repository.ts'
 
-/** The rows of the table in docs/security.md: each threat once, with the tests that hold it. */
+/** The rows of the table in docs/security.md: one threat each, with the tests that cover it. */
 const rows = textOf('docs/security.md')
   .split('\n')
   .filter((line) => /^\| T\d+ \|/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()))
-  .map(([, row = '', , answer = '', held = '']) => ({ row, answer, held }))
+  .map(([, row = '', , measure = '', tests = '']) => ({ row, measure, tests }))
 
-/** Each file of a cell with the titles that follow it. */
-function namedTests(held: string): { path: string; titles: string[] }[] {
-  return held
+/** Returns each test file in a cell, with the titles that follow it. */
+function namedTests(tests: string): { path: string; titles: string[] }[] {
+  return tests
     .split(/(?=`[\w./-]+`)/)
     .filter((part) => part.startsWith('`'))
     .map((part) => ({
@@ -21,17 +21,17 @@ function namedTests(held: string): { path: string; titles: string[] }[] {
     }))
 }
 
-test('every threat has its row, once and in order', () => {
+test('every threat has one row, in order', () => {
   expect(rows.map(({ row }) => row)).toEqual(Array.from({ length: 41 }, (_, at) => `T${at + 1}`))
 })
 
-describe.each(rows)('$row', ({ answer, held }) => {
-  test('says what is done about it', () => {
-    expect(answer.length).toBeGreaterThan(10)
-    expect(namedTests(held)).not.toEqual([])
+describe.each(rows)('$row', ({ measure, tests }) => {
+  test('describes the measure against it', () => {
+    expect(measure.length).toBeGreaterThan(10)
+    expect(namedTests(tests)).not.toEqual([])
   })
 
-  test.each(namedTests(held))('$path holds it', ({ path, titles }) => {
+  test.each(namedTests(tests))('$path has the named tests', ({ path, titles }) => {
     expect(existsSync(join(root, path))).toBe(true)
     expect(titles).not.toEqual([])
     const text = textOf(path)

@@ -26,7 +26,7 @@ interface Vector {
 }
 const { vectors } = JSON.parse(textOf('docs/signing-vectors.json')) as { vectors: readonly Vector[] }
 
-describe('the known answers', () => {
+describe('the test vectors', () => {
   test.each(vectors)('$name', ({ secret, timestamp, body, signature }) => {
     const bodyBytes = Buffer.from(body)
     expect(`sha256=${signatureOf(secret, timestamp, bodyBytes).toString('hex')}`).toBe(signature)
@@ -36,11 +36,11 @@ describe('the known answers', () => {
     expect(verifySignature(signed, [{ plaintext: secret }], now)).toEqual({ plaintext: secret })
   })
 
-  test('differ in everything that a signature depends on', () => {
+  test('have different signatures', () => {
     expect(new Set(vectors.map(({ signature }) => signature)).size).toBe(vectors.length)
   })
 
-  test('use secrets of the published form, and the service makes no other', () => {
+  test('use secrets in the documented format, like all secrets that the service generates', () => {
     const secrets = [...vectors.map(({ secret }) => secret), ...Array.from({ length: 100 }, newSigningSecret)]
     for (const secret of secrets) {
       expect(secret).toMatch(secretForm)
@@ -54,29 +54,29 @@ function fromBase62(text: string): number {
   return [...text].reduce((value, digit) => value * 62 + alphabet.indexOf(digit), 0)
 }
 
-describe('the page', () => {
+describe('docs/signing.md', () => {
   const text = textOf(page).replaceAll(/\s+/g, ' ')
 
-  test('gives the forms that the service checks', () => {
+  test('lists the formats that the service checks', () => {
     for (const form of [secretForm, signatureForm, timestampForm])
       expect(text).toContain(`\`${form.source}\``)
   })
 
-  test('gives the limits that the service keeps', () => {
+  test('lists the limits that the service applies', () => {
     expect(text).toContain(`${signatureToleranceSeconds} seconds from the server's clock`)
     expect(text).toContain(
       `(${secretOverlapHoursDefault} unless said otherwise, 0 to ${secretOverlapHoursMax})`,
     )
   })
 
-  test('lists every way in which a signature is refused', () => {
+  test('lists every reason why a signature is refused', () => {
     const listed = tableRows(page, 'When it is refused').map(([code]) => code)
     const signing = Object.keys(problems).filter((code) => /^(signature|timestamp)-/.test(code))
     expect(listed.toSorted()).toEqual(signing.toSorted())
   })
 })
 
-describe('the programs of the page', () => {
+describe('the programs in docs/signing.md', () => {
   let app: TestApp
   let integration: Integration
 
@@ -89,7 +89,7 @@ describe('the programs of the page', () => {
   const base = 'http://127.0.0.1:8080'
   const booking = { laneRef: '48211093754-1-1', customerRate: 2150, truckCost: 1820.5 }
 
-  test('are the ones that the dashboard shows, for a made-up lane', () => {
+  test('are those that the dashboard shows, for an example lane', () => {
     const curl = shipmentUpdateCode('curl', base, booking)
     expect(codeBlocks(page, 'sh')).toEqual([`${exportLines({ token: null, secret: null })}\n`, `${curl}\n`])
     expect(codeBlocks(page, 'python')).toEqual([`${shipmentUpdateCode('python', base, booking)}\n`])

@@ -5,10 +5,10 @@ import { filesOf, sourceFiles, textOf, withoutComments } from './repository.ts'
 const unfinished = /\b(TODO|FIXME|XXX)\b/
 const strayAny = /(:|<|\|) *any\b(?!['"`])|\bas any\b(?! from)/
 const only = /\b(test|it|describe)(\.\w+)*\.only\b|\bfdescribe\b|\bfit\(/
-/** A folder of one machine, which is on no other. */
+/** An absolute path that exists only on one machine. */
 const machinePath = /(^|[\s'"`(=])\/(home|Users|root|work)\/[A-Za-z]/
 const linesMax = 500
-/** Tests are lists of promises, read one at a time. */
+/** Test files may be longer, because their tests are independent. */
 const testLinesMax = 1_000
 
 const thisFile = 'checks/tidy.test.ts'
@@ -28,24 +28,24 @@ const linesThatFit = (paths: readonly string[], pattern: RegExp, read = textOf) 
         .flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
     )
 
-describe('tidy', () => {
-  test('there is something to look at', () => {
+describe('source files', () => {
+  test('exist', () => {
     expect(sources.length).toBeGreaterThan(100)
     expect(texts.length).toBeGreaterThan(sources.length)
   })
 
-  test('nothing is left for later', () => {
+  test('contain no TODO', () => {
     expect(linesThatFit(texts, unfinished)).toEqual([])
   })
 
-  test('nothing is of any type, but what a test gets back from a call', () => {
+  test('do not use `any`, except for response bodies in test helpers', () => {
     const found = linesThatFit(sources, strayAny, (path) => withoutComments(textOf(path)))
     const answers = /^server\/testing\/[a-z-]+\.ts:\d+: readonly body: any$/
     expect(found.filter((line) => !answers.test(line))).toEqual([])
   })
 
-  test('no folder is named by its shape instead of by its thing', () => {
-    const shapes = new Set([
+  test('are not in folders with generic names', () => {
+    const generic = new Set([
       'utils',
       'util',
       'helpers',
@@ -57,30 +57,30 @@ describe('tidy', () => {
       'shared',
     ])
     const folders = new Set(sources.flatMap((path) => dirname(path).split('/')))
-    expect([...folders].filter((folder) => shapes.has(folder))).toEqual([])
+    expect([...folders].filter((folder) => generic.has(folder))).toEqual([])
   })
 
-  test('files are named in kebab-case', () => {
+  test('have names in kebab-case', () => {
     const named = /^[a-z0-9]+(-[a-z0-9]+)*((\.long)?\.test|\.(config|d))?\.(tsx?|mjs)$/
     expect(sources.filter((path) => !named.test(basename(path)))).toEqual([])
   })
 
-  test(`no file is longer than ${linesMax} lines, and no file of tests than ${testLinesMax}`, () => {
+  test(`have at most ${linesMax} lines, and test files at most ${testLinesMax}`, () => {
     const long = sources
       .map((path) => ({ path, lines: textOf(path).split('\n').length - 1 }))
       .filter(({ path, lines }) => lines > (path.endsWith('.test.ts') ? testLinesMax : linesMax))
     expect(long).toEqual([])
   })
 
-  test('nothing names a folder of one machine', () => {
+  test('contain no path of a particular machine', () => {
     expect(linesThatFit(texts, machinePath)).toEqual([])
   })
 
-  test('no test keeps the others from running', () => {
+  test('contain no `only`, which would skip other tests', () => {
     expect(linesThatFit(sources, only)).toEqual([])
   })
 
-  test('the service writes nothing to the console: its logs are structured', () => {
+  test('of the service do not write to the console, because its logs are structured', () => {
     const served = sources.filter((path) => /^(contract|engine|geography|server)\//.test(path))
     expect(linesThatFit(served, /\bconsole\.\w+\(/, (path) => withoutComments(textOf(path)))).toEqual([])
   })

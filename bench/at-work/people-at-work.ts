@@ -14,12 +14,12 @@ const people = 8
 const askEveryMs = 1_000
 const saveEveryMs = 3_000
 const updateEveryMs = 1_000
-/** One question in so many is about a lane that nobody has quoted: its ends are those of two others. */
+/** The share of requests about a lane without quotes, made of the origin and destination of two other lanes. */
 const neverQuotedShare = 0.06
 
 type AskedLane = Pick<ScaleLane, 'origin' | 'destination' | 'equipment' | 'costCents'>
 
-/** A lane as people come to it: by how often it is quoted, and now and then a new one. */
+/** Draws a lane by how often it is quoted, or sometimes a lane without quotes. */
 function laneToAskAbout(lanes: TenantLanes, random: SeededRandom): AskedLane {
   const lane = lanes.draw(random)
   if (!random.chance(neverQuotedShare)) return lane
@@ -27,10 +27,10 @@ function laneToAskAbout(lanes: TenantLanes, random: SeededRandom): AskedLane {
   return destination === lane.origin ? lane : { ...lane, destination }
 }
 
-/** The extras of the desk, each of which needs the model of the whole brokerage. */
+/** The parts that the quote desk requests. Each needs the model of the whole brokerage. */
 const include = 'estimate,curve,optimum'
 
-/** A question about a rate, as the dashboard asks it for whoever holds the token. */
+/** Returns a request for advice on a rate, as the dashboard sends it. */
 export function adviceCall(
   token: string,
   lane: AskedLane,
@@ -47,7 +47,7 @@ export function adviceCall(
   return { method: 'GET', path: `${path}?${query}`, headers: { authorization: `Bearer ${token}` } }
 }
 
-/** A call with a JSON body. */
+/** Returns a POST request with a JSON body. */
 export function jsonCall(path: string, body: unknown, token?: string): Call {
   return {
     method: 'POST',
@@ -71,12 +71,12 @@ function saveCall(token: string, lane: AskedLane, random: SeededRandom): Call {
   return jsonCall(createQuoteRequest.path, { customer_name: 'Prairie Packaging', lanes: [saved] }, token)
 }
 
-/** Bookings of what was quoted lately, each at other amounts than any before it: one that says nothing new changes nothing. */
+/** Returns a function that makes bookings of recent quotes. Each has new amounts, because an unchanged booking writes nothing. */
 function updates({ access, recent }: PreparedBrokerage, random: SeededRandom, clock: () => number) {
   let sent = 0
   return (): Call => {
     const lane = recent[sent % recent.length]
-    if (lane === undefined) throw new RangeError('No lane to book.')
+    if (lane === undefined) throw new RangeError('There is no lane to book.')
     sent++
     const quoted = lane.quoted_rate_cents / 100
     const customerRate = Math.round(quoted * (0.97 + 0.03 * random.uniform())) + sent / 100
@@ -93,8 +93,8 @@ function updates({ access, recent }: PreparedBrokerage, random: SeededRandom, cl
 }
 
 /**
- * Eight people who each ask once a second, one of whom saves a quote every three, and a TMS that pushes a booking every
- * second. `clock` is the service's, in epoch milliseconds.
+ * Eight people who each request advice once per second, one of whom also saves a quote every 3 s, and a TMS that pushes a
+ * booking every second. `clock` is the service's clock, in epoch milliseconds.
  */
 export function peopleAtWork(
   brokerage: PreparedBrokerage,
@@ -124,7 +124,7 @@ export function peopleAtWork(
   ]
 }
 
-/** A file of so many more quotes of the brokerage, on its lanes and over the same days. */
+/** Returns a CSV file with `rows` more quotes of the brokerage, on the same lanes and days. */
 export function fileToImport({ plan, tenant, lanes }: PreparedBrokerage, rows: number): Buffer {
   const more = { ...tenant, quotes: rows, firstQuote: 0 }
   const otherPlan = { ...plan, seed: mixed(plan.seed, 5) }

@@ -9,38 +9,38 @@ import { type PlannedTenant, type ScalePlan, tenantsOf } from '../scale/plan.ts'
 import { lanesOf, type TenantLanes } from '../scale/tenant-lanes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
-/** A lane that a TMS pushes a booking for. */
+/** A lane for which the TMS pushes a booking. */
 export interface RecentLane {
   readonly lane_ref: string
   readonly quoted_rate_cents: number
 }
 
-/** A brokerage of one size on a data folder of its own, with what its people and its TMS need. */
+/** A brokerage of a given size in its own data folder, with credentials for its users and its TMS. */
 export interface PreparedBrokerage {
-  /** A service can be started on it: nothing else runs there. */
+  /** The data folder. No service or database uses it yet. */
   readonly directory: string
   readonly plan: ScalePlan
   readonly tenant: PlannedTenant
   readonly access: TenantAccess
   readonly lanes: TenantLanes
   readonly person: { readonly email: string; readonly password: string }
-  /** Quoted in the last days, in an order of no meaning. */
+  /** Lanes quoted in the last seven days, in pseudo-random order. */
   readonly recent: readonly RecentLane[]
-  /** A small brokerage beside it, for what a process needs for its very first answer to anybody. */
+  /** A small second brokerage, for the first request of a process, which initializes shared data. */
   readonly small: { readonly access: TenantAccess; readonly lanes: TenantLanes }
-  /** Removes the folder, and ends a database that a service left behind there. */
+  /** Removes the folder, and stops a database that a killed service left running. */
   remove(): Promise<void>
 }
 
 const smallQuotes = 100
 const recentDays = 7
 const recentMax = 1_000
-/** As every generated brokerage has one; this one saves quotes. */
+/** The user who saves quotes. Every generated brokerage has this user. */
 const member = { userId: 3, emailOf: (tenantId: number) => `member@brokerage-${tenantId}.example` }
 
 /**
- * Makes the data of the brokerage where they are missing, and copies their folder: what a run writes is gone with the copy, so
- * that the next one begins with the same quotes.
+ * Generates the data of the brokerage if they are missing, and copies their folder. A run writes only to the copy, so that the
+ * next run starts with the same quotes.
  */
 export async function prepareBrokerage(bench: Bench, quotes: number): Promise<PreparedBrokerage> {
   const data = await bench.data({ quotes: smallQuotes, tenants: 1, brokerage: quotes })
@@ -50,8 +50,8 @@ export async function prepareBrokerage(bench: Bench, quotes: number): Promise<Pr
   const [small] = tenants
   const [access, smallAccess] = [held[tenant?.index ?? -1], held[small?.index ?? -1]]
   if (tenant === undefined || small === undefined || access === undefined || smallAccess === undefined)
-    throw new Error('The data have no brokerage at work.')
-  const password = await givePassword(data, tenant)
+    throw new Error('The data contain no brokerage for the at-work row.')
+  const password = await setPassword(data, tenant)
   const recent = await recentLanes(data, tenant)
   await bench.closeData(data)
   const directory = `${data.directory}-at-work`
@@ -60,7 +60,7 @@ export async function prepareBrokerage(bench: Bench, quotes: number): Promise<Pr
     rmSync(directory, { recursive: true, force: true })
   }
   await remove()
-  // The folder belongs to PostgreSQL's account in part, and Node's own copy would give all of it to ours.
+  // `cp -a` keeps the owner of PostgreSQL's files, which Node's copy would not.
   execFileSync('cp', ['-a', data.directory, directory])
   return {
     directory,
@@ -75,8 +75,8 @@ export async function prepareBrokerage(bench: Bench, quotes: number): Promise<Pr
   }
 }
 
-/** Nobody in generated data has a password: this one is anew in every run, and only this run knows it. */
-async function givePassword(data: ScaleDatabase, { tenantId }: PlannedTenant): Promise<string> {
+/** Sets a new random password, because users in generated data have none. */
+async function setPassword(data: ScaleDatabase, { tenantId }: PlannedTenant): Promise<string> {
   const password = randomBytes(15).toString('base64url')
   const hash = await hashPassword(password)
   await data.as('superuser', async (client) => {
@@ -84,7 +84,7 @@ async function givePassword(data: ScaleDatabase, { tenantId }: PlannedTenant): P
       'update users set password_hash = $1 where tenant_id = $2 and user_id = $3',
       [hash, tenantId, member.userId],
     )
-    if (rowCount !== 1) throw new Error('Nobody of the brokerage can be given a password.')
+    if (rowCount !== 1) throw new Error('The brokerage has no user whose password can be set.')
   })
   return password
 }
@@ -98,6 +98,6 @@ async function recentLanes(data: ScaleDatabase, { tenantId }: PlannedTenant): Pr
       [tenantId, data.access.plan.until, recentDays, recentMax],
     ),
   )
-  if (rows.length === 0) throw new Error('The brokerage quoted nothing in the last days.')
+  if (rows.length === 0) throw new Error('The brokerage has no quotes in the last seven days.')
   return rows
 }

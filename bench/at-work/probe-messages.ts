@@ -1,37 +1,37 @@
-/** What the benchmark asks of the probe inside the service process. */
+/** Messages from the benchmark to the probe inside the service process. */
 export type ProbeOrder =
-  /** Watches the event loop from now on, anew. */
+  /** Starts a new observation of the event loop. */
   | { readonly kind: 'watch' }
-  /** Ends the watch and says what it saw. */
+  /** Ends the observation and returns its results. */
   | { readonly kind: 'watched' }
-  /** Collects garbage and says what is left. */
+  /** Collects garbage and returns the remaining memory use. */
   | { readonly kind: 'memory' }
-  /** Moves the service's clock on to a time of its present or next day (UTC). */
+  /** Moves the service's clock forward to a time of the current or next day (UTC). */
   | { readonly kind: 'clock'; readonly millisecondOfDay: number }
 
-/** A moment in which the event loop did nothing else. */
+/** A period in which the event loop was blocked. */
 export interface Block {
   readonly ms: number
-  /** What the thread itself computed of that: the rest it waited, for the system or for another process on its core. */
+  /** CPU time of the thread in that period. For the rest it waited for the system or for another process on its core. */
   readonly cpuMs: number
 }
 
-/** How the event loop did. Times are milliseconds. */
+/** Results of an observation of the event loop. Times are milliseconds. */
 export interface Watched {
   readonly maxMs: number
   readonly p999Ms: number
   readonly medianMs: number
-  /** The longest first. */
+  /** The longest blocks, in descending order. */
   readonly blocks: readonly Block[]
-  /** The longest that the thread computed in one go, as far as the system counts it: whoever shares its core adds nothing. */
+  /** The most CPU time of the thread in one block, independent of other processes on its core. */
   readonly computedMaxMs: number
-  /** The longest that memory was collected at once. */
+  /** The longest garbage collection. */
   readonly longestCollectionMs: number
-  /** The share of one core that the process used, its helpers with it. */
+  /** CPU use of the process with all threads, as a share of one core. */
   readonly busy: number
 }
 
-/** Bytes after a collection. `external` is what is kept beside the heap, array buffers with it. */
+/** Memory use in bytes after a garbage collection. `external` is memory outside the heap, including array buffers. */
 export interface MemoryUse {
   readonly heapUsed: number
   readonly external: number
@@ -39,7 +39,7 @@ export interface MemoryUse {
   readonly resident: number
 }
 
-/** How far the service's clock goes ahead of the machine's. */
+/** How far the service's clock is ahead of the machine's clock. */
 export interface ClockMoved {
   readonly aheadMs: number
 }

@@ -5,14 +5,14 @@ import { type ServerProcess, startServer } from '../processes.ts'
 import { jsonCall } from './people-at-work.ts'
 import type { PreparedBrokerage } from './prepared-brokerage.ts'
 import type { ProbeOrder } from './probe-messages.ts'
-import { type Answer, type Call, isTaken, openClient, reasonOf } from './working-day.ts'
+import { type Answer, type Call, isSuccess, openClient, reasonOf } from './working-day.ts'
 
-/** A service process on the brokerage's folder as `npm start` runs it, with its own database. */
+/** A service process on the brokerage's data folder, with its embedded database, as `npm start` runs it. */
 export interface ServiceAtWork {
   readonly server: ServerProcess
   send(call: Call): Promise<Answer>
-  probe<Said>(order: ProbeOrder): Promise<Said>
-  /** As an operator stops it; with `kill` at once, where nothing will be started on the folder again. */
+  probe<Result>(order: ProbeOrder): Promise<Result>
+  /** Stops the service in order; with `kill`, at once, if the folder is not used again. */
   stop(how?: 'kill'): Promise<void>
 }
 
@@ -45,37 +45,38 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
   }
 }
 
-/** The token of the person who works. */
+/** Signs the brokerage's user in, and returns the token. */
 export async function signedIn(service: ServiceAtWork, { person }: PreparedBrokerage): Promise<string> {
-  const { text } = await inTheEnd(service, jsonCall(signIn.path, person))
+  const { text } = await untilSuccess(service, jsonCall(signIn.path, person))
   return (JSON.parse(text) as { token: string }).token
 }
 
-/** How long an answer took that was asked for until it came, and what was said before. */
-export interface InTheEnd {
+/** A response that may have needed several attempts, the total time, and the reasons of the failed attempts. */
+export interface EventualAnswer {
   readonly text: string
   readonly seconds: number
   readonly refused: readonly string[]
 }
 
-const askedAgainMs = 100
-const inTheEndMsMax = 120_000
+const retryAfterMs = 100
+const attemptsMsMax = 120_000
 
-/** Asks again and again until there is an answer, as a person would. @throws Error when none comes for minutes */
-export async function inTheEnd(service: ServiceAtWork, call: Call): Promise<InTheEnd> {
+/** Repeats a call until it succeeds. @throws Error after two minutes without success */
+export async function untilSuccess(service: ServiceAtWork, call: Call): Promise<EventualAnswer> {
   const began = performance.now()
   const refused: string[] = []
   for (;;) {
     const answer = await service.send(call)
     const ms = performance.now() - began
-    if (isTaken(answer)) return { text: answer.text, seconds: ms / 1000, refused }
+    if (isSuccess(answer)) return { text: answer.text, seconds: ms / 1000, refused }
     refused.push(reasonOf(answer))
-    if (ms > inTheEndMsMax) throw new Error(`${call.path} is never answered: ${refused.at(-1)}`)
-    await delay(askedAgainMs)
+    if (ms > attemptsMsMax)
+      throw new Error(`${call.path} did not succeed within ${attemptsMsMax / 1000} s: ${refused.at(-1)}`)
+    await delay(retryAfterMs)
   }
 }
 
-const importLookMs = 500
+const importPollMs = 500
 const importMsMax = 300_000
 
 interface ImportRow {
@@ -85,15 +86,15 @@ interface ImportRow {
   readonly failure: string | null
 }
 
-/** What became of an import. */
+/** The result of an import. */
 export interface ImportEnd {
   readonly rowsAdded: number
   readonly seconds: number
   readonly faults: readonly string[]
 }
 
-/** Sends a file and waits until it is imported. What goes wrong with it is a fault and no error: the rest was measured. */
-export async function imported(service: ServiceAtWork, token: string, file: Buffer): Promise<ImportEnd> {
+/** Uploads a file and waits until it is imported. Problems are returned as faults, so that the measurements are kept. */
+export async function importFile(service: ServiceAtWork, token: string, file: Buffer): Promise<ImportEnd> {
   const began = performance.now()
   const authorization = `Bearer ${token}`
   const refused: string[] = []
@@ -104,11 +105,11 @@ export async function imported(service: ServiceAtWork, token: string, file: Buff
     body: file,
   })
   if (sent.status !== createImport.status)
-    return { rowsAdded: 0, seconds: Number.NaN, faults: [`the file was not taken: ${reasonOf(sent)}`] }
+    return { rowsAdded: 0, seconds: Number.NaN, faults: [`the file was not accepted: ${reasonOf(sent)}`] }
   let row: ImportRow = JSON.parse(sent.text)
   const path = getImport.path.replace('{import_id}', String(row.import_id))
   while (row.status === 'running' && performance.now() - began < importMsMax) {
-    await delay(importLookMs)
+    await delay(importPollMs)
     const look = await service.send({ method: getImport.method, path, headers: { authorization } })
     if (look.status === getImport.status) row = JSON.parse(look.text)
     else refused.push(reasonOf(look))
@@ -117,8 +118,10 @@ export async function imported(service: ServiceAtWork, token: string, file: Buff
     rowsAdded: row.rows_added,
     seconds: (performance.now() - began) / 1000,
     faults: [
-      ...(refused.length === 0 ? [] : [`${refused.length} looks at its progress, such as: ${refused[0]}`]),
-      ...(row.status === 'done' ? [] : [`it was ${row.status} at the end: ${row.failure}`]),
+      ...(refused.length === 0
+        ? []
+        : [`${refused.length} failed requests for its progress, such as: ${refused[0]}`]),
+      ...(row.status === 'done' ? [] : [`its final status was ${row.status}: ${row.failure}`]),
     ],
   }
 }

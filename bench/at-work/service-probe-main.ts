@@ -5,14 +5,14 @@ import { isMainThread } from 'node:worker_threads'
 import type { Block, ClockMoved, MemoryUse, ProbeOrder, Watched } from './probe-messages.ts'
 
 /**
- * Goes into the service process with `--import`, before the service: looks at its event loop and its memory from the inside
- * and answers over the channel to the benchmark, so that the service itself knows nothing of being measured.
+ * Loaded into the service process with `--import`, before the service. It observes the event loop and the memory, and reports
+ * to the benchmark over the IPC channel, so that the service needs no code for the benchmark.
  */
 
-/** Fine enough for a bar of 30 ms; a finer one would itself be work. */
+/** Sufficient for a limit of 30 ms. A finer resolution would cost CPU time itself. */
 const resolutionMs = 2
 const blocksKept = 5
-/** Shorter ones are not looked at one by one. */
+/** Shorter blocks are not recorded individually. */
 const blockMsMin = 8
 const dayMs = 86_400_000
 
@@ -34,7 +34,7 @@ function watch(): Watch {
   const began = { at: performance.now(), cpu: process.cpuUsage() }
   let at = performance.now()
   let cpu = process.threadCpuUsage()
-  // The histogram says how long, this says why: whether the thread was at work in a block or was kept waiting.
+  // The histogram gives the length of a block; the CPU time shows whether the thread worked or waited.
   const timer = setInterval(() => {
     const now = performance.now()
     const used = process.threadCpuUsage()
@@ -72,7 +72,7 @@ function watch(): Watch {
 function memoryUse(): MemoryUse {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  // What the first one finds to be finalized, the second one lets go.
+  // The second collection frees objects that the first one finalized.
   collect()
   collect()
   const { heapUsed, external, arrayBuffers, rss } = process.memoryUsage()
@@ -90,10 +90,10 @@ function moveClock(millisecondOfDay: number): ClockMoved {
 }
 
 if (isMainThread && process.send !== undefined) {
-  // The service takes this for its clock when it starts.
+  // The service uses this function as its clock.
   Date.now = () => systemNow() + aheadMs
   let watching: Watch | undefined
-  const obey = (order: ProbeOrder): Watched | MemoryUse | ClockMoved | null => {
+  const execute = (order: ProbeOrder): Watched | MemoryUse | ClockMoved | null => {
     switch (order.kind) {
       case 'watch':
         watching?.end()
@@ -110,7 +110,7 @@ if (isMainThread && process.send !== undefined) {
         return moveClock(order.millisecondOfDay)
     }
   }
-  process.on('message', (order: ProbeOrder) => process.send?.(obey(order)))
-  // The service ends when it wants to.
+  process.on('message', (order: ProbeOrder) => process.send?.(execute(order)))
+  // The channel must not keep the service running.
   process.channel?.unref()
 }

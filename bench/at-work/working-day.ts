@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** One call as it goes over HTTP. */
+/** An HTTP request. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -10,17 +10,17 @@ export interface Call {
 }
 
 export interface Answer {
-  /** 0: no answer came. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly text: string
   readonly ms: number
 }
 
-/** Whoever calls at their own times, whatever became of the calls before. */
+/** A caller that sends requests at fixed intervals, independent of earlier responses. */
 export interface Caller {
   readonly kind: CallKind
   readonly everyMs: number
-  /** When the first call is due, from the beginning. */
+  /** When the first call is due, in milliseconds after the start. */
   readonly firstMs: number
   readonly next: () => Call
 }
@@ -28,17 +28,17 @@ export interface Caller {
 export const callKinds = ['advice', 'save', 'update'] as const
 export type CallKind = (typeof callKinds)[number]
 
-/** What came of the calls of one kind. Milliseconds from the sending to the whole answer, of those that were taken. */
+/** Results of the calls of one kind. `times` are the durations of the successful calls, in milliseconds. */
 export interface Tally {
   readonly times: number[]
-  /** How often each status came that says a call was not taken, and the last reason that was given with it. */
+  /** The number of failed calls by status, with the last reason. */
   readonly refused: Map<number, { count: number; text: string }>
 }
 
-/** Longer than any timeout of the service: what has not come by then never comes. */
+/** Longer than any timeout of the service. */
 const answerMsMax = 60_000
 
-/** The connections of all callers: each keeps its own open, and a call that finds all of them in use opens one more. */
+/** An HTTP client for all callers. It reuses idle connections, and opens a new one if all are in use. */
 export function openClient(port: number): { send(call: Call): Promise<Answer>; close(): void } {
   const agent = new Agent({ keepAlive: true })
   return {
@@ -57,7 +57,7 @@ export function openClient(port: number): { send(call: Call): Promise<Answer>; c
           answer.on('error', (error) => end(0, error.message))
         },
       )
-      sent.on('timeout', () => sent.destroy(new Error(`no answer within ${answerMsMax / 1000} s`)))
+      sent.on('timeout', () => sent.destroy(new Error(`no response within ${answerMsMax / 1000} s`)))
       sent.on('error', (error) => end(0, error.message))
       sent.end(body)
       return promise
@@ -66,27 +66,27 @@ export function openClient(port: number): { send(call: Call): Promise<Answer>; c
   }
 }
 
-/** Whether a call was answered with a status of success. */
-export function isTaken({ status }: Pick<Answer, 'status'>): boolean {
+/** Whether a response has a 2xx status. */
+export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {
   return status >= 200 && status <= 299
 }
 
 const reasonLengthMax = 200
 
-/** What an answer says of why nothing came of a call. */
+/** Returns the reason in an error response. */
 export function reasonOf({ text }: Pick<Answer, 'text'>): string {
   return (/"detail":"([^"]*)"/.exec(text)?.[1] ?? text).slice(0, reasonLengthMax)
 }
 
-/** Why an answer of this kind is not what was asked for; null where it is. */
+/** Returns the status of a response that failed or lacks the requested content, otherwise null. */
 function faultOf(kind: CallKind, answer: Answer): number | null {
-  if (!isTaken(answer)) return answer.status
+  if (!isSuccess(answer)) return answer.status
   return kind !== 'advice' || answer.text.includes('"curve":') ? null : answer.status
 }
 
 /**
- * Lets all callers call until `over` settles, waits for the last answers, and counts. Calls are sent when they are due, so
- * a slow answer holds nobody back: neither its own caller nor the others.
+ * Lets all callers send requests until `over` settles, waits for the last responses, and returns the results. Requests are sent
+ * when they are due, so a slow response delays no other request.
  */
 export async function workingDay(
   send: (call: Call) => Promise<Answer>,
@@ -125,24 +125,24 @@ export async function workingDay(
   return tallies
 }
 
-/** The least value that so large a share of the values does not exceed. @example percentile([3, 1, 2], 0.5) // 2 */
+/** Returns the percentile of a share from 0 to 1 (nearest rank). @example percentile([3, 1, 2], 0.5) // 2 */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }
 
-/** Calls of a kind that were not taken. */
+/** Returns the number of failed calls. */
 export function refusedOf({ refused }: Tally): number {
   return [...refused.values()].reduce((sum, { count }) => sum + count, 0)
 }
 
-/** What was refused, as faults of the row. */
+/** Returns the failed calls as faults of the row. */
 export function faultsOf(where: string, tallies: Readonly<Record<CallKind, Tally>>): string[] {
   return callKinds.flatMap((kind) => [
-    ...(tallies[kind].times.length === 0 ? [`${where}, ${kind}: none was taken`] : []),
+    ...(tallies[kind].times.length === 0 ? [`${where}, ${kind}: no call succeeded`] : []),
     ...Array.from(
       tallies[kind].refused,
-      ([status, { count, text }]) => `${where}, ${kind}: ${count} of status ${status}, such as: ${text}`,
+      ([status, { count, text }]) => `${where}, ${kind}: ${count} with status ${status}, such as: ${text}`,
     ),
   ])
 }

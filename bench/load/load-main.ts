@@ -1,21 +1,21 @@
 import type { LoadOrder, LoadReport } from './load-messages.ts'
 import { type HeldPool, heldPool, runLoad } from './run-load.ts'
 
-/** The load generator, a process of its own: takes orders from the benchmark and reports what came of them. */
+/** The load generator, a separate process: executes orders of the benchmark and reports the results. */
 const pools = new Map<string, HeldPool>()
 
-async function obey(order: LoadOrder): Promise<LoadReport> {
+async function execute(order: LoadOrder): Promise<LoadReport> {
   if (order.kind === 'pool') {
     pools.set(order.name, heldPool(order.pool))
     return { kind: 'ready' }
   }
   const pool = pools.get(order.run.pool)
-  if (pool === undefined) return { kind: 'failed', reason: `There is no pool ${order.run.pool}.` }
+  if (pool === undefined) return { kind: 'failed', reason: `Unknown pool: ${order.run.pool}.` }
   return { kind: 'done', result: await runLoad(pool, order.run) }
 }
 
 process.on('message', (order: LoadOrder) => {
-  obey(order)
+  execute(order)
     .catch(
       (error: unknown): LoadReport => ({
         kind: 'failed',

@@ -1,43 +1,44 @@
-/** Requests as they go over the wire, one after the other. */
+/** The raw bytes of HTTP requests, concatenated. */
 export interface RequestPool {
   readonly bytes: Uint8Array
-  /** Where each request ends. */
+  /** The end offset of each request. */
   readonly ends: Uint32Array
-  /** Whose each request is: a number from 0. */
+  /** The tenant of each request, numbered from 0. */
   readonly tenants: Uint32Array
 }
 
-/** What the load generator is asked to do with a pool it holds. */
+/** A run of the load generator on a pool. */
 export interface LoadRun {
-  /** The name of the pool that is sent from. A later run on it goes on where this one stops. */
+  /** The name of the pool. A later run continues where this one stops. */
   readonly pool: string
   readonly port: number
   readonly connections: number
-  /** For so long, or until each request of the pool was sent once. */
+  /** The maximum length of the run. */
   readonly seconds: number
+  /** Ends the run when each request of the pool was sent once. */
   readonly once: boolean
-  /** Requests a second, sent when their time has come whatever became of those before; null: as fast as answers come. */
+  /** Requests per second, sent on schedule regardless of responses; null sends as fast as responses arrive. */
   readonly perSecond: number | null
-  /** Holds back a request that would be its tenant's eleventh within a second. */
+  /** Delays requests so that no tenant exceeds ten per second. */
   readonly withinLimit: boolean
-  /** Leaves its core to others while there is nothing to do. */
+  /** Sleeps while there is nothing to do, instead of spinning. */
   readonly sleeps?: boolean
 }
 
-/** What came of a run. Times are microseconds. */
+/** The results of a run. Times are microseconds. */
 export interface LoadResult {
   readonly answers: number
-  /** How often each status other than 200 came; 0 is a connection that broke. */
+  /** The number of responses by status, except 200. Status 0 is a broken connection. */
   readonly others: Readonly<Record<string, number>>
   readonly seconds: number
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** The share of one core that the generator itself used. */
+  /** CPU use of the generator, as a share of one core. */
   readonly generatorBusy: number
-  /** The share of the time in which a connection had nothing to send because a tenant had had its ten. */
+  /** The share of time in which an idle connection had to wait for a tenant's rate limit. */
   readonly heldBack: number
-  /** False when the time was over before each request of the pool was sent. */
+  /** Whether each request of the pool was sent in time. */
   readonly wholePool: boolean
 }
 

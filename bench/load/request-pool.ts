@@ -6,9 +6,9 @@ import { mixed, type PlannedTenant, tenantsOf } from '../scale/plan.ts'
 import { lanesOf, type ScaleLane } from '../scale/tenant-lanes.ts'
 import type { RequestPool } from './load-messages.ts'
 
-/** One request before it is bytes. */
+/** A request before it is serialized. */
 export interface PooledRequest {
-  /** Its tenant's number, from 0, by which the sender keeps under the limit. */
+  /** The tenant's number, from 0, with which the sender applies the rate limit. */
   readonly tenant: number
   readonly token: string
   readonly method: 'GET' | 'POST'
@@ -17,7 +17,7 @@ export interface PooledRequest {
   readonly body?: string
 }
 
-/** The bytes of requests, as a client that keeps its connections sends them. */
+/** Serializes requests for kept-alive connections. */
 export function poolOf(requests: readonly PooledRequest[]): RequestPool {
   const texts = requests.map(({ token, method, path, headers = {}, body }) =>
     [
@@ -43,7 +43,7 @@ export function poolOf(requests: readonly PooledRequest[]): RequestPool {
 
 export type Read = 'markup' | 'lane'
 
-/** A question about a lane, with a rate around what the lane goes for when it is about markup. */
+/** Returns the path of a read. `rate` is used only for `markup`. */
 export function readPath(
   read: Read,
   lane: Pick<ScaleLane, 'origin' | 'destination' | 'equipment'>,
@@ -58,15 +58,15 @@ export function readPath(
   return `${read === 'markup' ? markup.path : laneInsight.path}?${query}`
 }
 
-/** Rates that are asked about on one lane: a few dozen, five dollars apart. */
+/** The number of different rates per lane. They are multiples of $5. */
 const ratesPerLane = 36
-/** Rounds over all tenants in a pool: each round, every tenant asks once, in an order of its own. */
+/** The number of rounds in a pool. In each round every tenant sends one request. */
 const roundsMax = 6
 const requestsMax = 15_000
 
 /**
- * Reads of all ordinary tenants, each with its own token: every tenant in turn, its lanes drawn by the law by which they
- * were quoted, rates from four fifths of what the lane goes for to five fourths.
+ * Returns reads of all ordinary tenants, each with its own token, in rotation. Lanes are drawn with the distribution of the
+ * quotes. Rates are between 80 % and 125 % of the lane's usual rate.
  */
 export function readsOfAll(access: ScaleAccess, read: Read): PooledRequest[] {
   const { plan } = access
@@ -91,16 +91,16 @@ export function readsOfAll(access: ScaleAccess, read: Read): PooledRequest[] {
   return requests
 }
 
-/** One of a lane's few dozen rates, in dollars; `at` from 0 to 1. */
+/** Returns one of a lane's rates in dollars. `at` is from 0 to 1. */
 export function rateFor(lane: Pick<ScaleLane, 'costCents'>, at: number): number {
   const going = (lane.costCents / 100) * 1.19
   const step = Math.floor(at * ratesPerLane) / ratesPerLane
   return Math.round((going * (0.8 + 0.45 * step)) / 5) * 5
 }
 
-/** The token of one tenant of a plan. */
+/** Returns the token of a tenant of the plan. */
 export function tokenOf(access: ScaleAccess, tenant: PlannedTenant): string {
   const held = access.tenants[tenant.index]
-  if (held === undefined) throw new Error(`No credentials of tenant ${tenant.index}.`)
+  if (held === undefined) throw new Error(`There are no credentials for tenant ${tenant.index}.`)
   return held.token
 }

@@ -7,28 +7,28 @@ import { type TenantPace, tenantPace } from './tenant-pace.ts'
 
 interface Connection {
   readonly socket: Socket
-  /** When the request under way was due; NaN while there is none. */
+  /** When the current request was due; NaN if there is none. */
   due: number
-  /** Its place in the pace of its tenant. */
-  place: number
-  /** Bytes of the answer that are still to come. */
+  /** The permit of the current request in the tenant's rate limit. */
+  permit: number
+  /** The number of response bytes still expected. */
   left: number
-  /** What has come of an answer whose head is not whole yet. */
+  /** The received part of an incomplete response head. */
   head: string
   status: string
 }
 
-/** How often a generator that sleeps looks for requests that were held back. */
-const heldLookMs = 5
-/** Answers that are later than this are not waited for. */
+/** How often a sleeping generator checks for delayed requests. */
+const sleepMs = 5
+/** How long to wait for the last responses after a run. */
 const lateMsMax = 3_000
 
-/** A pool with what is remembered between the runs on it. */
+/** A pool with its state between runs. */
 export interface HeldPool {
   readonly pool: RequestPool
-  /** The limit does not begin anew with a run. */
+  /** The rate limits continue across runs. */
   readonly pace: TenantPace
-  /** Where the last run stopped: the next goes on there, so that all requests get their turn. */
+  /** The next request. A run continues where the last one stopped. */
   cursor: number
 }
 
@@ -38,8 +38,8 @@ export function heldPool(pool: RequestPool): HeldPool {
 }
 
 /**
- * Sends the requests of a pool over raw sockets, one at a time on each connection, and counts what comes back. As little
- * as can be is done for each answer: its status, its length, its time.
+ * Sends the requests of a pool over raw sockets, one at a time per connection, and measures the responses. To save CPU time, only
+ * the status and the length of a response are parsed.
  */
 export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult> {
   const { pool } = held
@@ -63,12 +63,12 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   }
 
   const isSpent = () => run.once && sent >= count
-  /** Sends the next request, unless its tenant must wait. */
+  /** Sends the next request. Returns false if its tenant must wait. */
   function send(connection: Connection, now: number, due: number): boolean {
     const tenant = pool.tenants[held.cursor] ?? 0
-    const place = pace === null ? -1 : pace.take(tenant, now)
-    if (pace !== null && place < 0) return false
-    connection.place = place
+    const permit = pace === null ? -1 : pace.take(tenant, now)
+    if (pace !== null && permit < 0) return false
+    connection.permit = permit
     connection.due = due
     const start = held.cursor === 0 ? 0 : (pool.ends[held.cursor - 1] ?? 0)
     connection.socket.write(requests.subarray(start, pool.ends[held.cursor]))
@@ -80,7 +80,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
     const now = performance.now()
     const took = now - connection.due
     connection.due = Number.NaN
-    if (connection.place >= 0) pace?.answered(connection.place, now)
+    if (connection.permit >= 0) pace?.answered(connection.permit, now)
     if (connection.status !== '200') note(connection.status)
     if (over) return
     if (connection.status === '200') {
@@ -122,7 +122,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   function open(): Connection {
     const connection: Connection = {
       due: Number.NaN,
-      place: -1,
+      permit: -1,
       left: 0,
       head: '',
       status: '',
@@ -142,8 +142,8 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       note('0')
       const at = connections.indexOf(connection)
       connections[at] = open()
-      const place = idle.indexOf(connection)
-      if (place >= 0) idle.splice(place, 1)
+      const idleAt = idle.indexOf(connection)
+      if (idleAt >= 0) idle.splice(idleAt, 1)
       connections[at]?.socket.once('connect', () => idle.push(connections[at] ?? connection))
     })
     return connection
@@ -157,7 +157,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   const everyMs = run.perSecond === null ? 0 : 1000 / run.perSecond
   let due = began
   const tick = () => {
-    // A run that was over before its time does not go on spinning beside the next one.
+    // A run that ended early must not keep spinning.
     if (over) return
     const now = performance.now()
     if (run.perSecond === null && idle.length > 0 && !isSpent()) heldMs += now - tickedAt
@@ -172,10 +172,10 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
       idle.pop()
       due += everyMs
     }
-    // Where it sleeps it leaves its core to the database. Else it never does: whoever writes to a sleeping process pays for
-    // waking it, which costs a slow server more than its answer, and spares a server that keeps the generator busy. And no
-    // timer is as fine as an open loop's times.
-    if (run.sleeps === true) setTimeout(tick, heldLookMs)
+    // With `sleeps`, the generator leaves its core to the database. Otherwise it spins: writing to a sleeping process costs the
+    // server the wake-up, which would penalize slow servers and favor those that keep the generator busy. Timers are also too
+    // coarse for scheduled requests.
+    if (run.sleeps === true) setTimeout(tick, sleepMs)
     else setImmediate(tick)
   }
   tickedAt = began
@@ -186,7 +186,7 @@ export async function runLoad(held: HeldPool, run: LoadRun): Promise<LoadResult>
   const seconds = (performance.now() - began) / 1000
   const used = process.cpuUsage(cpu)
   const wholePool = sent >= count
-  // What is under way is waited for: the server would still count it against its tenant.
+  // Wait for open requests, because the server still counts them in the tenant's rate limit.
   for (let waited = 0; waited < lateMsMax && connections.some(({ due }) => !Number.isNaN(due)); waited += 5)
     await delay(5)
   pace?.giveUp(performance.now())

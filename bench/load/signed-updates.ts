@@ -4,7 +4,7 @@ import { signatureOf } from '#server/signing/index.ts'
 import type { TenantAccess } from '../scale/access-file.ts'
 import type { PooledRequest } from './request-pool.ts'
 
-/** A signed push of what was booked, as a TMS sends it. Amounts in dollars, `now` in epoch milliseconds. */
+/** Returns a signed shipment update as a TMS sends it. Amounts are dollars; `now` is epoch milliseconds. */
 export function signedUpdate(
   access: TenantAccess,
   tenant: number,

@@ -1,39 +1,41 @@
 import { tenantRequestsPerWindowMax, tenantWindowSeconds } from '#contract/limits.ts'
 
-/** The window, and a little more for clocks that count it differently. */
+/** The rate window plus 5 ms for clock differences. */
 const windowMs = tenantWindowSeconds * 1000 + 5
 
 /**
- * Keeps every tenant under its limit from the sender's side, whatever the network does: a request leaves when the tenth
- * before it was answered more than a second ago, so no eleven can arrive within a second.
+ * Keeps every tenant within its rate limit on the sender's side. A request is sent only if the response to the tenth request
+ * before it arrived more than a second ago, so eleven requests can never arrive within a second.
  */
 export interface TenantPace {
-  /** A place for one request of the tenant, to be given back when it is answered; -1 when it must wait. */
+  /** Returns a permit for one request of the tenant, to be passed to `answered`, or -1 if the request must wait. */
   take(tenant: number, nowMs: number): number
-  answered(place: number, nowMs: number): void
-  /** What was never answered counts as answered now. */
+  answered(permit: number, nowMs: number): void
+  /** Counts all unanswered requests as answered now. */
   giveUp(nowMs: number): void
 }
 
 export function tenantPace(tenants: number): TenantPace {
   const max = tenantRequestsPerWindowMax
-  /** When each tenant's last ten requests were answered; Infinity while one is under way. */
+  /** The response times of each tenant's last ten requests; Infinity for an open request. */
   const times = new Float64Array(tenants * max).fill(Number.NEGATIVE_INFINITY)
   const next = new Uint8Array(tenants)
   return {
     take(tenant, nowMs) {
       const at = next[tenant] ?? 0
-      const place = tenant * max + at
-      if (nowMs - (times[place] ?? 0) < windowMs) return -1
-      times[place] = Number.POSITIVE_INFINITY
+      const permit = tenant * max + at
+      if (nowMs - (times[permit] ?? 0) < windowMs) return -1
+      times[permit] = Number.POSITIVE_INFINITY
       next[tenant] = (at + 1) % max
-      return place
+      return permit
     },
-    answered(place, nowMs) {
-      times[place] = nowMs
+    answered(permit, nowMs) {
+      times[permit] = nowMs
     },
     giveUp(nowMs) {
-      for (const [place, time] of times.entries()) if (time === Number.POSITIVE_INFINITY) times[place] = nowMs
+      for (const [permit, time] of times.entries()) {
+        if (time === Number.POSITIVE_INFINITY) times[permit] = nowMs
+      }
     },
   }
 }

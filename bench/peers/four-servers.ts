@@ -5,23 +5,23 @@ import { type ServerProcess, startServer } from '../processes.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 import { warmUp } from '../warm-up.ts'
 
-/** The servers in the order of a round. */
+/** The servers, in the order of a round. */
 export const serverNames = ['limit', 'framework', 'ordinary', 'lanewise'] as const
 export type ServerName = (typeof serverNames)[number]
 export type FourServers = Readonly<Record<ServerName, ServerProcess>>
 
-/** Answers that are looked at to learn how long they are. */
-const answersLookedAt = 200
+/** The number of responses from which the one of median length is chosen. */
+const sampledAnswers = 200
 
-/** Starts the real service on a database, alone: one that was killed there would count as another instance for a while. */
+/** Starts Lanewise on a database. With `isAlone`, removes registered instances first: a killed one would still count for a while. */
 export async function startLanewise(data: ScaleDatabase, isAlone = true): Promise<ServerProcess> {
   if (isAlone) await data.as('owner', (client) => client.query('delete from instances'))
   return startServer('lanewise', '../server/src/main.ts', data.serviceEnv, 'Lanewise is ready')
 }
 
 /**
- * Starts the four servers of a comparison, each a process of its own, gives the load generator its requests, and lets
- * each server answer them until it is warm. The first two answer with a real answer of Lanewise's, of median length.
+ * Starts the four servers of a comparison in separate processes, passes the requests to the load generator, and warms the servers
+ * up. `limit` and `framework` always return the same response of Lanewise, one of median length.
  */
 export async function fourServers(
   bench: Bench,
@@ -41,7 +41,7 @@ export async function fourServers(
   try {
     const lanewise = await start(startLanewise(data))
     const requests = readsOfAll(data.access, read)
-    const answer = await medianAnswer(lanewise, requests.slice(0, answersLookedAt))
+    const answer = await medianAnswer(lanewise, requests.slice(0, sampledAnswers))
     const env = { BENCH_ANSWER: answer }
     const servers = {
       limit: await start(startServer('limit', './peers/limit-main.ts', env)),
@@ -50,7 +50,7 @@ export async function fourServers(
       lanewise,
     }
     await load.take(read, poolOf(requests))
-    const notes = [`answers of ${Buffer.byteLength(answer)} bytes; ${requests.length} requests in the pool`]
+    const notes = [`responses of ${Buffer.byteLength(answer)} bytes; ${requests.length} requests in the pool`]
     for (const name of ['limit', 'framework', 'ordinary'] as const) {
       await load.run({
         pool: read,
@@ -71,7 +71,7 @@ export async function fourServers(
   }
 }
 
-/** The first two check nothing, so nothing holds them back. */
+/** Whether a server applies the tenants' rate limit. `limit` and `framework` do not. */
 export function isLimited(name: ServerName): boolean {
   return name === 'ordinary' || name === 'lanewise'
 }

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 
-/** The framework: a route of its own that does nothing but answer the same JSON. */
+/** The `framework` server: Fastify with one route that returns a constant JSON value. */
 const answer: unknown = JSON.parse(process.env.BENCH_ANSWER ?? '{}')
 const app = fastify({ logger: false })
 app.get('/*', async () => answer)

@@ -10,9 +10,9 @@ import { slidingWindow } from '#server/security/index.ts'
 import { laneStatement, markupStatement } from './ordinary-statements.ts'
 
 /**
- * The ordinary way, as a team would write it first: Fastify, a checked token, the tenant limit, the schema, and one
- * prepared statement a request that looks the token up and computes the answer. Its role is not walled in: each statement
- * names the tenant, and no transaction is opened for it.
+ * The `ordinary` server: a typical first implementation. It uses Fastify with schema validation, verifies the token, applies the
+ * tenant's rate limit, and runs one prepared statement per request, which looks the token up and computes the answer. Its role
+ * bypasses row-level security: each statement has a tenant condition, and there is no transaction.
  */
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 })
 const verify = createVerifier({
@@ -32,7 +32,7 @@ interface Claims {
 
 type LaneQuery = { origin: string; destination: string; equipment?: string }
 
-/** The checks that both answers share; null when one of them has answered already. */
+/** The checks that both routes share. Returns null if a check has sent a response. */
 async function admitted(request: FastifyRequest<{ Querystring: LaneQuery }>, reply: FastifyReply) {
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
   let claims: Claims

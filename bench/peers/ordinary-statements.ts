@@ -1,4 +1,4 @@
-/** The token as it stands now, and the quotes of the lane with the rate that counts. */
+/** The live token, and the quotes of the lane with the booked or else the quoted rate. */
 const about = `
 with token as (
   select 1 from service_tokens

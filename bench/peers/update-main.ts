@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * What a durable write costs at the least: one row of the same table, by its key, in a transaction of its own, on so many
- * connections at once. Answers each order over the parent's channel with how many were committed.
+ * The lower bound for durable writes: updates of single rows of the same table by primary key, each in its own transaction, on
+ * several connections. Responds to each order over the IPC channel with the number of commits per second.
  */
 interface Order {
   readonly seconds: number

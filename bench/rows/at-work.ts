@@ -8,13 +8,13 @@ import { adviceCall, fileToImport, peopleAtWork } from '../at-work/people-at-wor
 import { type PreparedBrokerage, prepareBrokerage } from '../at-work/prepared-brokerage.ts'
 import type { ClockMoved, MemoryUse, Watched } from '../at-work/probe-messages.ts'
 import {
+  type EventualAnswer,
   type ImportEnd,
-  type InTheEnd,
-  imported,
-  inTheEnd,
+  importFile,
   type ServiceAtWork,
   signedIn,
   startAtWork,
+  untilSuccess,
 } from '../at-work/service-at-work.ts'
 import {
   type CallKind,
@@ -28,55 +28,56 @@ import {
 import { type Bench, type BenchFindings, type BenchRow, type BenchTable, spreadOf } from '../bench-row.ts'
 import { figure } from '../report.ts'
 
-/** What people may wait for, by the quotes of their brokerage. */
+/** The limits of response times, by the number of quotes of the brokerage. */
 const aims = [
   { upTo: 12_000, adviceMs: 30, saveMs: 15, firstSeconds: 0.5 },
   { upTo: 100_000, adviceMs: 60, saveMs: 20, firstSeconds: 1 },
   { upTo: Number.POSITIVE_INFINITY, adviceMs: 150, saveMs: 25, firstSeconds: 5 },
 ] as const
 const blockMsMax = 30
-/** What a million quotes may take. */
+/** The memory limit for a million quotes. */
 const bookMegabytesMax = 120
 const bookQuotes = 1_000_000
 
 const starts = 3
-/** A run that is meant to be shorter than this starts the service once, which is no measurement of first answers. */
+/** A shorter run starts the service only once, which does not measure the first responses reliably. */
 const shortSeconds = 5
-/** Half of it is before midnight. */
+/** The length of the run around midnight. Half of it is before midnight. */
 const dayEndSecondsMax = 20
 const importRowsMax = 100_000
 const dayMs = 86_400_000
 const megabyte = 1024 * 1024
 
-interface Stretch {
+/** The results of one period of work. */
+interface Period {
   readonly name: string
   readonly tallies: Record<CallKind, Tally>
   readonly loop: Watched
-  /** The longest that the benchmark's own loop waited meanwhile: what the machine's other work costs anybody. */
+  /** The longest delay of the benchmark's own event loop, which shows the effect of other work on the machine. */
   readonly ownMaxMs: number
-  /** Processes of the whole machine that ran or waited to run in the minute before. */
+  /** The load average of the machine in the minute before. */
   readonly busyBefore: number
 }
 
 interface Measured {
   readonly quotes: number
-  /** The first advice of each start. */
-  readonly firsts: readonly InTheEnd[]
+  /** The first advice after each start. */
+  readonly firsts: readonly EventualAnswer[]
   readonly book: Book
-  readonly stretches: readonly Stretch[]
-  /** After the first stretch. */
+  readonly periods: readonly Period[]
+  /** Memory after the first period. */
   readonly after: MemoryUse
   readonly notes: readonly string[]
   readonly faults: readonly string[]
 }
 
-/** The book of a brokerage as it was opened for the first time. */
+/** The first opening of a brokerage's book. */
 interface Book {
   readonly token: string
   readonly before: MemoryUse
   readonly open: MemoryUse
-  /** The advice that opened it. */
-  readonly first: InTheEnd
+  /** The advice request that opened it. */
+  readonly first: EventualAnswer
 }
 
 interface Work {
@@ -88,12 +89,12 @@ interface Work {
 
 const count = (number: number) => number.toLocaleString('en-US')
 
-async function stretch(
+async function runPeriod(
   name: string,
   service: ServiceAtWork,
   callers: Parameters<typeof workingDay>[1],
   over: () => Promise<unknown>,
-): Promise<Stretch> {
+): Promise<Period> {
   const own = monitorEventLoopDelay({ resolution: 2 })
   const [busyBefore = 0] = loadavg()
   await service.probe<null>({ kind: 'watch' })
@@ -104,20 +105,20 @@ async function stretch(
   return { name, tallies, loop, ownMaxMs: own.max / 1e6, busyBefore }
 }
 
-/** What the book of the brokerage takes: all that a process needs for an answer to anybody is there before it. */
+/** Opens the book of the brokerage, and measures its memory. The small brokerage's request loads shared data first. */
 async function openedBook(brokerage: PreparedBrokerage, service: ServiceAtWork): Promise<Book> {
   const { small, lanes } = brokerage
   const [smallLane, lane] = [small.lanes.lanes[0], lanes.lanes[0]]
   if (smallLane === undefined || lane === undefined) throw new Error('A brokerage has no lanes.')
-  await inTheEnd(service, adviceCall(small.access.token, smallLane, 0.5, markup.path))
+  await untilSuccess(service, adviceCall(small.access.token, smallLane, 0.5, markup.path))
   const token = await signedIn(service, brokerage)
   const before = await service.probe<MemoryUse>({ kind: 'memory' })
-  const first = await inTheEnd(service, adviceCall(token, lane, 0.5))
+  const first = await untilSuccess(service, adviceCall(token, lane, 0.5))
   const open = await service.probe<MemoryUse>({ kind: 'memory' })
   return { token, before, open, first }
 }
 
-/** Does a piece of work with a service, which is stopped afterwards, however it went. */
+/** Starts a service, runs `work`, and stops the service, even after an error. */
 async function withService<Result>(
   brokerage: PreparedBrokerage,
   work: (service: ServiceAtWork) => Promise<Result>,
@@ -131,52 +132,52 @@ async function withService<Result>(
   }
 }
 
-/** The first advice of a process that has answered nobody before. */
+/** Requests the first advice from a new process. */
 async function firstAdvice(
   { lanes, plan }: PreparedBrokerage,
   service: ServiceAtWork,
   token: string,
   start: number,
-): Promise<InTheEnd> {
+): Promise<EventualAnswer> {
   const lane = lanes.draw(seededRandom(plan.seed + start))
-  return inTheEnd(service, adviceCall(token, lane, 0.5))
+  return untilSuccess(service, adviceCall(token, lane, 0.5))
 }
 
-/** The working day, the end of a day, and an import: one after the other, for what an import adds would be in the others. */
+/** Measures a working day, midnight, and an import, in that order, because the import adds quotes. */
 async function daysOf(
   work: Work,
   service: ServiceAtWork,
   token: string,
-): Promise<Pick<Measured, 'stretches' | 'after' | 'notes' | 'faults'>> {
+): Promise<Pick<Measured, 'periods' | 'after' | 'notes' | 'faults'>> {
   const { seconds, rows, brokerage, say } = work
   const file = fileToImport(brokerage, rows)
   say(`eight people at work for ${seconds} s`)
   const plain = peopleAtWork(brokerage, { token, round: 0, clock: Date.now })
-  const day = await stretch('', service, plain, () => delay(seconds * 1000))
+  const day = await runPeriod('', service, plain, () => delay(seconds * 1000))
   const after = await service.probe<MemoryUse>({ kind: 'memory' })
 
   const half = Math.min(dayEndSecondsMax, seconds) / 2
-  say(`the end of a day, ${half} s on either side`)
+  say(`midnight, ${half} s before and after`)
   const beforeMidnight = dayMs - 1000 * half - 500
   const moved = await service.probe<ClockMoved>({ kind: 'clock', millisecondOfDay: beforeMidnight })
   const clock = () => Date.now() + moved.aheadMs
-  // The session that began by the machine's clock may be over by now.
+  // The earlier session may have expired by the moved clock.
   const late = await signedIn(service, brokerage)
   const evening = peopleAtWork(brokerage, { token: late, round: 1, clock })
-  const dayEnd = await stretch(', end of a day', service, evening, () => delay(2000 * half))
+  const dayEnd = await runPeriod(', midnight', service, evening, () => delay(2000 * half))
 
-  say(`an import of ${count(rows)} rows beside the same work`)
+  say(`an import of ${count(rows)} rows during the same work`)
   const beside = peopleAtWork(brokerage, { token: late, round: 2, clock })
   const ends: ImportEnd[] = []
-  const importing = await stretch(', import', service, beside, async () => {
-    ends.push(await imported(service, late, file))
+  const importing = await runPeriod(', import', service, beside, async () => {
+    ends.push(await importFile(service, late, file))
   })
   return {
-    stretches: [day, dayEnd, importing],
+    periods: [day, dayEnd, importing],
     after,
     notes: ends.map(
       ({ rowsAdded, seconds }) =>
-        `an import added ${count(rowsAdded)} of ${count(rows)} rows beside the work in ${figure(seconds)} s`,
+        `an import added ${count(rowsAdded)} of ${count(rows)} rows during the work in ${figure(seconds)} s`,
     ),
     faults: ends.flatMap(({ faults, rowsAdded }) => [
       ...faults,
@@ -203,7 +204,7 @@ async function measureOne(bench: Bench, quotes: number): Promise<Measured> {
     }
     say('opening its book')
     const book = await withService(brokerage, (service) => openedBook(brokerage, service))
-    const firsts: InTheEnd[] = []
+    const firsts: EventualAnswer[] = []
     for (let start = 1; start < starts; start++) {
       say(`start ${start} of ${starts}`)
       firsts.push(
@@ -224,8 +225,8 @@ async function measureOne(bench: Bench, quotes: number): Promise<Measured> {
   }
 }
 
-function linesOf({ quotes, stretches, firsts }: Measured): BenchTable['lines'] {
-  const lines = stretches.flatMap(({ name, tallies }) =>
+function linesOf({ quotes, periods, firsts }: Measured): BenchTable['lines'] {
+  const lines = periods.flatMap(({ name, tallies }) =>
     callKinds.map((kind): BenchTable['lines'][number] => {
       const { times } = tallies[kind]
       const shares = [0.5, 0.95, 1].map((share) => spreadOf([percentile(times, share)]))
@@ -249,12 +250,12 @@ function linesOf({ quotes, stretches, firsts }: Measured): BenchTable['lines'] {
   ]
 }
 
-/** Megabytes that the heap and what is kept beside it grew by. */
+/** Returns the growth of heap and external memory, in megabytes. */
 function grownBy(from: MemoryUse, to: MemoryUse): number {
   return (to.heapUsed + to.external - from.heapUsed - from.external) / megabyte
 }
 
-function barsOf({ quotes, stretches, firsts, book, after }: Measured): Bar[] {
+function barsOf({ quotes, periods, firsts, book, after }: Measured): Bar[] {
   const aim = aims.find(({ upTo }) => quotes <= upTo) ?? aims[2]
   const bar = (measure: string, value: number, most?: number): Bar => ({
     check: 'at-work',
@@ -262,7 +263,7 @@ function barsOf({ quotes, stretches, firsts, book, after }: Measured): Bar[] {
     value,
     ...(most === undefined ? {} : { most }),
   })
-  const [plain] = stretches
+  const [plain] = periods
   const times = (kind: CallKind) => plain?.tallies[kind].times ?? []
   return [
     bar(': advice, p95 ms', percentile(times('advice'), 0.95), aim.adviceMs),
@@ -272,9 +273,9 @@ function barsOf({ quotes, stretches, firsts, book, after }: Measured): Bar[] {
       spreadOf(firsts.map(({ seconds }) => seconds)).median,
       aim.firstSeconds,
     ),
-    ...stretches.flatMap(({ name, loop }) => [
+    ...periods.flatMap(({ name, loop }) => [
       bar(`${name}: longest block of the event loop, ms`, loop.maxMs, blockMsMax),
-      bar(`${name}: longest that its thread computed in one go, ms`, loop.computedMaxMs, blockMsMax),
+      bar(`${name}: most CPU time of the thread in one block, ms`, loop.computedMaxMs, blockMsMax),
       bar(`${name}: event loop, p99.9 ms`, loop.p999Ms),
     ]),
     bar(
@@ -282,30 +283,31 @@ function barsOf({ quotes, stretches, firsts, book, after }: Measured): Bar[] {
       grownBy(book.before, book.open),
       quotes >= bookQuotes ? bookMegabytesMax : undefined,
     ),
-    bar(': the same after the work, MB', grownBy(book.before, after)),
+    bar(': memory of the book after the work, MB', grownBy(book.before, after)),
   ]
 }
 
-function notesOf({ quotes, stretches, book: { before, open }, after, firsts, notes }: Measured): string[] {
+function notesOf({ quotes, periods, book: { before, open }, after, firsts, notes }: Measured): string[] {
   const megabytes = (bytes: number) => figure(bytes / megabyte)
   const parts = (to: MemoryUse) =>
     `heap ${megabytes(to.heapUsed - before.heapUsed)}, external ${megabytes(to.external - before.external)} (array buffers ${megabytes(to.arrayBuffers - before.arrayBuffers)}), resident ${megabytes(to.resident)}`
   const name = `${count(quotes)} quotes`
   return [
     ...notes.map((note) => `${name}: ${note}`),
-    `${name}: MB grown when the book is open: ${parts(open)}; after the work: ${parts(after)}`,
+    `${name}: memory growth in MB with the book open: ${parts(open)}; after the work: ${parts(after)}`,
     `${name}: first advice after each start, s: ${firsts.map(({ seconds }) => figure(seconds)).join(', ')}`,
-    ...stretches.map(({ name: where, loop, ownMaxMs, busyBefore }) => {
+    ...periods.map(({ name: where, loop, ownMaxMs, busyBefore }) => {
       const blocks = loop.blocks.map(({ ms, cpuMs }) => `${figure(ms)} (${figure(cpuMs)})`).join(', ')
-      return `${name}${where}: longest blocks in ms (computing in them): ${blocks || 'none to speak of'}; longest collection ${figure(loop.longestCollectionMs)}; the benchmark itself waited up to ${figure(ownMaxMs)}; ${figure(loop.busy * 100)} % of a core; load average ${figure(busyBefore)} before`
+      return `${name}${where}: longest blocks in ms (CPU time): ${blocks || 'none'}; longest garbage collection ${figure(loop.longestCollectionMs)}; longest delay of the benchmark itself ${figure(ownMaxMs)}; ${figure(loop.busy * 100)} % of a core; load average ${figure(busyBefore)} before`
     }),
   ]
 }
 
-/** One brokerage in its working day: what its people wait for, and what of it the process can bear. */
+/** Response times, event loop and memory while the users of a brokerage work. */
 export const atWorkRow: BenchRow = {
   name: 'at-work',
-  about: 'eight people, a save every 3 s and a signed update every second, in brokerages of several sizes',
+  about:
+    'eight users, a saved quote every 3 s and a signed update per second, in brokerages of several sizes',
   async measure(bench): Promise<BenchFindings> {
     const measured: Measured[] = []
     for (const quotes of bench.options.atWork.brokerages) measured.push(await measureOne(bench, quotes))
@@ -315,14 +317,14 @@ export const atWorkRow: BenchRow = {
         lines: measured.flatMap(linesOf),
       },
       bars: measured.flatMap(barsOf),
-      faults: measured.flatMap(({ quotes, stretches, firsts, faults }) => [
+      faults: measured.flatMap(({ quotes, periods, firsts, faults }) => [
         ...firsts.flatMap(({ refused }) =>
           refused.length === 0
             ? []
             : [`${count(quotes)}: the first advice was refused ${refused.length} times: ${refused[0]}`],
         ),
         ...faults.map((fault) => `${count(quotes)}, import: ${fault}`),
-        ...stretches.flatMap(({ name, tallies }) => faultsOf(`${count(quotes)}${name}`, tallies)),
+        ...periods.flatMap(({ name, tallies }) => faultsOf(`${count(quotes)}${name}`, tallies)),
       ]),
       notes: measured.flatMap(notesOf),
     }

@@ -11,8 +11,8 @@ import type { ScaleDatabase } from '../scale-database.ts'
 import { giantLaneQuotes } from './giant-lane.ts'
 
 const samples = 20
-/** Longer than any process needs to hear that a tenant's facts have changed. */
-const newsMs = 300
+/** Longer than a process needs to notice a change to a tenant's facts. */
+const noticeMs = 300
 
 interface Case {
   readonly name: string
@@ -23,11 +23,11 @@ interface Case {
   readonly scope?: string
 }
 
-/** States whose freight is in no region: between two that a tenant never quoted, only its widest scope answers. */
+/** States outside all regions. For a pair of them without quotes, only the widest scope has data. */
 const regionless = ['AK', 'HI', 'PR']
 
-/** Lanes that only the widest scope of a tenant can answer. */
-function lanesOfNobody(
+/** Returns lanes for which only the widest scope of the tenant has data. */
+function unquotedLanes(
   data: ScaleDatabase,
   tenant: PlannedTenant,
 ): { origin: string; destination: string }[] {
@@ -44,13 +44,13 @@ function lanesOfNobody(
       }))
     }
   }
-  throw new Error('The tenant has quoted everywhere.')
+  throw new Error('The tenant has quotes between all states outside the regions.')
 }
 
-/** What a lane costs when it is asked about for the first time since its tenant's facts changed elsewhere. */
+/** The duration of the first read of a lane after another process changed the tenant's facts. */
 export const firstAnswerRow: BenchRow = {
   name: 'first-answer',
-  about: 'the first answer on a lane that is not in memory',
+  about: 'the first read of a lane that is not in memory',
   async measure(bench): Promise<BenchFindings> {
     const small = await bench.data({ quotes: 1_000, tenants: 10, giantLane: 10_000 })
     const large = await bench.data({
@@ -61,7 +61,7 @@ export const firstAnswerRow: BenchRow = {
     })
     const tenantOf = (data: ScaleDatabase, kind: PlannedTenant['kind']) => {
       const found = tenantsOf(data.access.plan).find((tenant) => tenant.kind === kind)
-      if (found === undefined) throw new Error(`The data have no ${kind}.`)
+      if (found === undefined) throw new Error(`The data contain no ${kind}.`)
       return found
     }
     const giantLane = (data: ScaleDatabase, read: 'markup' | 'lane') => {
@@ -71,7 +71,7 @@ export const firstAnswerRow: BenchRow = {
       return { data, tenant, path: (sample: number) => readPath(read, lane, rateFor(lane, sample / samples)) }
     }
     const widest = tenantOf(large, 'giant-tenant')
-    const nobodys = lanesOfNobody(large, widest)
+    const unquoted = unquotedLanes(large, widest)
     const count = (quotes: number) => quotes.toLocaleString('en-US')
     const cases: Case[] = [
       { name: 'markup, 10,000 quotes', ...giantLane(small, 'markup'), mostMs: 25 },
@@ -83,7 +83,7 @@ export const firstAnswerRow: BenchRow = {
         data: large,
         tenant: widest,
         path: (sample) => {
-          const lane = nobodys[sample] ?? { origin: 'Nome, AK', destination: 'Hilo, HI' }
+          const lane = unquoted[sample] ?? { origin: 'Nome, AK', destination: 'Hilo, HI' }
           return readPath('lane', { ...lane, equipment: 'V' }, 0)
         },
         mostMs: 100,
@@ -102,15 +102,15 @@ export const firstAnswerRow: BenchRow = {
         await warmUp({ data, tenant }, server, token)
         const taken: number[] = []
         for (let sample = 0; sample < samples; sample++) {
-          await moveFacts(data, tenant)
-          await delay(newsMs)
+          await increaseVersion(data, tenant)
+          await delay(noticeMs)
           const began = performance.now()
           const answer = await askOnce<{ found: boolean; scope?: string }>(server, path(sample), token).catch(
             (error: unknown) => ({ found: false, scope: String(error) }),
           )
           taken.push(performance.now() - began)
           if (!answer.found || (scope !== undefined && answer.scope !== scope)) {
-            faults.push(`${name}: answered ${JSON.stringify(answer).slice(0, 200)}`)
+            faults.push(`${name}: returned ${JSON.stringify(answer).slice(0, 200)}`)
             break
           }
         }
@@ -139,14 +139,14 @@ export const firstAnswerRow: BenchRow = {
       })),
       faults,
       notes: [
-        `each server has answered ${warmUps} times on two other lanes of the tenant`,
-        `before each sample the version of the tenant’s facts is moved on in the database, as by another process; of ${samples} samples the longest stands for p99`,
+        `each server has served ${warmUps} reads on two other lanes of the tenant`,
+        `before each sample the version of the tenant’s facts is increased in the database, as another process would; the longest of ${samples} samples stands for p99`,
       ],
     }
   },
 }
 
-/** How often each of two other lanes is asked about first: what is measured is a lane's first answer, not a process's. */
+/** The number of reads of two other lanes before the measurement, so that the process itself is warm. */
 const warmUps = 5
 
 async function warmUp(
@@ -156,9 +156,9 @@ async function warmUp(
 ): Promise<void> {
   const others = lanesOf(data.access.plan, tenant).lanes.slice(1, 3)
   for (let nth = 0; nth < warmUps; nth++) {
-    await moveFacts(data, tenant)
-    // Four times in so long is within the tenant's limit.
-    await delay(2 * newsMs)
+    await increaseVersion(data, tenant)
+    // Four reads in this time are within the tenant's rate limit.
+    await delay(2 * noticeMs)
     for (const lane of others) {
       for (const read of ['markup', 'lane'] as const)
         await askOnce(server, readPath(read, lane, rateFor(lane, nth / warmUps)), token)
@@ -166,8 +166,8 @@ async function warmUp(
   }
 }
 
-/** What another process's write leaves behind: all that is remembered of the tenant is old. */
-async function moveFacts(data: ScaleDatabase, tenant: PlannedTenant): Promise<void> {
+/** Increases the version of the tenant's facts like a write of another process, which invalidates the caches. */
+async function increaseVersion(data: ScaleDatabase, tenant: PlannedTenant): Promise<void> {
   await data.as('superuser', (client) =>
     client.query(
       `update tenant_facts set facts_version = facts_version + 1, changed_in = pg_current_xact_id()

@@ -9,7 +9,7 @@ import { tenantsOf } from '../scale/plan.ts'
 import { lanesToBook } from './updates.ts'
 
 const samples = 20
-/** When the other process is asked, in milliseconds after the update was acknowledged: within a tenant's ten a second. */
+/** When to read from the other process, in milliseconds after the acknowledgment; within the tenant's rate limit. */
 const pollsMs = [0, 8, 16, 25, 35, 50, 75, 100, 1_250, 1_500, 2_000]
 
 interface Seen {
@@ -17,10 +17,10 @@ interface Seen {
   readonly other: number
 }
 
-/** How long until an update shows: on the process that took it, and on another one of the same database. */
+/** How long it takes until an update is visible: in the process that accepted it, and in another process. */
 export const freshnessRow: BenchRow = {
   name: 'freshness',
-  about: 'a signed update shows in the next read: of the same process, and of another one',
+  about: 'the time until a signed update is visible: in the same process, and in another one',
   async measure(bench): Promise<BenchFindings> {
     const data = await bench.data()
     const base = tenantsOf(data.access.plan)[0]?.tenantId ?? 0
@@ -53,7 +53,7 @@ export const freshnessRow: BenchRow = {
             .avg_rate_usd
         const before = await average(writer)
         if ((await average(reader)) !== before)
-          faults.push(`${path}: the processes differed before the update`)
+          faults.push(`${path}: the processes returned different values before the update`)
         await delay(1_100)
         const customerRate = Math.round(lane.quoted_rate_cents / 100) * 2 + 1_000 + (Date.now() % 1_000)
         const request = signedUpdate(
@@ -72,14 +72,14 @@ export const freshnessRow: BenchRow = {
           body: request.body ?? '',
         })
         if (answer.status !== 200) {
-          faults.push(`an update answered ${answer.status}: ${await answer.text()}`)
+          faults.push(`an update returned ${answer.status}: ${await answer.text()}`)
           continue
         }
         await answer.arrayBuffer()
         const acknowledged = performance.now()
         const [same, other] = await Promise.all([
-          shownAfter(() => average(writer), before, acknowledged, [0, 1_250, 2_000]),
-          shownAfter(() => average(reader), before, acknowledged, pollsMs),
+          visibleAfter(() => average(writer), before, acknowledged, [0, 1_250, 2_000]),
+          visibleAfter(() => average(reader), before, acknowledged, pollsMs),
         ])
         seen.push({ same, other })
       }
@@ -91,7 +91,7 @@ export const freshnessRow: BenchRow = {
     const atOnce = seen.filter(({ same }) => same < (pollsMs.at(-1) ?? 0) && same < 1_000).length
     return {
       table: {
-        columns: ['ms until it showed'],
+        columns: ['ms until visible'],
         lines: [
           ['same process', spreadOf(seen.map(({ same }) => same))],
           ['another process', spreadOf(others)],
@@ -100,7 +100,7 @@ export const freshnessRow: BenchRow = {
       bars: [
         {
           check: 'freshness',
-          measure: 'shown by the same process’s next read, share',
+          measure: 'share visible in the next read of the same process',
           value: atOnce / seen.length,
           least: 1,
         },
@@ -114,14 +114,14 @@ export const freshnessRow: BenchRow = {
       ],
       faults,
       notes: [
-        `${seen.length} updates; a read counts when it is answered, and reads are some ten milliseconds apart`,
+        `${seen.length} updates; times end with the response to a read, and reads are about 10 ms apart`,
       ],
     }
   },
 }
 
-/** Milliseconds from the acknowledgement to the end of the first read that shows another figure; Infinity when none did. */
-async function shownAfter(
+/** Returns the milliseconds from the acknowledgment to the end of the first read with a new value, or Infinity. */
+async function visibleAfter(
   figure: () => Promise<number>,
   before: number,
   acknowledged: number,

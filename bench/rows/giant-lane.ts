@@ -7,17 +7,17 @@ import { tenantsOf } from '../scale/plan.ts'
 import { lanesOf } from '../scale/tenant-lanes.ts'
 
 export const giantLaneQuotes = 100_000
-/** One tenant asks, so a little less than its limit. */
+/** One tenant sends all requests, so this is below its rate limit. */
 const perSecond = 8
 const secondsMin = 3
-/** Longer than the limit's second: what was late in one measurement does not count against the next. */
+/** Longer than the rate window, so that late requests of one measurement do not count in the next. */
 const restMs = 1_500
 const rates = 36
 
-/** A lane of 100,000 quotes and one of ten of the same tenant, in turns, one request at a time. */
+/** A lane with 100,000 quotes and one with ten, of the same tenant, alternating, one request at a time. */
 export const giantLaneRow: BenchRow = {
   name: 'giant-lane',
-  about: 'markup, warm: a lane of 100,000 quotes against one of 10',
+  about: 'markup, warm: a lane with 100,000 quotes compared with one with 10',
   async measure(bench): Promise<BenchFindings> {
     const data = await bench.data({
       quotes: 1_000,
@@ -27,7 +27,7 @@ export const giantLaneRow: BenchRow = {
     })
     const { access } = data
     const tenant = tenantsOf(access.plan).find(({ kind }) => kind === 'giant-lane')
-    if (tenant === undefined) throw new Error('The data have no giant lane.')
+    if (tenant === undefined) throw new Error('The data contain no giant lane.')
     const [giant, small] = lanesOf(access.plan, tenant).lanes
     if (giant === undefined || small === undefined) throw new Error('The tenant has no lanes.')
     const server = await startLanewise(data)
@@ -49,7 +49,7 @@ export const giantLaneRow: BenchRow = {
           ),
         )
       }
-      // The first round only warms up.
+      // The first round is a warm-up.
       for (let round = 0; round <= bench.options.rounds; round++) {
         bench.say(`giant-lane: round ${round} of ${bench.options.rounds}`)
         for (const { name, results } of sides) {
@@ -81,13 +81,13 @@ export const giantLaneRow: BenchRow = {
       bars: [
         {
           check: 'giant-lane',
-          measure: 'time on the small lane over the giant one',
+          measure: 'time on the small lane divided by time on the giant lane',
           value: spreadOf(ratios(few ?? [], many ?? [])).median,
           least: 0.9,
         },
       ],
       faults: sides.flatMap(({ name, results }) => refusals(name, results)),
-      notes: ['one tenant may ask ten times a second: its times stand for throughput'],
+      notes: ['one tenant may send ten requests per second, so response times stand for throughput'],
     }
   },
 }

@@ -7,10 +7,10 @@ import { warmUp } from '../warm-up.ts'
 
 const fewQuotes = 100_000
 
-/** Throughput of the same load on two databases, one with many more quotes than the other. */
+/** Throughput of the same load on two databases of different sizes. */
 export const growthRow: BenchRow = {
   name: 'growth',
-  about: 'markup, warm: throughput with many quotes against 100,000',
+  about: 'markup, warm: throughput with many quotes compared with 100,000',
   async measure(bench): Promise<BenchFindings> {
     const { manyQuotes, rounds } = bench.options
     const cases = [
@@ -55,13 +55,13 @@ export const growthRow: BenchRow = {
       bars: [
         {
           check: 'growth',
-          measure: 'throughput with many over few',
+          measure: 'throughput with many quotes divided by that with few',
           value: spreadOf(ratios(throughput(many), throughput(few))).median,
           least: 0.9,
         },
         {
           check: 'growth',
-          measure: 'CPU a request with few over many',
+          measure: 'CPU per request with few quotes divided by that with many',
           value: spreadOf(ratios(cpu(few), cpu(many))).median,
           least: 0.9,
         },

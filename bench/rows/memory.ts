@@ -7,11 +7,11 @@ import { tenantsOf } from '../scale/plan.ts'
 import { lanesOf } from '../scale/tenant-lanes.ts'
 
 const lanesTouched = 100_000
-/** A lane that nobody has asked about yet is read from the database: three hundred a second on a slow machine. */
+/** The first read of a lane queries the database: about 300 lanes per second on a slow machine. */
 const secondsMax = 900
 const megabyte = 1024 * 1024
 
-/** Resident memory once every tenant has asked about each of its first lanes. */
+/** Resident memory after every tenant has read its first lanes. */
 export const memoryRow: BenchRow = {
   name: 'memory',
   about: 'resident memory with 5,000 tenants and 100,000 warm lanes',
@@ -30,7 +30,7 @@ export const memoryRow: BenchRow = {
           path: readPath('markup', lane, rateFor(lane, 0.5)),
         })),
     )
-    // Every tenant in turn, so that none has to wait for its limit.
+    // In rotation, so that no tenant has to wait for its rate limit.
     const requests = Array.from({ length: perTenant }, (_, nth) =>
       byTenant.flatMap((lanes) => lanes[nth] ?? []),
     ).flat()
@@ -38,7 +38,7 @@ export const memoryRow: BenchRow = {
     try {
       const atStart = server.residentBytes()
       await bench.load.take('memory', poolOf(requests))
-      bench.say(`memory: asking about ${requests.length.toLocaleString('en-US')} lanes`)
+      bench.say(`memory: reading ${requests.length.toLocaleString('en-US')} lanes`)
       const result = await measured(bench, server, {
         pool: 'memory',
         withinLimit: true,
@@ -48,7 +48,7 @@ export const memoryRow: BenchRow = {
       const afterwards = server.residentBytes()
       const inMegabytes = (bytes: number | null) => (bytes === null ? Number.NaN : bytes / megabyte)
       const [before, after] = [inMegabytes(atStart), inMegabytes(afterwards)]
-      // Smaller data have fewer lanes than are asked for: what one of them took, the others would take as well.
+      // Smaller data have fewer lanes, so the result is extrapolated to the full number.
       const ofAll = before + ((after - before) * Math.max(lanesTouched, result.answers)) / result.answers
       return {
         table: {
@@ -62,15 +62,15 @@ export const memoryRow: BenchRow = {
           { check: 'memory', measure: 'resident MB of 100,000 lanes', value: ofAll, most: 600 },
           {
             check: 'memory',
-            measure: 'lanes touched of those there are',
+            measure: 'share of lanes touched',
             value: result.answers / requests.length,
             least: 0.9,
           },
         ],
         faults: refusals('lanewise', [result]),
         notes: [
-          `${tenants.length} tenants with ${requests.length.toLocaleString('en-US')} lanes to ask about`,
-          ...(result.answers < lanesTouched ? ['what so many lanes took is carried on to 100,000'] : []),
+          `${tenants.length} tenants with ${requests.length.toLocaleString('en-US')} lanes to read`,
+          ...(result.answers < lanesTouched ? ['the memory is extrapolated to 100,000 lanes'] : []),
         ],
       }
     } finally {

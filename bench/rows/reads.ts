@@ -3,9 +3,9 @@ import type { Read } from '../load/request-pool.ts'
 import { type Measured, measured, refusals } from '../measured.ts'
 import { fourServers, isLimited, type ServerName, serverNames } from '../peers/four-servers.ts'
 
-/** The generator is taken to be what limits a row from here on: it has one core. */
+/** Above this CPU use, the load generator with its one core is the bottleneck. */
 const busyMax = 0.97
-/** A server that waits longer than this for the tenants' limit is not at its peak. */
+/** Above this share of waiting for the tenants' rate limit, the server is not at its maximum. */
 const heldMax = 0.02
 
 function readRow(
@@ -30,7 +30,7 @@ function readRow(
               await measured(bench, servers[server], {
                 withinLimit: isLimited(server),
                 pool: read,
-                // Its PostgreSQL is given the core that the generator hardly needs for so few requests.
+                // Leaves the generator's core to PostgreSQL, because this server handles few requests.
                 sleeps: server === 'ordinary',
               }),
             )
@@ -53,7 +53,7 @@ function readRow(
       const held = spreadOf(of('lanewise', (one) => one.heldBack)).median > heldMax
       return {
         table: {
-          columns: ['requests/s', 'x of limit', 'server CPU us', 'p50 us', 'p99 us', 'generator busy'],
+          columns: ['requests/s', 'share of limit', 'server CPU us', 'p50 us', 'p99 us', 'generator busy'],
           lines: serverNames.map((server) => [
             server,
             spreadOf(of(server, rate)),
@@ -65,28 +65,44 @@ function readRow(
           ]),
         },
         bars: [
-          { check: name, measure: 'throughput, x of limit', value: limit.throughput.median, least: ofLimit },
-          { check: name, measure: 'limit CPU a request over ours', value: limit.cpu.median, least: ofLimit },
+          {
+            check: name,
+            measure: 'throughput divided by that of limit',
+            value: limit.throughput.median,
+            least: ofLimit,
+          },
+          {
+            check: name,
+            measure: 'CPU per request of limit divided by ours',
+            value: limit.cpu.median,
+            least: ofLimit,
+          },
           ...(ofOrdinary === null
             ? []
             : [
                 {
                   check: name,
-                  measure: 'throughput, x of ordinary',
+                  measure: 'throughput divided by that of ordinary',
                   value: ordinary.throughput.median,
                   least: ofOrdinary,
                 },
-                { check: name, measure: 'ordinary CPU a request over ours', value: ordinary.cpu.median },
+                {
+                  check: name,
+                  measure: 'CPU per request of ordinary divided by ours',
+                  value: ordinary.cpu.median,
+                },
               ]),
         ],
         faults: serverNames.flatMap((server) => refusals(server, results[server])),
         notes: [
           ...notes,
           ...(busy.length > 0
-            ? [`the generator’s core was full with ${busy.join(', ')}: judge those by CPU a request`]
+            ? [
+                `the load generator was the bottleneck with ${busy.join(', ')}: compare the CPU per request instead`,
+              ]
             : []),
           ...(held
-            ? ['Lanewise was held back by the tenants’ limit of ten a second: take more --tenants']
+            ? ['Lanewise waited for the tenants’ limit of ten requests per second: use more --tenants']
             : []),
         ],
       }

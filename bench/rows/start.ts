@@ -7,15 +7,15 @@ import { startServer } from '../processes.ts'
 
 const starts = 3
 
-/** From the spawn of the service on its data folder, with its own PostgreSQL, to the first answer that is right. */
+/** The time from starting the service with its embedded PostgreSQL to the first correct response. */
 export const startRow: BenchRow = {
   name: 'start',
-  about: 'from the start on a large data folder to the first correct answer',
+  about: 'from the start on a large data folder to the first correct response',
   async measure(bench): Promise<BenchFindings> {
     const { manyQuotes } = bench.options
     const data = await bench.data({ quotes: manyQuotes })
     const [question] = readsOfAll(data.access, 'markup')
-    if (question === undefined) throw new Error('No request to ask.')
+    if (question === undefined) throw new Error('There is no request to send.')
     const before = await startLanewise(data)
     const expected = await askOnce<unknown>(before, question.path, question.token)
     await before.stop()
@@ -36,18 +36,24 @@ export const startRow: BenchRow = {
         const answer = await askOnce<unknown>(server, question.path, question.token)
         answered.push((performance.now() - began) / 1000)
         ready.push(server.readyMs / 1000)
-        if (!isDeepStrictEqual(answer, expected)) faults.push('the first answer is not the one from before')
+        if (!isDeepStrictEqual(answer, expected))
+          faults.push('the first response differs from that before the restart')
       } finally {
         await server.stop('SIGTERM')
       }
     }
     return {
       table: {
-        columns: ['ready s', 'first answer s'],
+        columns: ['ready s', 'first response s'],
         lines: [[`${manyQuotes.toLocaleString('en-US')} quotes`, spreadOf(ready), spreadOf(answered)]],
       },
       bars: [
-        { check: 'start', measure: 'seconds to the first answer', value: spreadOf(answered).median, most: 5 },
+        {
+          check: 'start',
+          measure: 'seconds to the first response',
+          value: spreadOf(answered).median,
+          most: 5,
+        },
       ],
       faults,
       notes: ['the system’s file cache is warm'],

@@ -3,10 +3,10 @@ import { type BenchFindings, type BenchRow, ratios, spreadOf } from '../bench-ro
 import { type Measured, measured, refusals } from '../measured.ts'
 import { fourServers } from '../peers/four-servers.ts'
 
-/** p99 while requests come at their own times, half as many as the service can answer at most. */
+/** p99 with scheduled requests at half the maximum throughput of the service. */
 export const tailRow: BenchRow = {
   name: 'tail',
-  about: 'p99 of markup at half of the peak load, beside the framework at the same load',
+  about: 'p99 of markup at half the maximum load, compared with the framework at the same load',
   async measure(bench): Promise<BenchFindings> {
     const data = await bench.data()
     const { servers, notes, stop } = await fourServers(bench, data, 'markup')
@@ -45,7 +45,7 @@ export const tailRow: BenchRow = {
       bars: [
         {
           check: 'tail',
-          measure: 'p99 over the framework’s',
+          measure: 'p99 divided by that of the framework',
           value: spreadOf(ratios(p99('lanewise'), p99('framework'))).median,
           most: 3,
         },
@@ -53,7 +53,7 @@ export const tailRow: BenchRow = {
       faults: names.flatMap((server) => refusals(server, results[server])),
       notes: [
         ...notes,
-        `the peak was ${Math.round(peak)} requests a second; times count from when a request was due`,
+        `the maximum was ${Math.round(peak)} requests per second; times start when a request is due`,
       ],
     }
   },

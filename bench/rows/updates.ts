@@ -7,7 +7,7 @@ import { startServer } from '../processes.ts'
 import { tenantsOf } from '../scale/plan.ts'
 import type { ScaleDatabase } from '../scale-database.ts'
 
-const atOnce = 16
+const concurrency = 16
 const lanesPerTenant = 4
 const warmUpSecondsMax = 60
 
@@ -18,7 +18,7 @@ interface BookedLane {
   readonly quoted_rate_cents: number
 }
 
-/** Some lanes of every ordinary tenant, tenant after tenant, to push bookings for. */
+/** Returns some lanes of every ordinary tenant, in rotation, for bookings. */
 export async function lanesToBook(data: ScaleDatabase, perTenant: number): Promise<BookedLane[]> {
   const tenants = tenantsOf(data.access.plan).filter(({ kind }) => kind === 'ordinary')
   return data.as('superuser', async (client) => {
@@ -34,10 +34,11 @@ export async function lanesToBook(data: ScaleDatabase, perTenant: number): Promi
   })
 }
 
-/** Signed updates, sixteen at once, beside what a write costs the database alone. */
+/** Throughput of signed updates, 16 at once, compared with bare updates in the database. */
 export const updatesRow: BenchRow = {
   name: 'updates',
-  about: 'signed shipment updates, 16 at once, durable, beside a bare one-row UPDATE through the same driver',
+  about:
+    'signed shipment updates, 16 at once, durable, compared with a bare one-row UPDATE through the same driver',
   async measure(bench): Promise<BenchFindings> {
     const data = await bench.data()
     const lanes = await lanesToBook(data, lanesPerTenant)
@@ -47,11 +48,10 @@ export const updatesRow: BenchRow = {
     const server = await startLanewise(data)
     const bare = await startServer('bare UPDATE', './peers/update-main.ts', {
       ...data.ordinaryEnv,
-      BENCH_CONNECTIONS: String(atOnce),
+      BENCH_CONNECTIONS: String(concurrency),
     })
     try {
-      // The first round only warms up, and lets each brokerage push once: its token and its secret are read when it first
-      // comes.
+      // The first round is a warm-up with one update per brokerage, which loads its token and its secret.
       for (let round = 0; round <= bench.options.rounds; round++) {
         bench.say(`updates: round ${round} of ${bench.options.rounds}`)
         const { perSecond, failed } = await bare.ask<{ perSecond: number; failed?: string }>({
@@ -73,7 +73,7 @@ export const updatesRow: BenchRow = {
           pool: 'updates',
           withinLimit: true,
           once: true,
-          connections: atOnce,
+          connections: concurrency,
           sleeps: true,
           ...(round === 0 ? { seconds: warmUpSecondsMax } : {}),
         })
@@ -88,7 +88,7 @@ export const updatesRow: BenchRow = {
     const ours = results.map(({ perSecond }) => perSecond)
     return {
       table: {
-        columns: ['a second', 'server CPU us', 'p50 us', 'p99 us'],
+        columns: ['per second', 'server CPU us', 'p50 us', 'p99 us'],
         lines: [
           ['bare UPDATE', spreadOf(bareResults), '-', '-', '-'],
           [
@@ -103,13 +103,13 @@ export const updatesRow: BenchRow = {
       bars: [
         {
           check: 'updates',
-          measure: 'signed updates over bare updates',
+          measure: 'signed updates divided by bare updates',
           value: spreadOf(ratios(ours, bareResults)).median,
           least: 0.5,
         },
       ],
       faults: refusals('lanewise', results),
-      notes: [`${lanes.length} lanes, each pushed once a round`],
+      notes: [`${lanes.length} lanes, each with one update per round`],
     }
   },
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ScalePlan } from './plan.ts'
 
-/** What a client of one generated tenant holds: kept outside the database, in a file that only its owner reads. */
+/** The credentials of one generated tenant, stored outside the database in a file that only its owner can read. */
 export interface TenantAccess {
   readonly tenantId: number
   readonly token: string
@@ -15,16 +15,16 @@ export interface ScaleAccess {
   readonly tenants: readonly TenantAccess[]
 }
 
-/** Null when there is no such file. @throws Error when it is none of ours. */
+/** Reads an access file. Returns null if it does not exist. @throws Error if it has another format */
 export function readAccess(path: string): ScaleAccess | null {
   if (!existsSync(path)) return null
   const read = JSON.parse(readFileSync(path, 'utf8')) as Partial<ScaleAccess>
   if (read.plan === undefined || read.tenants === undefined)
-    throw new Error(`${path} does not hold the credentials of scale data.`)
+    throw new Error(`${path} does not contain credentials of generated data.`)
   return { plan: read.plan, tenants: read.tenants }
 }
 
-/** Whole and on disk before it has its name, and readable by its owner only. */
+/** Writes an access file atomically, readable only by its owner. */
 export function writeAccess(path: string, access: ScaleAccess): void {
   const unfinished = `${path}.unfinished`
   rmSync(unfinished, { force: true })
@@ -32,8 +32,8 @@ export function writeAccess(path: string, access: ScaleAccess): void {
   renameSync(unfinished, path)
 }
 
-/** Whether two plans are of the same data, whenever each was begun. */
+/** Whether two plans describe the same data, regardless of their start day. */
 export function isSamePlan(one: ScalePlan, other: ScalePlan): boolean {
-  const said = ({ until: _, ...plan }: ScalePlan) => JSON.stringify(Object.entries(plan).toSorted())
-  return said(one) === said(other)
+  const identity = ({ until: _, ...plan }: ScalePlan) => JSON.stringify(Object.entries(plan).toSorted())
+  return identity(one) === identity(other)
 }

@@ -1,23 +1,23 @@
 import type pg from 'pg'
 
-/** What COPY reads in its text form. */
+/** A value in the text format of COPY. */
 export type CopyValue = string | number | boolean | Date | Buffer | null
 
-/** The part of the driver's connection that COPY needs; its types leave it out. */
+/** The methods of the driver's connection that COPY needs, which are missing in its type declarations. */
 interface CopyConnection {
   query(text: string): void
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** Rows as COPY reads them. */
+/** Formats rows as text for COPY. */
 export function copyText(rows: readonly (readonly CopyValue[])[]): Buffer {
   return Buffer.from(rows.map((row) => `${row.map(cellText).join('\t')}\n`).join(''))
 }
 
 /**
- * Writes rows by COPY ... FROM STDIN, the fastest way into a table, over a connection of `pg`. All of `text` is sent in one
- * go. A table with forced row-level security takes no COPY; see `withWallsAside`.
+ * Writes rows with COPY ... FROM STDIN, the fastest way to fill a table. All of `text` is sent at once. COPY is not possible on
+ * a table with forced row-level security; see `withoutForcedSecurity`.
  *
  * @throws pg.DatabaseError
  */
@@ -63,20 +63,20 @@ function escapeOf(character: string): string {
 }
 
 /**
- * One transaction of the owner in which the named tables take rows of any tenant. The walls stand aside in this
- * transaction alone and are back before it commits: nobody else ever sees them open, and others wait meanwhile.
+ * Runs `work` in a transaction of the owner in which row-level security is not forced on these tables, so that it can write
+ * rows of any tenant. It is forced again before the commit, and the table locks block other transactions until then.
  */
-export async function withWallsAside<Result>(
+export async function withoutForcedSecurity<Result>(
   owner: pg.Client,
   tables: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const turned = (how: 'no force' | 'force') =>
+  const alter = (how: 'no force' | 'force') =>
     tables.map((table) => `alter table ${table} ${how} row level security`).join(';')
-  await owner.query(`begin; ${turned('no force')}`)
+  await owner.query(`begin; ${alter('no force')}`)
   try {
     const result = await work()
-    await owner.query(`${turned('force')}; commit`)
+    await owner.query(`${alter('force')}; commit`)
     return result
   } catch (error) {
     await owner.query('rollback').catch(() => {})

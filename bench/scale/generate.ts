@@ -11,37 +11,37 @@ import { chunksWritten, rowsOf, writeChunk } from './write-quotes.ts'
 import { writeTenants } from './write-tenants.ts'
 
 export interface GenerateOptions {
-  /** The owner of the tables: COPY is refused to anybody for whom the walls stand. */
+  /** The owner of the tables. COPY requires a role that row-level security does not restrict. */
   readonly owner: pg.ClientConfig
   readonly database: Database
   readonly secretKeys: SecretKeys
   readonly plan: ScalePlan
-  /** Where the credentials of the tenants go. */
+  /** The file for the credentials of the tenants. */
   readonly accessFile: string
   /** Epoch milliseconds. */
   readonly now: number
   readonly onProgress?: (written: number, total: number) => void
-  /** Asked after each chunk. */
+  /** Checked after each chunk. */
   readonly isStopping?: () => boolean
 }
 
 export interface Generated {
   readonly finished: boolean
-  /** Quotes that this run wrote. */
+  /** The number of quotes that this run wrote. */
   readonly written: number
   readonly access: ScaleAccess
 }
 
-/** The data that are asked for cannot be made here; said in words for who asked. */
+/** The requested data cannot be generated. The message explains why. */
 export class GenerateRefused extends Error {}
 
 /**
- * Writes scale data, chunk by chunk, each a transaction: stopped or killed, the same call goes on where it stopped, and
- * no quote is there twice. Ends with the planner's statistics and what indexes may answer alone up to date.
+ * Writes generated data in chunks of one transaction each. If a run is stopped or killed, the same call continues without
+ * duplicates. In the end VACUUM ANALYZE updates planner statistics and the visibility map.
  */
 export async function generate(options: GenerateOptions): Promise<Generated> {
   const { database, secretKeys, onProgress = () => {}, isStopping = () => false } = options
-  await keepKeyCheck(database, secretKeys)
+  await checkSecretKey(database, secretKeys)
   const client = new pg.Client(options.owner)
   await client.connect()
   try {
@@ -50,7 +50,7 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
     const firstTenant = tenants[0]?.tenantId ?? 0
     const total = quotesOf(tenants)
     const chunks = chunksOf(total)
-    const lanesOfTenant = lanesRemembered(access.plan)
+    const lanesOfTenant = cachedLanes(access.plan)
     let chunk = await chunksWritten(client, firstTenant)
     const from = chunk
     const reached = (chunks: number) => Math.min(total, chunks * quotesPerChunk)
@@ -64,8 +64,7 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
     }
     const finished = chunk >= chunks
     if (finished && chunk > from) {
-      // As PostgreSQL does by itself within a minute or so of many new rows: until then it looks at each row that an index
-      // names.
+      // Autovacuum would do this within about a minute. Until then, index-only scans must visit every row.
       await client.query('vacuum (analyze)')
     }
     return { finished, written: reached(chunk) - reached(from), access }
@@ -74,8 +73,8 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
   }
 }
 
-/** The lanes of the tenant at hand: a chunk often goes on with the tenant that the one before ended in. */
-function lanesRemembered(plan: ScalePlan): (tenant: PlannedTenant) => TenantLanes {
+/** Caches the lanes of the last tenant, because a chunk often continues with the same tenant. */
+function cachedLanes(plan: ScalePlan): (tenant: PlannedTenant) => TenantLanes {
   let last: { tenant: PlannedTenant; lanes: TenantLanes } | undefined
   return (tenant) => {
     if (last?.tenant !== tenant) last = { tenant, lanes: lanesOf(plan, tenant) }
@@ -83,17 +82,17 @@ function lanesRemembered(plan: ScalePlan): (tenant: PlannedTenant) => TenantLane
   }
 }
 
-/** Tokens and secrets are worth nothing under another key than the service's. */
-async function keepKeyCheck(database: Database, secretKeys: SecretKeys): Promise<void> {
+/** Checks that the secret key belongs to the database, because the service must be able to use tokens and secrets. */
+async function checkSecretKey(database: Database, secretKeys: SecretKeys): Promise<void> {
   const known = await database.outsideTenants(readKeyCheck)
   if (known === null) {
     const sealed = seal(secretKeys[0], keyCheckPlace, keyCheckText)
     await database.outsideTenants((transaction) => writeKeyCheck(transaction, sealed))
   } else if (unsealWithAny(secretKeys, keyCheckPlace, known) !== keyCheckText)
-    throw new GenerateRefused('The secret key is not the one that this database was made with.')
+    throw new GenerateRefused('The secret key is not the key of this database.')
 }
 
-/** The credentials of the plan's tenants, which are made where they are not there yet. */
+/** Returns the credentials of the plan's tenants, and creates the tenants if necessary. */
 async function tenantsFor(client: pg.Client, options: GenerateOptions): Promise<ScaleAccess> {
   const { plan, accessFile, secretKeys, now } = options
   const tenants = tenantsOf(plan)
@@ -101,21 +100,21 @@ async function tenantsFor(client: pg.Client, options: GenerateOptions): Promise<
     'select count(*) from tenants where tenant_id = any ($1::integer[])',
     [tenants.map(({ tenantId }) => tenantId)],
   )
-  const there = Number(rows[0]?.count ?? 0)
+  const existing = Number(rows[0]?.count ?? 0)
   const kept = readAccess(accessFile)
   if (kept !== null && !isSamePlan(kept.plan, plan)) {
     throw new GenerateRefused(
-      `${accessFile} holds the credentials of other data (${JSON.stringify(kept.plan)}). Ask for those, or name another file with --access.`,
+      `${accessFile} contains credentials of other data (${JSON.stringify(kept.plan)}). Use those options, or another file with --access.`,
     )
   }
-  if (there === tenants.length) {
+  if (existing === tenants.length) {
     if (kept !== null) return kept
     throw new GenerateRefused(
-      `These brokerages are in the database already, and their credentials are not in ${accessFile}. Bring that file back, or take another --seed.`,
+      `These brokerages exist already, but ${accessFile} with their credentials does not. Restore the file, or use another --seed.`,
     )
   }
-  if (there > 0)
-    throw new GenerateRefused('Some of these brokerages are somebody else’s. Take another --seed.')
+  if (existing > 0)
+    throw new GenerateRefused('Some of these tenant numbers belong to other brokerages. Use another --seed.')
   let access: ScaleAccess = { plan, tenants: [] }
   await writeTenants(client, tenants, {
     secretKeys,

@@ -1,39 +1,39 @@
-/** What a set of scale data is: the same plan gives the same brokerages, lanes and quotes on every machine. */
+/** The parameters of generated data. The same plan gives the same brokerages, lanes and quotes on every machine. */
 export interface ScalePlan {
-  /** Quotes of the ordinary tenants together. */
+  /** The total number of quotes of the ordinary tenants. */
   readonly quotes: number
   readonly tenants: number
   readonly seed: number
-  /** The day after the last quote, `YYYY-MM-DD`; the first is two years before. */
+  /** The day after the last quote, `YYYY-MM-DD`. The first quote is two years earlier. */
   readonly until: string
-  /** Quotes of one lane that a tenant of its own has beside ten small ones; 0: no such tenant. */
+  /** The number of quotes on the giant lane of an additional tenant, which also has ten small lanes; 0 for none. */
   readonly giantLane: number
-  /** Quotes of one more tenant; 0: no such tenant. */
+  /** The number of quotes of an additional large tenant; 0 for none. */
   readonly giantTenant: number
-  /** Quotes of one more tenant, a brokerage at work: 600 days of quotes on thousands of lanes; absent: no such tenant. */
+  /** The number of quotes of the tenant for the at-work row: 600 days on thousands of lanes. Absent for none. */
   readonly brokerage?: number
 }
 
 /** One tenant of a plan. */
 export interface PlannedTenant {
-  /** Its place in the plan, from 0. */
+  /** The index in the plan, from 0. */
   readonly index: number
   readonly tenantId: number
   readonly kind: 'ordinary' | 'giant-lane' | 'giant-tenant' | 'brokerage'
   readonly quotes: number
-  /** Where its quotes begin in the order in which the whole plan is written. */
+  /** The index of its first quote in the order in which all quotes are written. */
   readonly firstQuote: number
 }
 
 export const tenantsMax = 100_000
 export const quotesMax = 100_000_000
 
-/** Quotes that each small lane of the tenant with the giant lane has: a lane to compare the giant with. */
+/** The number of quotes on each small lane of the tenant with the giant lane. */
 export const smallLaneQuotes = 10
 export const smallLanes = 10
 
 /**
- * A number of 32 bits from some whole numbers: each change of any of them gives another. For seeds, not for secrets.
+ * Hashes integers to 32 bits. For seeds, not for secrets.
  *
  * @example mixed(1, 2) === mixed(1, 2) // true
  */
@@ -49,15 +49,15 @@ export function mixed(...numbers: readonly number[]): number {
   return hash >>> 0
 }
 
-/** What tells one plan from another, whenever it is carried out. */
+/** Returns a hash that identifies the plan, regardless of its day. */
 function identityOf({ quotes, tenants, seed, giantLane, giantTenant, brokerage }: ScalePlan): number {
-  // A plan without it has the numbers it had before there were plans with it.
+  // A plan without `brokerage` keeps the hash that it had before this field existed.
   return mixed(seed, quotes, tenants, giantLane, giantTenant, ...(brokerage === undefined ? [] : [brokerage]))
 }
 
 /**
- * The tenants of a plan: some large, most small, none empty while there are quotes to share out. Their numbers follow
- * each other, so that rows that are written one after the other lie beside each other in every index.
+ * Returns the tenants of a plan: a few large ones and many small ones. Tenant ids are consecutive, so that rows written one after
+ * the other are adjacent in every index.
  *
  * @example tenantsOf({ quotes: 10, tenants: 2, seed: 1, until: '2026-01-01', giantLane: 0, giantTenant: 0 }).length // 2
  */
@@ -78,12 +78,12 @@ export function tenantsOf(plan: ScalePlan): PlannedTenant[] {
   })
 }
 
-/** All quotes of a plan, those of the giants with them. */
+/** Returns the total number of quotes. */
 export function quotesOf(tenants: readonly PlannedTenant[]): number {
   return tenants.reduce((sum, tenant) => sum + tenant.quotes, 0)
 }
 
-/** Shares that fall off with the rank: the largest of 5,000 tenants has about six times the average. */
+/** Distributes quotes with decreasing shares by rank: the largest of 5,000 tenants has about six times the average. */
 function shares(quotes: number, tenants: number): number[] {
   const weights = Array.from({ length: tenants }, (_, rank) => (rank + 1 + tenants / 20) ** -0.7)
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -4,7 +4,7 @@ import type { ScaleQuote } from './scale-quotes.ts'
 const dollars = (cents: number | null | undefined) => (cents == null ? '' : cents / 100)
 const time = (at: number | null | undefined) => (at == null ? '' : new Date(at).toISOString())
 
-/** Quotes as the CSV file that a brokerage brings, with a header. */
+/** Formats quotes as a CSV file for import, with a header. */
 export function csvOf(quotes: readonly ScaleQuote[]): Buffer {
   return Buffer.from(
     Papa.unparse(

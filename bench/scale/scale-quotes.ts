@@ -2,11 +2,11 @@ import { type SeededRandom, seasonLift, seededRandom } from '#server/sample/inde
 import { mixed, type PlannedTenant, type ScalePlan } from './plan.ts'
 import { lanesOf, type ScaleLane, type TenantLanes } from './tenant-lanes.ts'
 
-/** A quote of scale data, with what became of it. Amounts are whole cents, times epoch milliseconds. */
+/** A generated quote with its outcome. Amounts are whole cents; times are epoch milliseconds. */
 export interface ScaleQuote {
   readonly tenant: PlannedTenant
   readonly lane: ScaleLane
-  /** True where it begins a request; false: one more lane of the request before it. */
+  /** Whether it starts a new quote request. If false, it is another lane of the previous request. */
   readonly beginsRequest: boolean
   readonly customerName: string
   readonly quotedAt: number
@@ -30,16 +30,16 @@ interface ScaleBooking {
 
 const dayMs = 86_400_000
 const spanDays = 730
-/** As far back as an estimate looks: every quote of a brokerage at work is in it. */
+/** The period that an estimate covers, so that it includes every quote of this brokerage. */
 const brokerageSpanDays = 600
 
-/** Quotes that are drawn from one seed, and written in one transaction. */
+/** The number of quotes per seed and transaction. */
 export const quotesPerChunk = 10_000
 
-/** What brokers add to the cost of a truck, and what others ask for the same one. */
+/** The brokerage's usual rate and its competitors' rate, relative to the cost of a truck. */
 const usualMarkup = 1.19
 const goingMarkup = 1.185
-/** How fast the chance to win falls with the price: ten per cent dearer is a fifth of the odds. */
+/** How fast the win probability falls with the price: a 10 % higher rate divides the odds by five. */
 const priceSensitivity = 16
 const logOddsAtGoing = -0.35
 
@@ -58,14 +58,14 @@ const firstWords = [
 const lastWords = ['Foods', 'Lumber', 'Packaging', 'Steel', 'Produce', 'Home Goods', 'Beverage', 'Tooling']
 const carrierWords = ['Trucking', 'Transport', 'Freight Lines', 'Carriers', 'Logistics', 'Express']
 
-/** How many chunks a number of quotes is written in. */
+/** Returns the number of chunks for a number of quotes. */
 export function chunksOf(quotes: number): number {
   return Math.ceil(quotes / quotesPerChunk)
 }
 
 /**
- * The quotes of one chunk of a plan, in the order in which they are written: tenant by tenant, and each tenant's by time.
- * Every chunk has a seed of its own, so that a run that goes on where another stopped draws what that would have drawn.
+ * Returns the quotes of one chunk of a plan in writing order: by tenant, then by time. Every chunk has its own seed, so that a
+ * continued run generates the same quotes.
  */
 export function quotesOfChunk(
   plan: ScalePlan,
@@ -107,7 +107,7 @@ export function quotesOfChunk(
   return quotes
 }
 
-/** The nearest time of a working day, on whole seconds, before `until`. */
+/** Moves a time into office hours of a working day before `until`, in whole seconds. */
 function officeTime(at: number, until: number): number {
   const weekday = new Date(at).getUTCDay()
   const moved = weekday === 6 ? at - dayMs : weekday === 0 ? at - 2 * dayMs : at
@@ -124,9 +124,9 @@ function priced(
 ): Omit<ScaleQuote, 'tenant' | 'beginsRequest' | 'customerName'> {
   const season = seasonLift({ equipment: lane.equipment, originState: lane.origin_state }, quotedAt)
   const costCents = lane.costCents * Math.exp(season + random.normal(0, 0.04))
-  const quotedRateCents = asked(random, costCents * usualMarkup * Math.exp(random.normal(0, 0.06)))
-  const dearer = Math.log(quotedRateCents / (costCents * goingMarkup))
-  const won = random.chance(1 / (1 + Math.exp(priceSensitivity * dearer - logOddsAtGoing)))
+  const quotedRateCents = roundedRate(random, costCents * usualMarkup * Math.exp(random.normal(0, 0.06)))
+  const logPremium = Math.log(quotedRateCents / (costCents * goingMarkup))
+  const won = random.chance(1 / (1 + Math.exp(priceSensitivity * logPremium - logOddsAtGoing)))
   const decidedAt = quotedAt + 1_000 * Math.round(1_200 + random.exponential(won ? 60_000 : 140_000))
   const pending = decidedAt >= until || random.chance(0.02)
   return {
@@ -139,23 +139,23 @@ function priced(
       ? null
       : wholeDollars(costCents * Math.exp(random.normal(0.02, 0.03))),
     outcome: pending ? 'pending' : won ? 'won' : 'lost',
-    outcomeReason: pending || won ? null : lossReason(random, dearer),
+    outcomeReason: pending || won ? null : lossReason(random, logPremium),
     decidedAt: pending ? null : decidedAt,
     booking: pending || !won ? null : booked(random, { quotedRateCents, costCents, decidedAt, until }),
   }
 }
 
-/** Nine wins in ten reach the TMS: AR near the quote, AP near the cost. */
+/** Returns the booking of a won quote: the customer rate is near the quote, the truck cost near the cost. 9 % have none. */
 function booked(
   random: SeededRandom,
   won: { quotedRateCents: number; costCents: number; decidedAt: number; until: number },
 ): ScaleBooking | null {
   const bookedAt = won.decidedAt + 1_000 * Math.round(random.exponential(30_000))
   if (!random.chance(0.91) || bookedAt >= won.until) return null
-  const talkedDown = random.chance(0.1) ? 1 - 0.04 * random.uniform() : 1
+  const discount = random.chance(0.1) ? 1 - 0.04 * random.uniform() : 1
   const carrier = Math.floor(random.uniform() ** 2 * 60)
   return {
-    customerRateCents: wholeDollars(won.quotedRateCents * talkedDown),
+    customerRateCents: wholeDollars(won.quotedRateCents * discount),
     truckCostCents: wholeDollars(won.costCents * Math.exp(random.normal(0, 0.05))),
     carrierName: `${firstWords[carrier % 10]} ${carrierWords[Math.floor(carrier / 10)]}`,
     carrierMc: `MC-${400_000 + carrier * 137}`,
@@ -163,15 +163,15 @@ function booked(
   }
 }
 
-/** The dearer the quote, the likelier that price was the reason. */
-function lossReason(random: SeededRandom, dearer: number): NonNullable<ScaleQuote['outcomeReason']> {
-  const price = Math.min(80, Math.max(20, 50 + 400 * dearer))
+/** Draws the reason of a loss. The higher the rate, the more likely the reason is price. */
+function lossReason(random: SeededRandom, logPremium: number): NonNullable<ScaleQuote['outcomeReason']> {
+  const price = Math.min(80, Math.max(20, 50 + 400 * logPremium))
   const reasons = ['price', 'no_response', 'capacity', 'service', 'other'] as const
   return reasons[random.weighted([price, 26, 8, 8, 6])] ?? 'other'
 }
 
-/** People quote round numbers: fives, twenty-fives, whole dollars; one in thirty quotes has cents. */
-function asked(random: SeededRandom, cents: number): number {
+/** Rounds a rate like people do: to $5, $25 or $1. 3 % of the quotes have cents. */
+function roundedRate(random: SeededRandom, cents: number): number {
   const step = [500, 2500, 100, 1][random.weighted([52, 30, 15, 3])] ?? 100
   return Math.max(step, Math.round(cents / step) * step)
 }

@@ -6,21 +6,21 @@ import { lanePlaces } from '#server/lanes/index.ts'
 import { type SeededRandom, seededRandom, vanCostByMiles } from '#server/sample/index.ts'
 import { mixed, type PlannedTenant, type ScalePlan, smallLaneQuotes, smallLanes } from './plan.ts'
 
-/** A lane of scale data: places as the service keeps them, and what a truck costs on it. */
+/** A generated lane: its places as the service stores them, and the cost of a truck. */
 export interface ScaleLane extends ReturnType<typeof lanePlaces> {
   readonly origin: string
   readonly destination: string
   readonly equipment: string
-  /** What the lane costs on an ordinary day, in cents: by its miles, its trailer and its own luck. */
+  /** The usual cost in cents, from miles, equipment and a random factor. */
   readonly costCents: number
 }
 
-/** The lanes of a tenant, busiest first, and how its quotes fall on them. */
+/** The lanes of a tenant, busiest first, and the distribution of quotes over them. */
 export interface TenantLanes {
   readonly lanes: readonly ScaleLane[]
-  /** The lane of the tenant's nth quote. */
+  /** Returns the lane of the tenant's nth quote. */
   readonly laneOf: (quote: number, random: SeededRandom) => ScaleLane
-  /** A lane by the same law, for a question about it. */
+  /** Draws a lane from the same distribution, for a read. */
   readonly draw: (random: SeededRandom) => ScaleLane
 }
 
@@ -29,18 +29,18 @@ interface ScaleCity {
   readonly place: Place
 }
 
-/** How many cities of each country lanes run between: the largest. */
+/** The number of cities per country, by population. */
 const citiesOfCountry = { US: 500, CA: 60, MX: 40 } as const
-/** Quotes on each lane of a tenant, on average: a brokerage of 100 quotes runs some fifteen lanes. */
+/** The average number of quotes per lane: a brokerage with 100 quotes has about 15 lanes. */
 const quotesPerLane = 7
 const lanesMin = 3
 const lanesMax = 3_000
-/** The Zipf law of quotes over lanes. */
+/** The Zipf distribution of quotes over lanes. */
 const zipfShift = 1
 const zipfExponent = 1.05
 /**
- * Of a brokerage at work: the busiest lane has a hundredth of its quotes, and half of them are on lanes that are quoted
- * seldom. 12,000 quotes run 2,200 lanes, 100,000 run 6,300, a million 20,000.
+ * For the at-work row: the busiest lane has 1 % of the quotes, and half of the quotes are on rarely quoted lanes. 12,000 quotes
+ * have 2,200 lanes, 100,000 have 6,300, and a million have 20,000.
  */
 const brokerageZipfShift = 15
 const brokerageLanes = (quotes: number) => Math.max(lanesMin, Math.round(20 * Math.sqrt(quotes)))
@@ -52,7 +52,7 @@ const trailerFactor = { V: 1, R: 1.18, F: 1.21, SD: 1.3 } as const
 let cities: readonly ScaleCity[] | undefined
 let cityWeights: readonly number[] | undefined
 
-/** The largest cities whose written name leads back to them. */
+/** Returns the largest cities whose name and state identify them uniquely. */
 function scaleCities(): readonly ScaleCity[] {
   cities ??= Object.entries(citiesOfCountry).flatMap(([country, count]) =>
     gazetteer()
@@ -68,7 +68,7 @@ function scaleCities(): readonly ScaleCity[] {
   return cities
 }
 
-/** A running total, to draw from by halving. */
+/** Returns the cumulative sums of weights, for drawFrom. */
 function runningTotal(weights: readonly number[]): number[] {
   let total = 0
   return weights.map((weight) => {
@@ -77,7 +77,7 @@ function runningTotal(weights: readonly number[]): number[] {
   })
 }
 
-/** The index whose share of the running total a draw falls into. */
+/** Draws an index with the probability of its weight, by binary search in the cumulative sums. */
 function drawFrom(totals: readonly number[], random: SeededRandom): number {
   const wanted = random.uniform() * (totals.at(-1) ?? 0)
   let low = 0
@@ -94,7 +94,7 @@ function drawCity(random: SeededRandom): ScaleCity {
   const all = scaleCities()
   cityWeights ??= runningTotal(all.map((_, rank) => (1 + (rank % citiesOfCountry.US)) ** -0.6))
   const city = all[drawFrom(cityWeights, random)]
-  if (city === undefined) throw new RangeError('No city to draw.')
+  if (city === undefined) throw new RangeError('There is no city to draw.')
   return city
 }
 
@@ -127,7 +127,7 @@ function lanesCount({ kind, quotes }: PlannedTenant): number {
   }
 }
 
-/** The lanes of one tenant of a plan, the same for the same plan. About a hundredth of a millisecond each. */
+/** Returns the lanes of a tenant, always the same for the same plan. Takes about 0.01 ms per lane. */
 export function lanesOf(plan: ScalePlan, tenant: PlannedTenant): TenantLanes {
   const random = seededRandom(mixed(plan.seed, 1, tenant.index))
   const count = lanesCount(tenant)
@@ -153,7 +153,7 @@ export function lanesOf(plan: ScalePlan, tenant: PlannedTenant): TenantLanes {
     draw,
     laneOf: (quote, random) => {
       if (tenant.kind !== 'giant-lane') return draw(random)
-      // The small lanes' few quotes are spread over the same two years.
+      // Spreads the few quotes of the small lanes over the same two years.
       const every = Math.floor(tenant.quotes / (smallLanes * smallLaneQuotes))
       const small = quote % every === 0 ? quote / every : Number.POSITIVE_INFINITY
       return small < smallLanes * smallLaneQuotes ? at(1 + (small % smallLanes)) : at(0)

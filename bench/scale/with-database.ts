@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type Database, openDatabase } from '#server/database/session/index.ts'
 
-/** Does a piece of work on a database as the service sees it, and closes its connections. */
+/** Opens a database like the service does, runs `work`, and closes the connections. */
 export async function withDatabase<Result>(
   connection: pg.PoolConfig,
   work: (database: Database) => Promise<Result>,

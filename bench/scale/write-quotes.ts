@@ -1,11 +1,11 @@
 import type pg from 'pg'
-import { laneRef } from '#server/database/queries/index.ts'
-import type { Identifiers } from '#server/database/session/index.ts'
-import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
+import type { Identifiers } from '#server/database/identifiers.ts'
+import { laneRef } from '#server/database/lanes.ts'
+import { type CopyValue, copyIn, copyText, withoutForcedSecurity } from './copy-rows.ts'
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'
 
-/** The number of chunks that are written, kept with the plan's first tenant. */
+/** The counter for the number of written chunks, stored with the plan's first tenant. */
 const chunkCounter = 'generated chunk'
 
 export const requestColumns = ['tenant_id', 'request_id', 'customer_name', 'created_by', 'created_at']
@@ -48,15 +48,15 @@ export const laneColumns = [
   'updated_at',
 ]
 
-/** Rows of requests and lanes as COPY takes them. */
+/** Rows of quote requests and lanes for COPY. */
 export interface QuoteRows {
   readonly requests: CopyValue[][]
   readonly lanes: CopyValue[][]
-  /** The brokerages whose quotes they are. */
+  /** The tenants of the rows. */
   readonly tenants: ReadonlySet<number>
 }
 
-/** How many chunks of the plan whose first tenant this is are written already. */
+/** Returns the number of chunks already written for the plan with this first tenant. */
 export async function chunksWritten(client: pg.Client, firstTenant: number): Promise<number> {
   await client.query(`begin; select enter_tenant('${Number(firstTenant)}', 0, 0, 0)`)
   const { rows } = await client.query<{ done: string }>(
@@ -67,7 +67,7 @@ export async function chunksWritten(client: pg.Client, firstTenant: number): Pro
   return Number(rows[0]?.done ?? 0)
 }
 
-/** Numbers of the installation, each used once, as the service takes them. */
+/** Takes numbers from a sequence of the installation, like the service does. */
 async function takeNumbers(
   client: pg.Client,
   sequence: 'lane_number' | 'request_number',
@@ -80,7 +80,7 @@ async function takeNumbers(
   return rows.map((row) => Number(row.number))
 }
 
-/** The rows that the service would have written for these quotes, with numbers of the installation's own. */
+/** Returns the rows that the service would write for these quotes. */
 export async function rowsOf(
   client: pg.Client,
   identifiers: Identifiers,
@@ -148,17 +148,17 @@ export async function rowsOf(
 
 const writtenTables = ['tenant_counters', 'quote_requests', 'lanes', 'tenant_facts']
 
-/** Writes a chunk in one transaction, and notes in the same that it is written: what is cut off leaves nothing. */
+/** Writes a chunk and increases the chunk counter in one transaction, so that an interrupted chunk leaves nothing. */
 export async function writeChunk(
   client: pg.Client,
   firstTenant: number,
   chunk: number,
   rows: QuoteRows,
 ): Promise<void> {
-  await withWallsAside(client, writtenTables, async () => {
+  await withoutForcedSecurity(client, writtenTables, async () => {
     await copyIn(client, 'quote_requests', requestColumns, copyText(rows.requests))
     await copyIn(client, 'lanes', laneColumns, copyText(rows.lanes))
-    // No line in quote_changes: a process that follows these brokerages then reads all of their quotes.
+    // Without rows in quote_changes, a running service reads all quotes of these tenants again.
     await client.query(
       `insert into tenant_facts as known (tenant_id, facts_version)
        select tenant_id, 1 from unnest($1::integer[]) as added (tenant_id)
@@ -172,6 +172,6 @@ export async function writeChunk(
        where tenant_counters.last_number = $3 - 1`,
       [firstTenant, chunkCounter, chunk + 1],
     )
-    if (rowCount !== 1) throw new Error('Another generator writes the same data.')
+    if (rowCount !== 1) throw new Error('Another generator is writing the same data.')
   })
 }

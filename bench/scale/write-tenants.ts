@@ -6,10 +6,10 @@ import { secretPlace } from '#server/access/index.ts'
 import { foldedEmail } from '#server/database/queries/index.ts'
 import { newSigningSecret, type SecretKeys, seal, tokens } from '#server/security/index.ts'
 import type { TenantAccess } from './access-file.ts'
-import { type CopyValue, copyIn, copyText, withWallsAside } from './copy-rows.ts'
+import { type CopyValue, copyIn, copyText, withoutForcedSecurity } from './copy-rows.ts'
 import type { PlannedTenant } from './plan.ts'
 
-/** The people of each generated brokerage. Nobody has a password: `npm run reset-password` gives one. */
+/** The users of each generated brokerage. They have no passwords; `npm run reset-password` sets one. */
 const people = [
   { userId: 1, name: 'Olive Owner', role: 'owner' },
   { userId: 2, name: 'Adam Admin', role: 'admin' },
@@ -25,8 +25,8 @@ export const quotingUserId = 3
 const tables = ['tenants', 'tenant_counters', 'users', 'service_tokens', 'signing_secrets'] as const
 
 /**
- * Writes the brokerages of a plan in one transaction: people, a service token and a signing secret each. `keep` gets the
- * credentials before anything is committed, so that no tenant is ever there without them.
+ * Writes the brokerages of a plan in one transaction: users, a service token and a signing secret each. `keep` stores the
+ * credentials before the commit, so that no tenant exists without them.
  */
 export async function writeTenants(
   client: pg.Client,
@@ -86,7 +86,7 @@ export async function writeTenants(
     })
     access.push({ tenantId, token, secret })
   }
-  await withWallsAside(client, tables, async () => {
+  await withoutForcedSecurity(client, tables, async () => {
     await copyIn(client, 'tenants', ['tenant_id', 'name', 'created_at'], copyText(rows.tenants))
     await copyIn(client, 'tenant_counters', ['tenant_id', 'counter', 'last_number'], copyText(rows.counters))
     await copyIn(

@@ -18,21 +18,21 @@ afterAll(async () => {
   await database.drop()
 })
 
-async function rows<Row extends object>(question: string): Promise<Row[]> {
-  return (await owner.query<Row>(question)).rows
+async function rows<Row extends object>(query: string): Promise<Row[]> {
+  return (await owner.query<Row>(query)).rows
 }
 
-test('the reviewed tables without a tenant exist, and no others', async () => {
+test('the tables without a tenant are exactly the reviewed ones', async () => {
   const found = await rows<{ table: string }>(`
     select c.relname as table from pg_class c
     where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
       and not exists (select 1 from pg_attribute a
                       where a.attrelid = c.oid and a.attname = 'tenant_id' and a.attnotnull and not a.attisdropped)`)
-  // sign_in_emails carries a tenant_id, as its answer: it is asked before the tenant is known.
+  // sign_in_emails has a tenant_id, but as a result: it is queried before the tenant is known.
   expect([...found.map(({ table }) => table), 'sign_in_emails'].sort()).toEqual(tablesWithoutTenant)
 })
 
-test('the catalogue shows no way through a wall', async () => {
+test('the catalog shows no way around row-level security', async () => {
   const service = await openDatabase({ connection: database.service })
   try {
     expect(await service.outsideTenants(rowLevelSecurityGaps)).toEqual([])
@@ -41,14 +41,14 @@ test('the catalogue shows no way through a wall', async () => {
   }
 })
 
-test('there are no views: a view would look with the rights of its owner', async () => {
+test('there are no views, because a view would run with the rights of its owner', async () => {
   const views = await rows(`
     select c.relname from pg_class c
     where c.relkind in ('v', 'm') and c.relnamespace = 'public'::regnamespace`)
   expect(views).toEqual([])
 })
 
-test('the service can neither change the key of the identifiers nor claim an address for another tenant', async () => {
+test('the service role can neither change the key of identifiers nor claim an e-mail address for another tenant', async () => {
   const service = new pg.Client(database.service)
   await service.connect()
   try {
