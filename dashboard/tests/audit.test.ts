@@ -15,7 +15,7 @@ const hostile = '<img src=x onerror="window.ran = 1"> signed in'
 let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
-/** When the role was changed. */
+/** When Sam's role was changed. */
 let changedAt: Date
 let sam: Awaited<ReturnType<typeof makePerson>>
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
   browser = await openBrowser()
   tenant = await makeTenant(app)
   sam = await makePerson(app, tenant, 'member')
-  // With another role they have to sign in anew.
+  // A changed role ends Sam's session, so this refused request must come first.
   expect((await call(app, 'GET', '/api/audit', { token: sam.token })).status).toBe(403)
   await app.refusals.settle()
   changedAt = new Date(app.now)
@@ -47,7 +47,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** A moment as somebody in Chicago reads it. */
+/** Formats a time in Chicago's time zone. */
 const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
   new Intl.DateTimeFormat('en-US', {
     timeZone: 'America/Chicago',
@@ -59,17 +59,17 @@ const inChicago = (at: Date, more: Intl.DateTimeFormatOptions = {}) =>
     ...more,
   }).format(at)
 const exactly = (at: Date) => inChicago(at, { second: '2-digit', timeZoneName: 'short' })
-/** The day some days from now, as a date field takes it. */
+/** Returns a day relative to today, in the format of a date field. */
 const day = (daysLater: number) => new Date(app.now + daysLater * 86_400_000).toISOString().slice(0, 10)
 
 const rowOf = (page: Page, words: string) => page.getByRole('row').filter({ hasText: words })
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('cell') })
-/** The numbers of the events that are shown, from above. */
+/** Returns the numbers of the displayed events, from top to bottom. */
 const eventNumbers = (page: Page) =>
   rows(page).evaluateAll((all) => all.map((row) => Number(row.querySelector('td:last-child')?.textContent)))
 const query = (page: Page) => new URL(page.url()).searchParams
 
-/** Works as somebody who may write to every table, inside a tenant's wall. */
+/** Runs statements as the owner of the tables, with row-level security set to the tenant. */
 async function tamper(of: MadeTenant, ...statements: string[]): Promise<void> {
   const client = new pg.Client(app.testDatabase.owner)
   await client.connect()
@@ -91,7 +91,7 @@ async function openLog(person: { email: string; password: string } = tenant, wor
 }
 
 describe('the log', () => {
-  test('says who did what, when where the viewer is, and from which address', async () => {
+  test('shows who did what, when in the viewer’s time zone, and from which IP address', async () => {
     const { page, troubles } = await openLog()
     const row = rowOf(page, 'changed the role of')
     await row.waitFor()
@@ -107,7 +107,7 @@ describe('the log', () => {
     expect(troubles).toEqual([])
   })
 
-  test('is newest first, and marks with a word what was refused', async () => {
+  test('shows the newest events first, and labels refused ones', async () => {
     const { page } = await openLog()
     await rows(page).first().waitFor()
     const numbers = await eventNumbers(page)
@@ -117,7 +117,7 @@ describe('the log', () => {
     expect(await rowOf(page, 'created the service token').innerText()).not.toContain('Refused')
   })
 
-  test('is narrowed by what, who and when, and the address keeps it', async () => {
+  test('can be filtered by event, person and time, and the URL keeps the filters', async () => {
     const { page } = await openLog()
     await rowOf(page, 'created the service token').waitFor()
     await page.getByLabel('What happened').selectOption('Refused: all')
@@ -144,7 +144,7 @@ describe('the log', () => {
     await page.getByText('The last day lies before the first').waitFor()
   })
 
-  test('leads from an event to all events of its person, by keyboard', async () => {
+  test('leads from an event to all events of the same person, by keyboard', async () => {
     const { page } = await openLog()
     const row = rowOf(page, 'changed the role of')
     const summary = row.getByText('Details', { exact: true })
@@ -158,12 +158,12 @@ describe('the log', () => {
     await page.keyboard.press('Enter')
     await rowOf(page, 'created the service token').waitFor({ state: 'detached' })
     expect(query(page).get('who')).toBe(String(sam.id))
-    // What they did, and what was done to them.
+    // Events by this person and events that affect this person.
     await rowOf(page, 'accepted the invitation').waitFor()
     await rowOf(page, 'changed the role of').waitFor()
   })
 
-  test('turns pages, and back', async () => {
+  test('has a next and a previous page', async () => {
     const { page } = await openLog()
     await page.route('**/api/audit?**', (route) => {
       const url = new URL(route.request().url())
@@ -182,7 +182,7 @@ describe('the log', () => {
     await expect.poll(() => eventNumbers(page)).toEqual(first)
   })
 
-  test('is saved as a CSV file of the same selection', async () => {
+  test('exports the same selection as CSV', async () => {
     const { page } = await openLog(tenant, '?what=role-changed')
     await rowOf(page, 'changed the role of').waitFor()
     const saved = page.waitForEvent('download')
@@ -193,9 +193,9 @@ describe('the log', () => {
   })
 })
 
-describe('who may read it', () => {
+describe('access to the log', () => {
   test.each(['viewer', 'member'] as const)(
-    'a %s finds no way to it, and at its address is told why',
+    'a %s has no link to it, and its URL explains why',
     async (role) => {
       const house = await makeTenant(app)
       const person = await makePerson(app, house, role)
@@ -209,7 +209,7 @@ describe('who may read it', () => {
       await page.getByText('Only admins and owners read the audit log.').waitFor()
       await page.getByText(`Your role is ${role}`).waitFor()
       await page.waitForLoadState('networkidle')
-      // Their visit is no refusal in the log: nothing was asked for.
+      // The page sends no request, so the visit is not logged as refused.
       expect(asked).not.toContain('/api/audit')
       expect(await accessibilityProblems(page)).toEqual([])
       expect(troubles).toEqual([])
@@ -225,8 +225,8 @@ describe('who may read it', () => {
   })
 })
 
-describe('how it is checked', () => {
-  test('the line to note down is one that the verifier reads: a log that was cut and covered up is known by it', async () => {
+describe('verification', () => {
+  test('the verifier accepts the copied line, and detects with it a log that was truncated and covered up', async () => {
     const house = await makeTenant(app)
     for (let made = 0; made < 3; made++) await makeServiceToken(app, house.owner)
     const { page } = await openLog(house)
@@ -257,8 +257,8 @@ describe('how it is checked', () => {
   })
 })
 
-describe('texts that others chose', () => {
-  test('run no script and stay what they are, also where somebody wrote over a row by hand', async () => {
+describe('text from users', () => {
+  test('is shown as text and runs no script, even in a row that was changed by hand', async () => {
     const house = await makeTenant(app)
     await byOwner(house, 'POST', '/api/users', { name: hostile, email: 'x@example.com', role: 'viewer' })
     await byOwner(house, 'PATCH', '/api/tenant', { floors: { margin_pct: 9 } })
@@ -280,8 +280,8 @@ describe('texts that others chose', () => {
   })
 })
 
-describe('trouble', () => {
-  test('is told where the log would stand, with what to do', async () => {
+describe('errors', () => {
+  test('appear in place of the log, with a way to retry', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     let isDown = true
     await page.route('**/api/audit*', (route) => (isDown ? route.abort() : route.continue()))
@@ -293,7 +293,7 @@ describe('trouble', () => {
     await rowOf(page, 'created the service token').waitFor()
   })
 
-  test('a mark that nobody handed out is said to be wrong', async () => {
+  test('an invalid cursor is reported', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/audit?cursor=nonsense')
     await page
@@ -302,7 +302,7 @@ describe('trouble', () => {
       .waitFor()
   })
 
-  test('nothing moves when a slow answer comes', async () => {
+  test('a slow response causes no layout shift', async () => {
     const { page } = await openWindow(browser, app.url, { person: tenant, alone: true })
     await page.addInitScript(`
       globalThis.moved = 0
@@ -318,13 +318,13 @@ describe('trouble', () => {
     await rowOf(page, 'created the service token').waitFor()
     await page.waitForLoadState('networkidle')
     expect(Number(await page.evaluate('globalThis.moved'))).toBeLessThan(0.01)
-    // The same meter notices a page that does move.
+    // The measurement detects a layout shift.
     await page.evaluate(`document.querySelector('h1').style.marginTop = '200px'`)
     await expect.poll(async () => Number(await page.evaluate('globalThis.moved'))).toBeGreaterThan(0.05)
   })
 })
 
-describe('everybody can read it', () => {
+describe('accessibility', () => {
   test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openLog(tenant, '', { colorScheme, width })
     await rowOf(page, 'created the service token').waitFor()

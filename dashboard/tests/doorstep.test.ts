@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 describe('sign-up', () => {
-  test('makes a brokerage and leads its owner to the first steps', async () => {
+  test('creates a brokerage and shows its owner the first steps', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { refusalsExpected: true })
     await page.goto('/')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
@@ -38,7 +38,7 @@ describe('sign-up', () => {
 })
 
 describe('sign-in', () => {
-  test('leads back to the page that was asked for, and says when it fails', async () => {
+  test('returns to the requested page, and reports a failure', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
     await page.goto('/team')
@@ -52,7 +52,7 @@ describe('sign-in', () => {
     expect(new URL(page.url()).pathname).toBe('/team')
   })
 
-  test('leads nowhere but into the dashboard, whatever the address says', async () => {
+  test('redirects only within the dashboard, whatever the URL says', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url)
     await page.goto('/sign-in?next=//elsewhere.example/')
@@ -63,10 +63,10 @@ describe('sign-in', () => {
     expect(page.url()).toBe(`${app.url}/`)
   })
 
-  test('says so where the browser keeps no session, and does not ask again without a word', async () => {
+  test('reports that the browser keeps no session, instead of asking again without an explanation', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { refusalsExpected: true })
-    // As over plain HTTP from another machine: the next call comes without the cookie.
+    // As over plain HTTP from another machine, the next request has no cookie.
     await page.route('**/api/me', async (route) => {
       const answer = await fetch(`${app.url}/api/me`)
       await route.fulfill({
@@ -83,7 +83,7 @@ describe('sign-in', () => {
     expect(new URL(page.url()).pathname).toBe('/sign-in')
   })
 
-  test('is lost with sign-out: going back shows the sign-in', async () => {
+  test('ends with sign-out: another page shows the sign-in form', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/')
@@ -96,7 +96,7 @@ describe('sign-in', () => {
 })
 
 describe('the keyboard', () => {
-  test('begins a visit at the link past the menu, and follows a choice in the menu to the page', async () => {
+  test('starts at the skip link, and moves the focus to the page after a choice in the menu', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
@@ -113,8 +113,8 @@ describe('the keyboard', () => {
   })
 })
 
-describe('a session that ends under the page', () => {
-  test('is begun again where the page stands', async () => {
+describe('a session that ends while a page is open', () => {
+  test('can be renewed without leaving the page', async () => {
     const tenant = await makeTenant(app)
     const { page, context } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/')
@@ -130,7 +130,7 @@ describe('a session that ends under the page', () => {
 })
 
 describe('pages', () => {
-  test('a mistyped address is told by a page, and says 404 to programs', async () => {
+  test('an unknown URL shows a page, with status 404', async () => {
     const { page } = await openWindow(browser, app.url)
     const answer = await page.goto('/shipmints')
     expect(answer?.status()).toBe(404)
@@ -138,7 +138,7 @@ describe('pages', () => {
     expect((await fetch(`${app.url}/shipmints`)).headers.get('Content-Type')).toContain('problem+json')
   })
 
-  test('a viewer is not led to what only admins may see', async () => {
+  test('a viewer sees no links to pages for admins', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })

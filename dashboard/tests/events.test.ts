@@ -5,7 +5,7 @@ import { makeLane, makeTenant } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
 import { accessibilityProblems, looks, openBrowser, openWindow } from '../testing/browser.ts'
 
-test('an admin has events sent to an address, sees what became of them, and sends one again', async () => {
+test('an admin adds an event endpoint, sees the deliveries, and repeats one', async () => {
   const app = await testApp({
     rateLimit: 'real',
     config: { events: { allowPrivate: ['127.0.0.1'] } },

@@ -21,7 +21,7 @@ let browser: Browser
 
 beforeAll(async () => {
   app = await testApp()
-  // The first read of a process loads its places: not what is timed here.
+  // The first read of a process loads the gazetteer, which should not delay the tests.
   const { token, tenant } = await makeIntegration(app)
   await makeLane(app, tenant)
   await call(app, 'GET', lanePath, { token })
@@ -40,7 +40,7 @@ async function isDone(page: Page, title: string): Promise<void> {
 }
 
 describe('get started', () => {
-  test('leads from sign-up to the first API call without reading anything else', async () => {
+  test('leads from sign-up to the first API call without other instructions', async () => {
     const { page, troubles } = await openWindow(browser, app.url)
     await page.goto('/sign-up')
     await page.getByLabel('Name of the brokerage').fill('Blue Mesa Logistics')
@@ -70,15 +70,15 @@ describe('get started', () => {
       has('curl')
         ? (await run('bash', ['-euo', 'pipefail'], { input: pasted })).output
         : `HTTP ${(await call(app, 'GET', lanePath, { token })).status}`
-    // On a machine under load the database may ask to come again.
+    // On a busy machine the service may respond 503 first.
     await expect.poll(paste, { timeout: 20_000, interval: 1_000 }).toContain('HTTP 200')
-    // The page looks by itself, while somebody is at the terminal.
+    // The page updates itself while the user works in the terminal.
     await isDone(page, 'Make the first read')
     expect(await read.getByRole('region').count()).toBe(0)
     expect(troubles).toEqual([])
   })
 
-  test('ticks each step by what was really done, and says when all is', async () => {
+  test('marks each step that was done, and reports when all are', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const { page } = await openWindow(browser, app.url, { person: tenant })
@@ -100,7 +100,7 @@ describe('get started', () => {
     await page.getByRole('link', { name: /Get started/ }).waitFor({ state: 'detached' })
   })
 
-  test('can be hidden from the menu, and shown again', async () => {
+  test('can be hidden from the menu and shown again', async () => {
     const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
     await page.goto('/start')
     const link = page.getByRole('link', { name: /Get started/ })
@@ -112,7 +112,7 @@ describe('get started', () => {
     await link.waitFor()
   })
 
-  test('offers a viewer no step that only others may take', async () => {
+  test('offers a viewer no step that the role does not allow', async () => {
     const viewer = await makePerson(app, await makeTenant(app), 'viewer')
     const { page, troubles } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/start')
@@ -122,7 +122,7 @@ describe('get started', () => {
     expect(troubles).toEqual([])
   })
 
-  test('says that the service is away, and tries again when told', async () => {
+  test('reports that the service is unavailable, and retries on request', async () => {
     const { page } = await openWindow(browser, app.url, {
       person: await makeTenant(app),
       refusalsExpected: true,
@@ -136,7 +136,7 @@ describe('get started', () => {
     await page.getByText('0 of 8 done').waitFor()
   })
 
-  test.each(looks)('is readable for everybody in $colorScheme at $width pixels', async (options) => {
+  test.each(looks)('is accessible in $colorScheme at $width pixels', async (options) => {
     const { page, troubles } = await openWindow(browser, app.url, {
       ...options,
       person: await makeTenant(app),

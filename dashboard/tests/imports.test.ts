@@ -24,7 +24,7 @@ const header = 'Ship From,Ship To,Equip,Sell Rate,Quote Date,Status\n'
 const rowTo = (city: string, rate = '2150.00') => `"Dallas, TX","${city}, GA",Van,${rate},3/1/2026,Won\n`
 const naughty = '<img src=x onerror="window.ran=true">'
 
-/** Chooses a file as the picker of the system would hand it over. */
+/** Chooses a file in the file picker. */
 async function choose(page: Page, text: string | Buffer, name = 'loads.csv') {
   const [picker] = await Promise.all([
     page.waitForEvent('filechooser'),
@@ -52,7 +52,7 @@ async function saved(page: Page, button: string): Promise<string> {
 }
 
 describe('a file', () => {
-  test('with odd headers is mapped by hand, checked, imported and undone', async () => {
+  test('with unknown headers is mapped by hand, checked, imported and undone', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -90,7 +90,7 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with new values for known quotes shows before the import what will change, and what stays', async () => {
+  test('with new values for existing quotes shows before the import which values will change and which stay', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const file = (rate: string, status: string) =>
@@ -128,7 +128,7 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('of the example is good as it is, packed as well', async () => {
+  test('from the example is valid, also compressed', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -141,7 +141,7 @@ describe('a file', () => {
     expect(troubles).toEqual([])
   })
 
-  test('that is no CSV is told apart before it is sent, and says what to do', async () => {
+  test('that is not CSV is detected before the upload, with a hint', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/imports')
@@ -168,7 +168,7 @@ describe('a file', () => {
     await page.getByText('Dallas, TX', { exact: true }).first().waitFor()
   })
 
-  test('whose columns have naughty names runs no script', async () => {
+  test('with hostile column names runs no script', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant, width: 390 })
     await page.goto('/imports')
@@ -191,8 +191,8 @@ describe('a file', () => {
   })
 })
 
-describe('when something fails', () => {
-  test('the file stays chosen and can be sent again', async () => {
+describe('errors', () => {
+  test('keep the chosen file, so that it can be sent again', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')
@@ -223,7 +223,7 @@ describe('when something fails', () => {
     await page.getByRole('button', { name: 'Import 1 row' }).waitFor()
   })
 
-  test('what the service finds wrong with the file is said in its words', async () => {
+  test('that the service finds in the file are shown', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/imports')
@@ -233,7 +233,7 @@ describe('when something fails', () => {
     await page.getByText(/line 2, column "Ship From"/).waitFor()
   })
 
-  test('the list of imports can be asked for again', async () => {
+  test('in loading the list of imports can be retried', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.route('**/api/imports', (route) => route.abort('connectionreset'))
@@ -246,7 +246,7 @@ describe('when something fails', () => {
   })
 })
 
-test('a running import is found again by a page that is loaded anew, and stopped', async () => {
+test('after a reload the page shows the running import, which can be stopped', async () => {
   const tenant = await makeTenant(app)
   const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
   await page.goto('/imports')
@@ -267,7 +267,7 @@ test('a running import is found again by a page that is loaded anew, and stopped
   expect(troubles).toEqual([])
 })
 
-test('a viewer sees what was imported, and may neither import nor undo; a member may not undo', async () => {
+test('a viewer sees imports but may neither import nor undo; a member may not undo', async () => {
   const tenant = await makeTenant(app)
   const viewer = await makePerson(app, tenant, 'viewer')
   const member = await makePerson(app, tenant, 'member')
@@ -287,7 +287,7 @@ test('a viewer sees what was imported, and may neither import nor undo; a member
   }
 })
 
-test('all of it by keyboard', async () => {
+test('an import works with the keyboard alone', async () => {
   const tenant = await makeTenant(app)
   const { page } = await openWindow(browser, app.url, { person: tenant })
   await page.goto('/imports')
@@ -316,8 +316,8 @@ test('all of it by keyboard', async () => {
   expect(await lanesOf(tenant)).toHaveLength(1)
 })
 
-describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('empty, with columns to choose, with the result of a check, and undone', async () => {
+describe.each(looks)('accessibility in $colorScheme at $width pixels', ({ colorScheme, width }) => {
+  test('empty, with columns to choose, with the result of a check, and after an undo', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     const look = async (at: string) => {

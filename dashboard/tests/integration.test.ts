@@ -44,8 +44,8 @@ async function openIntegration(
   return window
 }
 
-/** Everything of the page in which a plaintext might have stayed: what it draws, its storage and its address. */
-const leftovers = (page: Page): Promise<string> =>
+/** Returns all content of the page that could contain a secret: the document, fields, storage, cookies and URL. */
+const pageContent = (page: Page): Promise<string> =>
   page.evaluate(`[
     document.documentElement.outerHTML,
     ...[...document.querySelectorAll('input, textarea')].map(({ value }) => value),
@@ -57,7 +57,7 @@ const leftovers = (page: Page): Promise<string> =>
 
 const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()')
 
-/** Takes one of a row of choices, as people do: by its word. */
+/** Selects an option of a radio group by its label. */
 const choose = (page: Page, what: string, choice: string) =>
   page.getByRole('radiogroup', { name: what }).getByText(choice, { exact: true }).click()
 
@@ -87,7 +87,7 @@ async function createSecret(page: Page): Promise<string> {
 const readWith = (token: string) =>
   call(app, 'GET', '/api/integrations/insights/lane?origin=Dallas,%20TX&destination=Atlanta,%20GA', { token })
 
-test('a service token that ends soon is named on every page of an admin, and in the list of tokens', async () => {
+test('a service token that expires soon is shown to an admin on every page, and in the list of tokens', async () => {
   app.now = Date.now() - 350 * 86_400_000
   const { tenant } = await makeIntegration(app)
   const member = await makePerson(app, tenant, 'member')
@@ -114,7 +114,7 @@ test('a service token that ends soon is named on every page of an admin, and in 
 })
 
 describe('a service token', () => {
-  test('is shown once, and is nowhere after that', async () => {
+  test('is shown once, and is nowhere in the page afterwards', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openIntegration(tenant)
     await page.getByText('No service token yet').waitFor()
@@ -127,20 +127,20 @@ describe('a service token', () => {
     expect(await copied(page)).toBe(token)
     await page.keyboard.press('Escape')
     await dialog.getByText('is shown once').waitFor()
-    expect(await leftovers(page)).toContain(token)
+    expect(await pageContent(page)).toContain(token)
     await dialog.getByRole('button', { name: 'I have stored it' }).click()
     await dialog.waitFor({ state: 'hidden' })
-    expect(await leftovers(page)).not.toContain(token)
+    expect(await pageContent(page)).not.toContain(token)
     await page.reload()
     await page.getByRole('cell', { name: 'McLeod production', exact: true }).waitFor()
-    expect(await leftovers(page)).not.toContain(token)
+    expect(await pageContent(page)).not.toContain(token)
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText("LANEWISE_TOKEN='put the service token here'").waitFor()
-    expect(await leftovers(page)).not.toContain(token)
+    expect(await pageContent(page)).not.toContain(token)
     expect(troubles).toEqual([])
   })
 
-  test('is listed with its last use, and stops working when it is revoked', async () => {
+  test('is listed with its last use, and stops working when revoked', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     const token = await createToken(page, 'Load board')
@@ -161,7 +161,7 @@ describe('a service token', () => {
     expect((await readWith(token)).status).toBe(401)
   })
 
-  test('whose name is too long is refused beside the field', async () => {
+  test('with a name that is too long is refused with a message at the field', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     await page.getByLabel('Name of the new token').fill('x'.repeat(101))
@@ -178,11 +178,11 @@ describe('a signing secret', () => {
     await shown.getByText('Both are accepted until').waitFor()
     await shown.getByRole('button', { name: 'I have stored it' }).click()
     await shown.waitFor({ state: 'hidden' })
-    expect(await leftovers(page)).not.toContain(secret)
+    expect(await pageContent(page)).not.toContain(secret)
     return secret
   }
 
-  test('is rotated with an overlap, in which both sign, until the old one is revoked', async () => {
+  test('is rotated with an overlap, in which both are accepted, until the old one is revoked', async () => {
     const old = await makeIntegration(app)
     const lane = await makeLane(app, old.tenant)
     const push = async (secret: string, rate: number): Promise<number> => {
@@ -233,19 +233,19 @@ describe('a signing secret', () => {
     expect(new URL(page.url()).search).toContain('ended_secrets=shown')
   })
 
-  test('is shown once, and is nowhere after that', async () => {
+  test('is shown once, and is nowhere in the page afterwards', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     const secret = await createSecret(page)
     expect(secret).toMatch(/^lwsec_/)
-    expect(await leftovers(page)).not.toContain(secret)
+    expect(await pageContent(page)).not.toContain(secret)
     await page.reload()
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
-    expect(await leftovers(page)).not.toContain(secret)
+    expect(await pageContent(page)).not.toContain(secret)
   })
 })
 
-describe('the code to paste', () => {
+describe('the example code', () => {
   let folder: string
   let page: Page
   let tenant: MadeTenant
@@ -273,7 +273,7 @@ describe('the code to paste', () => {
   ] as const
 
   for (const { language, label, needs, file, command } of languages) {
-    test.skipIf(!has(...needs))(`runs as shown: ${language}`, async () => {
+    test.skipIf(!has(...needs))(`runs as shown in ${language}`, async () => {
       const lane = await makeLane(app, tenant, { rate: 1950 })
       await page.getByRole('tab', { name: 'Credentials' }).click()
       await page.getByRole('tab', { name: 'Code' }).click()
@@ -300,14 +300,14 @@ describe('the code to paste', () => {
     })
   }
 
-  test('holds the plaintexts in memory until they are removed, and in no storage', async () => {
+  test('keeps credentials only in memory, until they are removed', async () => {
     await page.getByRole('tab', { name: 'Code' }).click()
     await page.getByText('export LANEWISE_SECRET=').waitFor()
     const kept = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')
     expect(kept).not.toContain('lwsec_')
     await page.getByRole('button', { name: 'Remove them from the page' }).click()
     await page.getByText("LANEWISE_SECRET='put the signing secret here'").waitFor()
-    expect(await leftovers(page)).not.toContain('lwsec_')
+    expect(await pageContent(page)).not.toContain('lwsec_')
   })
 
   test('asks a brokerage without quotes to quote a lane first', async () => {
@@ -329,7 +329,7 @@ describe('the request log', () => {
     await readWith(integration.token)
   }
 
-  test('shows a refused call with its reason, as it comes in', async () => {
+  test('shows a refused call with its reason as it happens', async () => {
     const integration = await makeIntegration(app)
     const { page, troubles } = await openIntegration(integration.tenant, '?tab=log')
     await page.getByRole('status').getByText('Looking every 2 seconds').waitFor()
@@ -362,7 +362,7 @@ describe('the request log', () => {
     expect(troubles).toEqual([])
   })
 
-  test('stands still while it is paused, and goes on', async () => {
+  test('can be paused and resumed', async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
@@ -374,7 +374,7 @@ describe('the request log', () => {
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
   })
 
-  test('counts what is left of the limit, and what the last minute took', async () => {
+  test('shows the remaining rate limit, and refusals in the last minute', async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log')
     const budget = page.getByRole('region', { name: 'Rate limit' })
@@ -407,7 +407,7 @@ describe('the signature debugger', () => {
   const part = (name: string) => page.getByRole('region', { name, exact: true })
   const booking = { lane_ref: '48211093754-1-1', customer_rate: 2150 }
 
-  test('finds a body that was serialised again after signing', async () => {
+  test('detects a body that was serialized again after signing', async () => {
     await paste(JSON.stringify(booking, null, 2), () =>
       page.getByRole('textbox', { name: 'Body' }).fill(JSON.stringify(booking)),
     )
@@ -416,16 +416,16 @@ describe('the signature debugger', () => {
     await part('Body').getByText('What to do:').waitFor()
     await part('Timestamp').getByText('Right').waitFor()
     await part('Secret').getByText('tms', { exact: false }).first().waitFor()
-    expect(await leftovers(page)).not.toContain('lwsec_')
+    expect(await pageContent(page)).not.toContain('lwsec_')
   })
 
-  test('accepts what is right', async () => {
+  test('accepts a correct signature', async () => {
     const text = JSON.stringify(booking)
     await paste(text, () => page.getByRole('textbox', { name: 'Body' }).fill(text))
     await page.getByText('This signature is accepted now').waitFor()
   })
 
-  test('takes the exact bytes of a file, which a text field would change', async () => {
+  test('uses the exact bytes of a file, which a text field would change', async () => {
     const text = JSON.stringify(booking, null, 2).replaceAll('\n', '\r\n')
     const load = () =>
       page
@@ -444,7 +444,7 @@ describe('the signature debugger', () => {
     expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('')
   })
 
-  test('has an example to begin with', async () => {
+  test('can be filled with an example', async () => {
     await page.getByRole('button', { name: 'Fill with an example' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await part('Secret').getByText('Cannot be told', { exact: true }).waitFor()
@@ -452,7 +452,7 @@ describe('the signature debugger', () => {
     await page.getByText('The verdict appears here').waitFor()
   })
 
-  test('asks for patience after too many checks', async () => {
+  test('shows how long to wait after too many checks', async () => {
     await page.route('**/api/signature-check', (route) =>
       route.fulfill({
         status: 429,
@@ -470,14 +470,14 @@ describe('the signature debugger', () => {
   })
 })
 
-describe('when things are not well', () => {
+describe('errors', () => {
   const refusal = (status: number, code: string) => ({
     status,
     headers: { 'Retry-After': '1', 'Content-Type': 'application/problem+json' },
     body: JSON.stringify({ type: `/problems/${code}`, detail: 'Not now.', request_id: 'x' }),
   })
 
-  test('a change refused for the rate limit is sent again by itself', async () => {
+  test('a change that is refused by the rate limit is repeated automatically', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant, '', { refusalsExpected: true })
     let refused = 0
@@ -491,7 +491,7 @@ describe('when things are not well', () => {
     expect(refused).toBe(2)
   })
 
-  test('each section says that the service is away, and tries again when told', async () => {
+  test('each section reports that the service is unavailable, and retries on request', async () => {
     const integration = await makeIntegration(app)
     const { page } = await openIntegration(integration.tenant, '?tab=log', { refusalsExpected: true })
     await page.getByRole('row', { name: /create-service-token/ }).waitFor()
@@ -507,25 +507,28 @@ describe('when things are not well', () => {
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
   })
 
-  test.each(['member', 'viewer'] as const)('a %s is told that the role is too low', async (role) => {
-    const tenant = await makeTenant(app)
-    const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
-    await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
-    await page.getByText(`your role is ${role}`).waitFor()
-    expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
-    expect(troubles).toEqual([])
-  })
+  test.each(['member', 'viewer'] as const)(
+    'a %s sees that the role does not allow the page',
+    async (role) => {
+      const tenant = await makeTenant(app)
+      const { page, troubles } = await openIntegration(await makePerson(app, tenant, role))
+      await page.getByRole('heading', { name: 'Your role does not allow this' }).waitFor()
+      await page.getByText(`your role is ${role}`).waitFor()
+      expect(await page.getByRole('button', { name: 'Create token' }).count()).toBe(0)
+      expect(troubles).toEqual([])
+    },
+  )
 })
 
-describe('everybody can use it', () => {
-  const naughty = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
+describe('accessibility', () => {
+  const hostileName = `<img src=x onerror=alert(1)>'"&\\u202e${'W'.repeat(60)}`
 
   test.each(looks)('in $colorScheme at $width pixels', async (options) => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const made = await call(app, 'POST', '/api/integrations/tokens', {
       token: tenant.owner,
-      body: { name: naughty },
+      body: { name: hostileName },
     })
     await readWith(made.body.token)
     const lane = await makeLane(app, tenant)
@@ -537,7 +540,7 @@ describe('everybody can use it', () => {
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)
     }
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).waitFor()
-    await page.getByRole('cell', { name: naughty, exact: true }).waitFor()
+    await page.getByRole('cell', { name: hostileName, exact: true }).waitFor()
     await isClean()
     await page.getByRole('button', { name: /^Rotate the secret tms/ }).click()
     await page.getByText('Both are accepted until').waitFor()
@@ -560,7 +563,7 @@ describe('everybody can use it', () => {
     expect(troubles).toEqual([])
   })
 
-  test('with the keyboard alone: a token is made and its tab is left', async () => {
+  test('with the keyboard alone: creates a token and changes the tab', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     await page.getByRole('tab', { name: 'Credentials' }).focus()

@@ -27,7 +27,7 @@ async function signUp(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Get started', level: 1 }).waitFor()
 }
 
-/** Quotes one lane at the desk, and answers its lane_ref as the desk shows it. */
+/** Quotes one lane on the quote desk, and returns the displayed lane_ref. */
 async function quoteALane(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Quote desk', exact: true }).click()
   await page.getByRole('combobox', { name: 'Customer' }).fill('Harvest Table Foods')
@@ -43,7 +43,7 @@ async function quoteALane(page: Page): Promise<string> {
   return text ?? ''
 }
 
-/** Makes a credential on the Integration page, and answers its plaintext, which is shown this once. */
+/** Creates a credential on the Integration page, and returns its plaintext, which is shown only once. */
 async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<string> {
   await page.getByRole('button', { name: button }).click()
   const dialog = page.getByRole('dialog')
@@ -53,7 +53,7 @@ async function plaintextOf(page: Page, button: RegExp, form: RegExp): Promise<st
   return (text ?? '').trim()
 }
 
-test('from sign-up to a quote, to won, to a booking pushed by the TMS, to the margin on the Shipments page', async () => {
+test('from sign-up to a won quote, a booking pushed by the TMS, and the margin on the Shipments page', async () => {
   const { page, troubles } = await openWindow(browser, app.url)
   await signUp(page)
   const laneRef = await quoteALane(page)

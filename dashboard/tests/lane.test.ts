@@ -12,22 +12,22 @@ let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
 
-const naughty = '<img src=x onerror=alert(1)>AVeryLongNameWithoutAnySpaceThatWouldWidenATableIfItCould'
+const hostileName = '<img src=x onerror=alert(1)>AVeryLongNameWithoutAnySpaceThatWouldWidenATableIfItCould'
 const lanePage = '/lane?origin=Dallas, TX&destination=Atlanta, GA'
 
 const newest = Date.now()
 
-/** A day so many days ago, as it stands in a file. */
+/** Returns the day `days` days ago as YYYY-MM-DD. */
 function dayAgo(days: number): string {
   return new Date(newest - days * 86_400_000).toISOString().slice(0, 10)
 }
 
-/** Forty quotes of vans in four months, the cheaper half won, the newest two not decided; and four of reefers. */
+/** Forty van quotes in four months, with the cheaper half won and the newest two pending, and four reefer quotes. */
 const rows = [
   ...Array.from({ length: 40 }, (_, at) => {
     const rate = 1800 + ((at * 37) % 40) * 15
     const outcome = at >= 38 ? 'Pending' : rate < 2100 ? 'Won' : 'Lost'
-    const customer = at === 0 ? naughty : 'Harvest Table Foods'
+    const customer = at === 0 ? hostileName : 'Harvest Table Foods'
     return ['Dallas, TX', 'Atlanta, GA', 'V', rate, dayAgo(120 - at * 3), outcome, customer]
   }),
   ...[2500, 2550, 2600, 2650].map((rate, at) => [
@@ -84,8 +84,8 @@ async function openLane(path = `${lanePage}&equipment=V`, options: Parameters<ty
   return { ...window, asked }
 }
 
-/** Marks that are drawn: each begins one stroke, and a cross is two. */
-async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending', number>> {
+/** Counts the marks in the chart. A mark is one stroke; a cross (lost) has two. */
+async function countMarks(page: Page): Promise<Record<'won' | 'lost' | 'pending', number>> {
   const strokes = async (outcome: string, each: number) => {
     const path = await page.locator(`path[data-outcome="${outcome}"]`).getAttribute('d')
     return (path ?? '').split(/(?=[Mm])/).filter((part) => part !== '').length / each
@@ -97,7 +97,8 @@ async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending',
   }
 }
 
-async function isWhole(page: Page): Promise<void> {
+/** Waits until all parts of the page are loaded. */
+async function allPartsLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Scores and signals' }).waitFor()
   await page.getByRole('slider', { name: 'Rate on the curve' }).waitFor()
   await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
@@ -106,7 +107,7 @@ async function isWhole(page: Page): Promise<void> {
 }
 
 describe('without a lane', () => {
-  test('offers the lanes of the brokerage, each with quotes, win rate and its counts, and leads to one', async () => {
+  test('lists the lanes of the brokerage with quotes, win rate and counts, and links to each', async () => {
     const { page, troubles } = await openLane('/lane')
     const table = page.getByRole('region', { name: 'Your lanes' })
     const row = table.getByRole('row').filter({ hasText: 'Van (V)' })
@@ -117,7 +118,7 @@ describe('without a lane', () => {
     expect(troubles).toEqual([])
   })
 
-  test('leads from two typed places to their lane', async () => {
+  test('opens the lane between two typed places', async () => {
     const { page } = await openLane('/lane')
     await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
     await page.getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
@@ -125,7 +126,7 @@ describe('without a lane', () => {
     await page.getByRole('heading', { name: 'Dallas, TX → Atlanta, GA', level: 1 }).waitFor()
   })
 
-  test('says to a new brokerage what would fill the page', async () => {
+  test('shows a new brokerage how to get data', async () => {
     const { page } = await openLane('/lane', { person: await makeTenant(app) })
     await page.getByRole('heading', { name: 'No lanes yet' }).waitFor()
     await page.getByRole('link', { name: 'Import past quotes' }).waitFor()
@@ -133,9 +134,9 @@ describe('without a lane', () => {
 })
 
 describe('a lane with history', () => {
-  test('is drawn on a map in words too, and asks nobody but the service', async () => {
+  test('has a map with a text alternative, and sends requests only to the service', async () => {
     const { page, asked, troubles } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     await page
       .getByRole('img', { name: 'Map: from Dallas, TX, east to Atlanta, GA, about 857 road miles.' })
       .waitFor()
@@ -144,21 +145,21 @@ describe('a lane with history', () => {
     expect(troubles).toEqual([])
   })
 
-  test('draws a mark for every quote, and only those of the outcome that is chosen', async () => {
+  test('shows a mark for every quote, or only those with the selected outcome', async () => {
     const { page } = await openLane()
-    await isWhole(page)
-    const drawn = await dotsDrawn(page)
+    await allPartsLoaded(page)
+    const drawn = await countMarks(page)
     expect(drawn.won + drawn.lost).toBe(38)
     expect(drawn.pending).toBe(2)
     await page.getByRole('button', { name: /Won/, pressed: false }).click()
     await page.getByText(`${drawn.won} quotes drawn (won only)`).waitFor()
-    expect(await dotsDrawn(page)).toEqual({ won: drawn.won, lost: 0, pending: 0 })
+    expect(await countMarks(page)).toEqual({ won: drawn.won, lost: 0, pending: 0 })
     await page.getByRole('status').getByText(`${drawn.won} of 40 quotes: won.`).waitFor()
   })
 
-  test('tells a quote of the chart by keyboard, and opens it', async () => {
+  test('reads out a quote of the chart by keyboard, and opens it', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const chart = page.getByRole('slider', { name: 'Quotes by date' })
     await chart.focus()
     await page.keyboard.press('Home')
@@ -169,9 +170,9 @@ describe('a lane with history', () => {
     await page.waitForURL(/\/quotes\/[\w-]+/)
   })
 
-  test('has every quote in a table, in pages, sorted as one likes, with what it was used in', async () => {
+  test('lists every quote in a table with pages and sorting, and what it was used for', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
     expect(await table.getByRole('row').count()).toBe(26)
     await table.getByText('Not in win probability: nobody has answered it yet').first().waitFor()
@@ -182,9 +183,9 @@ describe('a lane with history', () => {
     expect(new URL(page.url()).searchParams.get('sort')).toBe('dearest')
   })
 
-  test('leads from a number to the quotes behind it', async () => {
+  test('links from a number to the quotes behind it', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const months = page.getByRole('region', { name: 'Months of this lane, newest first' })
     const second = months.getByRole('row').nth(2)
     const name = await second.getByRole('link').first().textContent()
@@ -195,9 +196,9 @@ describe('a lane with history', () => {
     await page.getByText('All 40 quotes').waitFor()
   })
 
-  test('changes its numbers with the rate on the curve, and keeps the rate in the address', async () => {
+  test('updates its numbers with the rate on the curve, and keeps the rate in the URL', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
     const before = await handle.getAttribute('aria-valuetext')
     await handle.focus()
@@ -210,9 +211,9 @@ describe('a lane with history', () => {
     await page.getByText(`at $${rate.toLocaleString('en-US')} or lower`).waitFor()
   })
 
-  test('shows another equipment, and all of it, with their own counts', async () => {
+  test('shows another equipment type, or all of them, with their counts', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const equipment = page.getByRole('navigation', { name: 'Equipment' })
     await equipment.getByRole('link', { name: 'Reefer (R) · 4' }).click()
     await page.getByText('4 quotes drawn').waitFor()
@@ -221,9 +222,9 @@ describe('a lane with history', () => {
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('leads to the way back, which is another lane, and to the desk', async () => {
+  test('links to the reverse lane and to the quote desk', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const desk = await page.getByRole('link', { name: 'Quote this lane' }).getAttribute('href')
     expect(new URL(desk ?? '', app.url).searchParams.get('origin')).toBe('Dallas, TX')
     await page.getByRole('link', { name: 'Swap direction' }).click()
@@ -237,18 +238,47 @@ describe('a lane with history', () => {
 
   test('runs no script from a name', async () => {
     const { page, troubles } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     await page.getByRole('button', { name: 'Next' }).click()
-    await page.getByRole('cell', { name: naughty }).waitFor()
+    await page.getByRole('cell', { name: hostileName }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280)
     expect(troubles).toEqual([])
   })
 })
 
 describe('scores and signals', () => {
-  test('show their formula, inputs and thresholds one click away', async () => {
+  test('are explained with the rules of the engine', () => {
+    expect(signalRule).toEqual(SIGNAL_RULE)
+    expect(scoreRule).toEqual(SCORE_RULE)
+    expect(parPrior).toEqual(PAR_PRIOR)
+    expect([bucketDays, bucketsMax]).toEqual([BUCKET_DAYS, BUCKETS_MAX])
+    expect(scopeLadder.map(({ scope, minimum }) => ({ scope, minimum }))).toEqual(SCOPES)
+  })
+
+  test('use the same words for each signal as the summary', () => {
+    const facts: SummaryFacts = {
+      asked: 'corridor',
+      used: 'corridor',
+      quotes: 9,
+      wins: 4,
+      decided: 8,
+      winRatePct: 50,
+      monthsActive: 2,
+      avgRateCents: 200_000,
+      signals: { strength: 'unproven', trend: 'new', consistency: 'unproven', timing: 'unknown' },
+    }
+    for (const [signal, words] of Object.entries(signalWords)) {
+      for (const [word, said] of Object.entries(words)) {
+        const sentence = summary({ ...facts, signals: { ...facts.signals, [signal]: word } })
+        if (said === null) expect(sentence).toBe(summary(facts))
+        else expect(sentence).toContain(said)
+      }
+    }
+  })
+
+  test('show their formulas, inputs and thresholds on request', async () => {
     const { page } = await openLane()
-    await isWhole(page)
+    await allPartsLoaded(page)
     const scores = page.getByRole('region', { name: 'Scores and signals' })
     for (const [signal, texts] of [
       [
@@ -281,8 +311,8 @@ describe('scores and signals', () => {
   })
 })
 
-describe('a place that is not known', () => {
-  test('is answered with places that may have been meant, and no map is guessed', async () => {
+describe('an unknown place', () => {
+  test('gets suggestions of similar places, and no map', async () => {
     const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA')
     await page.getByText('No map: we do not know where “Dalas, TX” lies').waitFor()
     await page.getByRole('link', { name: 'Dallas, TX', exact: true }).click()
@@ -290,7 +320,7 @@ describe('a place that is not known', () => {
     await page.getByText('44 quotes drawn').waitFor()
   })
 
-  test('that cannot be read at all is answered the same way', async () => {
+  test('that cannot be parsed gets suggestions, too', async () => {
     const { page } = await openLane('/lane?origin=Dallas&destination=Atlanta, GA', { refusalsExpected: true })
     await page.getByText('This lane cannot be read').waitFor()
     await page.getByRole('alert').getByRole('link', { name: 'Dallas, TX', exact: true }).click()
@@ -298,18 +328,18 @@ describe('a place that is not known', () => {
   })
 })
 
-describe('a service in trouble', () => {
-  test('is told where the answer would stand, and asked again', async () => {
+describe('errors', () => {
+  test('appear in place of the content, and can be retried', async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/lane-record*', (route) => route.abort())
     await page.goto(`${lanePage}&equipment=V`)
     await page.getByRole('alert').getByText('No connection to the service').waitFor()
     await context.unroute('**/api/lane-record*')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await isWhole(page)
+    await allPartsLoaded(page)
   })
 
-  test('costs only the part that has failed', async () => {
+  test('affect only the part that failed', async () => {
     const { page, context } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await context.route('**/api/advice/lane*', (route) =>
       route.fulfill({
@@ -330,29 +360,26 @@ describe('a service in trouble', () => {
   })
 })
 
-describe('everybody', () => {
-  test.each(looks)('can use the page in $colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
+describe('accessibility', () => {
+  test.each(looks)('of the page in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
     const { page } = await openLane(`${lanePage}&equipment=V`, { colorScheme, width })
-    await isWhole(page)
+    await allPartsLoaded(page)
     for (const summaryLine of await page.locator('summary').all()) await summaryLine.click()
     await page.getByRole('slider', { name: 'Quotes by date' }).focus()
     await page.keyboard.press('End')
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test.each(looks)(
-    'can choose a lane in $colorScheme, $width pixels wide',
-    async ({ colorScheme, width }) => {
-      const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
-        colorScheme,
-        width,
-      })
-      await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
-      await page.getByRole('article', { name: /^Strength/ }).waitFor()
-      expect(await accessibilityProblems(page)).toEqual([])
-      await page.goto('/lane')
-      await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
-      expect(await accessibilityProblems(page)).toEqual([])
-    },
-  )
+  test.each(looks)('of the lane chooser in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+    const { page } = await openLane('/lane?origin=Dalas, TX&destination=Atlanta, GA', {
+      colorScheme,
+      width,
+    })
+    await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
+    await page.getByRole('article', { name: /^Strength/ }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page.goto('/lane')
+    await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+  })
 })

@@ -7,7 +7,7 @@ import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { openBrowser, openWindow } from '../testing/browser.ts'
 
-/** What another site can make the browser of somebody who is signed in do. */
+/** Cross-site requests from another origin, in the browser of a user who is signed in. */
 let app: TestApp
 let browser: Browser
 let evil: Server
@@ -30,7 +30,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** The address of a page elsewhere that holds what it is told to. */
+/** Returns the URL of a page of another origin with this HTML. */
 const evilPage = (host: string, html: string) =>
   `http://${host}:${evilPort}/?html=${encodeURIComponent(html)}`
 
@@ -40,7 +40,7 @@ async function signedIn(): Promise<{ page: Page; tenant: MadeTenant }> {
   return { page, tenant }
 }
 
-/** What could have been done to the brokerage, as its owner sees it. */
+/** Returns the state of the brokerage that an attack could change. */
 async function stateOf(tenant: MadeTenant) {
   const [me, users, events] = [
     await call(app, 'GET', '/api/me', { token: tenant.owner }),
@@ -68,7 +68,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
         const form = `<form method="post" action="${app.url}${path}" enctype="${encoding}">
           <input name='${field}' value='"}'></form><script>document.forms[0].submit()</script>`
         await page.goto(evilPage(host, form))
-        // Another port is the same site, and the browser sends the cookie along; another name is not, and it does not.
+        // Another port is the same site, so the browser sends the cookie. Another host name is a different site, so it does not.
         const readsCookie = host === '127.0.0.1' && !path.startsWith('/api/integrations/')
         expect([path, (await answered).status()]).toEqual([path, readsCookie ? 403 : 401])
       }
@@ -76,7 +76,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
     expect(await stateOf(tenant)).toEqual(before)
   })
 
-  test('that fetches with credentials is answered nothing it may read, and changes nothing', async () => {
+  test('that fetches with credentials can read no response, and changes nothing', async () => {
     const { page, tenant } = await signedIn()
     const before = await stateOf(tenant)
     await page.goto(evilPage(host, ''))
@@ -98,7 +98,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
       }
       return outcomes
     }, app.url)
-    // Without CORS nothing is sent for "no-cors" but what a form could send, and nothing of it can be read.
+    // "no-cors" requests are limited to what a form can send, and their responses cannot be read.
     expect(seen).toEqual([
       'read 0 characters',
       'refused by the browser',
@@ -109,7 +109,7 @@ describe.each(['127.0.0.1', 'localhost'])('a page at another port of %s', (host)
   })
 })
 
-test('the same call from the dashboard itself is done: the refusals above are for where it came from', async () => {
+test('the same request from the dashboard succeeds, so the refusals above depend on the origin', async () => {
   const { page, tenant } = await signedIn()
   await page.goto('/')
   const status = await page.evaluate(async () => {

@@ -26,7 +26,7 @@ async function openDesk() {
 }
 
 describe('without a connection', () => {
-  test('a save is told at once, is not sent behind the back of the rep, and goes through when asked again', async () => {
+  test('a save fails at once, is not repeated automatically, and succeeds on retry', async () => {
     const { page, context } = await openDesk()
     await page.getByRole('combobox', { name: 'Customer' }).fill('Blue Mesa Foods')
     await page.getByRole('combobox', { name: 'Origin' }).fill('Dallas, TX')
@@ -38,22 +38,22 @@ describe('without a connection', () => {
       if (request.method() === 'POST') saves += 1
     })
     await page.keyboard.press('Control+Enter')
-    const told = page.getByRole('alert').filter({ hasText: 'Not saved: everything you typed is still here' })
-    await told.waitFor()
+    const alert = page.getByRole('alert').filter({ hasText: 'Not saved: everything you typed is still here' })
+    await alert.waitFor()
     await context.setOffline(false)
     await page.waitForTimeout(500)
     expect(saves).toBe(1)
-    await told.getByRole('button', { name: 'Try again' }).click()
+    await alert.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
     await context.close()
   })
 
-  test('a page says so instead of waiting', async () => {
+  test('a page shows an error instead of waiting', async () => {
     const { page, context } = await openDesk()
-    // The program of the page is there already; its rows are not.
-    const program = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
+    // Loads the script of the page, but not its data.
+    const script = page.waitForEvent('requestfinished', (request) => /\/team-[^/]*\.js$/.test(request.url()))
     await page.getByRole('link', { name: 'Team' }).hover()
-    await program
+    await script
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Team' }).click()
     await page.getByRole('alert').getByText('The service cannot be reached').first().waitFor()
@@ -61,21 +61,21 @@ describe('without a connection', () => {
     await context.close()
   })
 
-  test('a page whose program is not there yet says so, too, and comes when there is one', async () => {
+  test('a page whose script is not loaded shows an error, too, and opens on retry', async () => {
     const { page, context } = await openDesk()
     await context.setOffline(true)
     await page.getByRole('link', { name: 'Team' }).click()
-    const told = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' })
-    await told.waitFor()
+    const alert = page.getByRole('alert').filter({ hasText: 'The service cannot be reached' })
+    await alert.waitFor()
     await context.setOffline(false)
-    await told.getByRole('button').click()
+    await alert.getByRole('button').click()
     await page.getByRole('heading', { name: 'Team' }).waitFor()
     await context.close()
   })
 })
 
-describe('a proxy that asks for a long wait', () => {
-  test('is told at once with the seconds, and is not asked again before', async () => {
+describe('a response with a long Retry-After', () => {
+  test('is shown at once with the seconds, and the request is not repeated earlier', async () => {
     const { page, context } = await openDesk()
     let asked = 0
     await page.route('**/api/lanes?**', (route) => {

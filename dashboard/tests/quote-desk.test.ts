@@ -8,7 +8,7 @@ let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
 
-/** Dallas to Atlanta, van: eight decided quotes, five of them won; the cheaper the likelier. */
+/** Dallas to Atlanta, van: eight decided quotes, five of them won, mostly the cheaper ones. */
 const decided = [
   [1900, 'won'],
   [1950, 'won'],
@@ -32,11 +32,11 @@ afterAll(async () => {
 })
 
 type Options = NonNullable<Parameters<typeof openWindow>[2]>
-let usual: Window | null = null
+let ownersWindow: Window | null = null
 
-/** A blank desk: of the owner in one window for all tests, in a window of its own for anybody else or another look. */
+/** Opens a blank quote desk. All tests share the owner's window, except those with other options. */
 async function openDesk(options: Options = {}): Promise<Window> {
-  const fresh = Object.keys(options).length > 0 || usual === null
+  const fresh = Object.keys(options).length > 0 || ownersWindow === null
   const window = fresh
     ? await openWindow(browser, app.url, {
         person: tenant,
@@ -44,9 +44,9 @@ async function openDesk(options: Options = {}): Promise<Window> {
         kept: Object.keys(options).length === 0,
         ...options,
       })
-    : usual
-  if (window === null) throw new Error('There is no window.')
-  if (Object.keys(options).length === 0) usual = window
+    : ownersWindow
+  if (window === null) throw new Error('The window was not opened.')
+  if (Object.keys(options).length === 0) ownersWindow = window
   await window.page.unrouteAll({ behavior: 'ignoreErrors' })
   if (!fresh) await window.page.evaluate('sessionStorage.clear()')
   await window.page.goto('/')
@@ -74,7 +74,7 @@ const customer = (page: Page) => page.getByRole('combobox', { name: 'Customer' }
 const saveButton = (page: Page) => page.getByRole('button', { name: /^Save / })
 
 describe('advice while typing', () => {
-  test('says the chance with its range and its counts, and the count of the past apart from it', async () => {
+  test('shows the win probability with range and counts, and separately the historical share', async () => {
     const { page, troubles } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
@@ -91,7 +91,7 @@ describe('advice while typing', () => {
     expect(troubles).toEqual([])
   })
 
-  test('counts margin over the cost that was typed, as a share of the rate', async () => {
+  test('shows the margin over the entered cost, as a share of the rate', async () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '2000' })
     await row(page)
@@ -104,7 +104,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('15.0%', { exact: true }).waitFor()
   })
 
-  test('an older answer never takes the place of a newer one, and its request is given up', async () => {
+  test('never replaces a newer response by an older one, whose request is canceled', async () => {
     const { page } = await openDesk()
     const givenUp: string[] = []
     page.on('requestfailed', (request) => givenUp.push(request.url()))
@@ -119,7 +119,7 @@ describe('advice while typing', () => {
     await page.waitForRequest(/proposed_rate=2000/)
     await rateOf(page).fill('2250')
     await chanceAt(page, '$2,250').waitFor()
-    // The older answer comes only now.
+    // The older response arrives only now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
@@ -127,7 +127,7 @@ describe('advice while typing', () => {
     expect(givenUp.filter((url) => url.includes('proposed_rate=2000'))).toHaveLength(1)
   })
 
-  test('asks once the typing pauses, not with every key', async () => {
+  test('sends a request when typing pauses, not for every key', async () => {
     const { page } = await openDesk()
     const asked: string[] = []
     page.on('request', (request) => {
@@ -139,7 +139,7 @@ describe('advice while typing', () => {
     expect(asked.filter((url) => /proposed_rate=(2|21|217)(&|$)/.test(url))).toEqual([])
   })
 
-  test('moves nothing while it loads: the numbers before stay, marked as updating', async () => {
+  test('shifts no layout while loading: the previous numbers stay, marked as updating', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
@@ -159,7 +159,7 @@ describe('advice while typing', () => {
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
 
-  test('says when the rate is below the floor of the brokerage', async () => {
+  test('warns if the rate is below the floor of the brokerage', async () => {
     const floor = (rate_per_mile: number) =>
       call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
     expect((await floor(2.6)).status).toBe(200)
@@ -172,7 +172,7 @@ describe('advice while typing', () => {
     await floor(0)
   })
 
-  test('offers rates before one is typed, and says no probability then', async () => {
+  test('suggests rates before one is entered, without a probability', async () => {
     const { page } = await openDesk()
     await typeLane(page, { rate: '' })
     await advice(page).getByText('Type a rate to see its chance').waitFor()
@@ -184,7 +184,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('Estimate: 5 of 8').waitFor()
   })
 
-  test('says what is missing on a lane without quotes, with the estimate of other lanes', async () => {
+  test('shows an estimate from other lanes for a lane without quotes', async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
     await advice(page)
@@ -196,7 +196,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('Won before: nothing quoted on this lane').waitFor()
   })
 
-  test('of a place nobody knows is told at its field, with places to take instead', async () => {
+  test('for an unknown place shows suggestions at its field', async () => {
     const { page } = await openDesk()
     await typeLane(page, { origin: 'Dalas, TX' })
     await row(page).getByText('We do not know this place. Did you mean').waitFor()
@@ -205,7 +205,7 @@ describe('advice while typing', () => {
     await advice(page).getByText('Estimate: 5 of 8').waitFor()
   })
 
-  test('reaches a screen reader as one sentence once it stands', async () => {
+  test('is announced to screen readers as one sentence', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await chanceAt(page, '$2,100').waitFor()
@@ -216,7 +216,7 @@ describe('advice while typing', () => {
     expect(await live.count()).toBe(1)
   })
 
-  test('that cannot be had says so and is asked again', async () => {
+  test('that cannot be loaded shows an error, and loads on retry', async () => {
     const { page } = await openDesk()
     await page.route('**/api/advice/markup?*', (route) =>
       route.fulfill({
@@ -241,7 +241,7 @@ describe('advice while typing', () => {
 })
 
 describe('the curve', () => {
-  test('moves the rate by keyboard and says where it stands', async () => {
+  test('changes the rate by keyboard, and announces it', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider', { name: 'Rate on the curve' })
@@ -259,7 +259,7 @@ describe('the curve', () => {
     await chanceAt(page, '$2,080').waitFor({ state: 'detached' })
   })
 
-  test('moves the rate by pointer, and is a table for those who do not see it', async () => {
+  test('changes the rate by pointer, and has a table as an alternative', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     const handle = page.getByRole('slider')
@@ -282,7 +282,7 @@ describe('the curve', () => {
 })
 
 describe('lanes', () => {
-  test('are entered by keyboard alone: Tab along the row, Enter for another, Ctrl+Enter saves', async () => {
+  test('are entered by keyboard alone: Tab moves along the row, Enter adds a row, Ctrl+Enter saves', async () => {
     const { page } = await openDesk()
     await customer(page).and(page.locator(':focus')).waitFor()
     await page.keyboard.type('Harvest Table Foods')
@@ -294,7 +294,7 @@ describe('lanes', () => {
       await page.keyboard.type(text)
     }
     await page.keyboard.press('Enter')
-    // It is typed into once the focus is there, which comes a moment after the row.
+    // The focus moves to the new row shortly after it appears.
     await row(page, 2).locator(':focus').waitFor()
     await page.keyboard.type('Reno, NV')
     await page.keyboard.press('Tab')
@@ -307,7 +307,7 @@ describe('lanes', () => {
     await page.getByText('For Harvest Table Foods, reference LOAD 17').waitFor()
   })
 
-  test('are pasted from a spreadsheet; a row with an error stays to be put right', async () => {
+  test('are pasted from a spreadsheet; a row with an error stays for correction', async () => {
     const { page } = await openDesk()
     await page.getByRole('button', { name: 'Paste rows' }).click()
     const dialog = page.getByRole('dialog', { name: 'Paste rows' })
@@ -330,14 +330,14 @@ describe('lanes', () => {
     expect(await saveButton(page).textContent()).toBe('Save 3 lanes')
   })
 
-  test('pasted into a field are shown as they were read before they become rows', async () => {
+  test('pasted into a field are previewed before they become rows', async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).focus()
     await page.evaluate(
       `navigator.clipboard.writeText(${JSON.stringify('Dallas, TX 75201\tATL\t2150\nReno NV\tBoise, ID\t1500\n')})`,
     )
     await page.keyboard.press('ControlOrMeta+v')
-    // The third column is the rate, although equipment often stands there.
+    // The third column is recognized as the rate, although it is often the equipment.
     await page.getByText('Column 3: rate').waitFor()
     await page.getByRole('button', { name: 'Add 2 lanes' }).click()
     await row(page, 2).waitFor()
@@ -345,7 +345,7 @@ describe('lanes', () => {
     expect(await rateOf(page, 2).inputValue()).toBe('1500')
   })
 
-  test('are handed over by the page of a lane, once', async () => {
+  test('are taken over once from the page of a lane', async () => {
     const { page } = await openDesk()
     await page.goto('/lane?origin=Dallas%2C+TX&destination=Atlanta%2C+GA&equipment=V')
     await page.getByRole('link', { name: 'Quote this lane' }).click()
@@ -358,7 +358,7 @@ describe('lanes', () => {
     expect(await row(page, 2).count()).toBe(0)
   })
 
-  test('are read as people type them, and a rate that is none is told', async () => {
+  test('are normalized, and an invalid rate is reported', async () => {
     const { page } = await openDesk()
     await row(page).getByRole('combobox', { name: 'Origin' }).fill('Dallas TX')
     await row(page).getByRole('combobox', { name: 'Destination' }).fill('Atlanta, GA')
@@ -394,7 +394,7 @@ describe('lanes', () => {
 })
 
 describe('saving', () => {
-  test('shows the lane_ref of every lane, to copy and to follow, and then takes a new request', async () => {
+  test('shows the lane_ref of every lane with copy buttons and links, and then accepts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
     await typeLane(page)
@@ -425,7 +425,7 @@ describe('saving', () => {
     expect(troubles).toEqual([])
   })
 
-  test('says at its row and field what is missing or wrong', async () => {
+  test('shows errors at the row and field', async () => {
     const { page } = await openDesk()
     await typeLane(page)
     await page.getByRole('button', { name: 'Add a lane' }).click()
@@ -443,7 +443,7 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '2 lanes quoted' }).waitFor()
   })
 
-  test('that fails loses nothing, and works when tried again', async () => {
+  test('that fails keeps all input, and works on retry', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2135' })
@@ -461,7 +461,7 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('whose answer was lost is found when tried again, not made twice', async () => {
+  test('whose response was lost is recognized on retry, and not repeated', async () => {
     const { page } = await openDesk()
     await customer(page).fill('Answer Lost Foods')
     await typeLane(page, { rate: '2137' })
@@ -478,7 +478,7 @@ describe('saving', () => {
     expect(lanes.body.lanes).toHaveLength(1)
   })
 
-  test('after the session ended goes on where it stood', async () => {
+  test('continues after the session has ended and been renewed', async () => {
     const { page, context } = await openDesk()
     await customer(page).fill('Harvest Table Foods')
     await typeLane(page, { rate: '2145' })
@@ -495,7 +495,7 @@ describe('saving', () => {
     await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
   })
 
-  test('that got no answer may have been saved, and says so', async () => {
+  test('without a response reports that the quote may have been saved', async () => {
     const { page } = await openDesk()
     await page.route('**/api/quote-requests', (route) => route.abort('connectionreset'))
     await customer(page).fill('Harvest Table Foods')
@@ -505,7 +505,7 @@ describe('saving', () => {
     expect(await rateOf(page).inputValue()).toBe('2100')
   })
 
-  test('twice in a hurry makes one request', async () => {
+  test('by a double click sends one request', async () => {
     const { page } = await openDesk()
     let sent = 0
     await page.route('**/api/quote-requests', async (route) => {
@@ -521,7 +521,7 @@ describe('saving', () => {
     expect(sent).toBe(1)
   })
 
-  test('is not for viewers, who are told why and still get advice', async () => {
+  test('is disabled for viewers with an explanation, and they still get advice', async () => {
     const viewer = await makePerson(app, tenant, 'viewer')
     const { page } = await openDesk({ person: viewer })
     await typeLane(page)
@@ -531,40 +531,37 @@ describe('saving', () => {
   })
 })
 
-describe('for everybody', () => {
-  test.each(looks)(
-    'nothing in the way of anyone, $colorScheme, $width wide',
-    async ({ colorScheme, width }) => {
-      const { page } = await openDesk({ width })
-      await page.emulateMedia({ colorScheme })
-      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-      const problems = () => accessibilityProblems(page)
-      const widest = () => page.evaluate('document.documentElement.scrollWidth')
-      expect(await problems()).toEqual([])
-      await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
-      await typeLane(page, { origin: 'Dalas, TX' })
-      await row(page).getByText('Did you mean').waitFor()
-      await row(page)
-        .getByRole('button', { name: /More of lane 1/ })
-        .click()
-      await page.getByRole('button', { name: 'Add a lane' }).click()
-      await typeLane(page, { number: 2 })
-      await advice(page).getByText('Estimate: 5 of 8').waitFor()
-      await page.getByText('Show as a table').click()
-      expect(await problems()).toEqual([])
-      expect(await widest()).toBe(width)
-      await page.getByRole('button', { name: 'Paste rows' }).click()
-      await page
-        .getByRole('textbox', { name: 'Rows' })
-        .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
-      await page.getByText('1 lane read, 1 row with an error.').waitFor()
-      expect(await problems()).toEqual([])
-      await page.getByRole('button', { name: 'Close', exact: true }).click()
-      await page.getByRole('button', { name: 'Remove lane 1' }).click()
-      await saveButton(page).click()
-      await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
-      expect(await problems()).toEqual([])
-      expect(await widest()).toBe(width)
-    },
-  )
+describe('accessibility', () => {
+  test.each(looks)('in $colorScheme at $width pixels', async ({ colorScheme, width }) => {
+    const { page } = await openDesk({ width })
+    await page.emulateMedia({ colorScheme })
+    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+    const problems = () => accessibilityProblems(page)
+    const widest = () => page.evaluate('document.documentElement.scrollWidth')
+    expect(await problems()).toEqual([])
+    await customer(page).fill('Chargoggagoggmanchauggagoggchaubunagungamaugg'.repeat(4))
+    await typeLane(page, { origin: 'Dalas, TX' })
+    await row(page).getByText('Did you mean').waitFor()
+    await row(page)
+      .getByRole('button', { name: /More of lane 1/ })
+      .click()
+    await page.getByRole('button', { name: 'Add a lane' }).click()
+    await typeLane(page, { number: 2 })
+    await advice(page).getByText('Estimate: 5 of 8').waitFor()
+    await page.getByText('Show as a table').click()
+    expect(await problems()).toEqual([])
+    expect(await widest()).toBe(width)
+    await page.getByRole('button', { name: 'Paste rows' }).click()
+    await page
+      .getByRole('textbox', { name: 'Rows' })
+      .fill('Dallas, TX\tAtlanta, GA\tV\t2150\nReno\tBoise, ID')
+    await page.getByText('1 lane read, 1 row with an error.').waitFor()
+    expect(await problems()).toEqual([])
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove lane 1' }).click()
+    await saveButton(page).click()
+    await page.getByRole('heading', { name: '1 lane quoted' }).waitFor()
+    expect(await problems()).toEqual([])
+    expect(await widest()).toBe(width)
+  })
 })

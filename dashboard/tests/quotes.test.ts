@@ -22,8 +22,11 @@ const routes = [
   { origin: 'Chicago, IL', destination: 'Memphis, TN' },
 ]
 
-/** A brokerage with so many pending lanes, at rates from 1,000 up; every other one of another customer and route. */
-async function quoting(lanes: number, tenant?: MadeTenant): Promise<{ tenant: MadeTenant; refs: string[] }> {
+/** Makes pending lanes at rates from $1,000 up, half of them for another customer and route. */
+async function makeQuotes(
+  lanes: number,
+  tenant?: MadeTenant,
+): Promise<{ tenant: MadeTenant; refs: string[] }> {
   const of = tenant ?? (await makeTenant(app))
   const refs: string[] = []
   for (const [which, customer_name] of customers.entries()) {
@@ -55,7 +58,7 @@ const shown = (page: Page, words: string) => page.getByText(words, { exact: true
 beforeAll(async () => {
   app = await testApp()
   browser = await openBrowser()
-  acme = (await quoting(120)).tenant
+  acme = (await makeQuotes(120)).tenant
 })
 afterAll(async () => {
   await browser.close()
@@ -63,7 +66,7 @@ afterAll(async () => {
 })
 
 describe('the list', () => {
-  test('is filtered, sorted and paged there and back, and its address brings the view back', async () => {
+  test('can be filtered, sorted and paged in both directions, and the URL restores the view', async () => {
     const { page, context, troubles } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes')
     await shown(page, '1–50 of 120 quotes')
@@ -110,7 +113,7 @@ describe('the list', () => {
     expect(troubles).toEqual([])
   })
 
-  test('is searched while one types, and offers to clear filters that leave nothing', async () => {
+  test('is searched while typing, and offers to clear filters without results', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes')
     await shown(page, '1–50 of 120 quotes')
@@ -123,7 +126,7 @@ describe('the list', () => {
     expect(new URL(page.url()).search).toBe('')
   })
 
-  test('takes days as whole days where the reader is', async () => {
+  test('interprets dates as whole days in the user’s time zone', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     const asked = page.waitForRequest(/\/api\/lanes\?/)
     await page.goto('/quotes?from=2026-03-01&to=2026-03-01')
@@ -134,7 +137,7 @@ describe('the list', () => {
     ])
   })
 
-  test('leads a new brokerage to the quote desk and the import', async () => {
+  test('links to the quote desk and the import in a new brokerage', async () => {
     const { page } = await openWindow(browser, app.url, { person: await makeTenant(app) })
     await page.goto('/quotes')
     await page.getByRole('heading', { name: 'No quotes yet' }).waitFor()
@@ -143,7 +146,7 @@ describe('the list', () => {
     await page.getByRole('heading', { name: 'Quote desk', level: 1 }).waitFor()
   })
 
-  test('says what to do when an address asks for what cannot be read, or the service cannot answer', async () => {
+  test('shows what to do if the URL is invalid or the service does not respond', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     await page.goto('/quotes?origin=Dallas')
     await page.getByRole('alert').getByText('A filter cannot be read').waitFor()
@@ -161,9 +164,9 @@ describe('the list', () => {
   })
 })
 
-describe('marks by keyboard', () => {
-  test('J leads into the list, W marks won, the notice undoes it', async () => {
-    const { tenant, refs } = await quoting(2)
+describe('outcomes by keyboard', () => {
+  test('J enters the list, W marks won, the notification offers an undo', async () => {
+    const { tenant, refs } = await makeQuotes(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–2 of 2 quotes')
@@ -178,8 +181,8 @@ describe('marks by keyboard', () => {
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['pending', null])
   })
 
-  test('arrows move from row to row, L asks for the reason, U takes it back, Enter opens', async () => {
-    const { tenant, refs } = await quoting(4)
+  test('arrows move between rows, L asks for the reason, U undoes, Enter opens', async () => {
+    const { tenant, refs } = await makeQuotes(4)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–4 of 4 quotes')
@@ -208,8 +211,8 @@ describe('marks by keyboard', () => {
     expect(new URL(page.url()).pathname).toBe(`/quotes/${refs[1]}`)
   })
 
-  test('letters do nothing while one types, and can be switched off for good', async () => {
-    const { tenant, refs } = await quoting(2)
+  test('letter shortcuts do nothing while typing, and can be turned off', async () => {
+    const { tenant, refs } = await makeQuotes(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes')
     await shown(page, '1–2 of 2 quotes')
@@ -234,9 +237,9 @@ describe('marks by keyboard', () => {
   })
 })
 
-describe('marks by mouse', () => {
-  test('a mark shows at once and goes back when the service fails', async () => {
-    const { tenant, refs } = await quoting(2)
+describe('outcomes by mouse', () => {
+  test('an outcome appears at once, and is reverted if the service fails', async () => {
+    const { tenant, refs } = await makeQuotes(2)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/quotes?sort=rate_low')
     await shown(page, '1–2 of 2 quotes')
@@ -260,7 +263,7 @@ describe('marks by mouse', () => {
   })
 
   test('the menu of a row marks lost with a reason, and requotes', async () => {
-    const { tenant, refs } = await quoting(2)
+    const { tenant, refs } = await makeQuotes(2)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/quotes?sort=rate_low')
     await page.getByRole('button', { name: `Actions for ${refs[1]}` }).click()
@@ -284,7 +287,7 @@ describe('marks by mouse', () => {
     await page.getByRole('link', { name: refs[0] ?? '', exact: true }).waitFor()
   })
 
-  test('a viewer reads, and is offered no marks', async () => {
+  test('a viewer has no buttons for outcomes', async () => {
     const viewer = await makePerson(app, acme, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto('/quotes')
@@ -297,7 +300,7 @@ describe('marks by mouse', () => {
 })
 
 describe('a requote', () => {
-  test('is advised on the rate typed last, whatever order the answers come in', async () => {
+  test('shows advice for the last entered rate, in whatever order the responses arrive', async () => {
     const tenant = await makeTenant(app)
     for (const outcome of ['won', 'lost', 'won'] as const) await makeLane(app, tenant, { outcome })
     const lane = await makeLane(app, tenant)
@@ -317,7 +320,7 @@ describe('a requote', () => {
     await dialog.getByText(/^\$2,100 is/).waitFor()
     await dialog.getByText(/\d+% chance to win/).waitFor()
     await dialog.getByText(/2 of 3 decided here won/).waitFor()
-    // The older request goes on only now.
+    // The older request continues only now.
     release.resolve()
     await arrived.promise
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))')
@@ -326,7 +329,7 @@ describe('a requote', () => {
 })
 
 describe('the page of a quote', () => {
-  test('sets the booking against the quote, and an admin rolls a change back after seeing what comes back', async () => {
+  test('compares the booking with the quote, and lets an admin roll a change back after a preview', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
     const { lane_ref } = await makeLane(app, tenant, { rate: 2000 })
@@ -355,7 +358,7 @@ describe('the page of a quote', () => {
     expect(troubles).toEqual([])
   })
 
-  test('a member sees the changes and no rollback', async () => {
+  test('a member sees the changes but cannot roll back', async () => {
     const tenant = await makeTenant(app)
     const { lane_ref } = await makeLane(app, tenant, { outcome: 'won' })
     const member = await makePerson(app, tenant, 'member')
@@ -366,7 +369,7 @@ describe('the page of a quote', () => {
     expect(await page.getByRole('button', { name: /Roll back/ }).count()).toBe(0)
   })
 
-  test('a lane_ref that is none, whatever text it is, is told as such', async () => {
+  test('any invalid lane_ref is reported', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme, refusalsExpected: true })
     for (const text of ['48211093754-1-1', '<script>alert(1)</script>', 'a/b?c=%', '\u202eevil', '..x']) {
       await page.goto(`/quotes/${encodeURIComponent(text)}`)
@@ -374,7 +377,7 @@ describe('the page of a quote', () => {
     }
   })
 
-  test('leads back to the list as it was, and to the lane', async () => {
+  test('links back to the list with its filters, and to the lane', async () => {
     const { page } = await openWindow(browser, app.url, { person: acme })
     await page.goto('/quotes?customer=Umberlode+Stores&sort=rate_high')
     await shown(page, '1–50 of 60 quotes')
@@ -389,14 +392,14 @@ describe('the page of a quote', () => {
   })
 })
 
-describe('for everybody', () => {
-  const strange = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
+describe('accessibility', () => {
+  const hostileName = `<img src=x onerror="document.title='run'"> ${'W'.repeat(120)}`
 
-  test.each(looks)('the rules of accessibility find nothing: $colorScheme, $width pixels', async (look) => {
-    const { tenant, refs } = await quoting(4)
+  test.each(looks)('in $colorScheme at $width pixels', async (look) => {
+    const { tenant, refs } = await makeQuotes(4)
     await call(app, 'POST', '/api/quote-requests', {
       token: tenant.owner,
-      body: { customer_name: strange, lanes: [{ ...routes[0], equipment: 'V', quoted_rate: 5000 }] },
+      body: { customer_name: hostileName, lanes: [{ ...routes[0], equipment: 'V', quoted_rate: 5000 }] },
     })
     for (const [index, outcome] of (['won', 'lost'] as const).entries()) {
       await call(app, 'POST', `/api/lanes/${refs[index]}/outcome`, { token: tenant.owner, body: { outcome } })

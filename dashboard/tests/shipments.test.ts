@@ -18,7 +18,7 @@ let browser: Browser
 let integration: Integration
 let booked: { ref: string; origin: string; destination: string }[]
 
-/** Quotes a van lane at 2,000 with 1,700 expected for the truck, and answers its lane_ref. */
+/** Quotes a van lane at $2,000 with an expected truck cost of $1,700. Returns its lane_ref and places. */
 async function quote(tenant: MadeTenant, origin: string, destination: string, customer: string) {
   const made = await call(app, 'POST', '/api/quote-requests', {
     token: tenant.owner,
@@ -63,7 +63,7 @@ const query = (page: Page) => new URL(page.url()).searchParams
 const refOf = (index: number) => booked[index]?.ref ?? ''
 
 describe('a cancelled booking', () => {
-  test('stays in the list with its mark, is in no total, and its history names the rule', async () => {
+  test('stays in the list with a label, is not in the totals, and its history names the rule', async () => {
     const own = await makeIntegration(app)
     const { ref } = await quote(own.tenant, 'Dallas, TX', 'Atlanta, GA', 'Harvest Table Foods')
     const at = Math.floor(app.now / 1000)
@@ -89,7 +89,7 @@ describe('a cancelled booking', () => {
 })
 
 describe('the list', () => {
-  test('shows a booking that the TMS pushed, with its margin and its quote', async () => {
+  test('shows a booking from the TMS with its margin and its quote', async () => {
     const { page, troubles } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments')
     const row = rowOf(page, refOf(0))
@@ -120,7 +120,7 @@ describe('the list', () => {
     expect(troubles).toEqual([])
   })
 
-  test('sums up what the API says of the selection', async () => {
+  test('shows the totals that the API returns', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments?period=all')
     await rowOf(page, refOf(0)).waitFor()
@@ -136,7 +136,7 @@ describe('the list', () => {
     expect(text).toContain('less than quoted, over 2 shipments')
   })
 
-  test('keeps filters, sort and period in the address', async () => {
+  test('keeps filters, sort order and period in the URL', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments')
     await rowOf(page, refOf(0)).waitFor()
@@ -169,7 +169,7 @@ describe('the list', () => {
     expect(query(page).get('period')).toBe('custom')
   })
 
-  test('turns pages, and back', async () => {
+  test('has a next and a previous page', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.route('**/api/shipments?**', async (route) => {
       const url = new URL(route.request().url())
@@ -185,7 +185,7 @@ describe('the list', () => {
     await page.getByText('Page 1: 2 of 3 shipments').waitFor()
   })
 
-  test('is saved as a CSV file of the same selection, its formulas defused', async () => {
+  test('exports the same selection as CSV, with formulas escaped', async () => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant })
     await page.goto('/shipments?q=Denver')
     await rowOf(page, refOf(1)).waitFor()
@@ -199,7 +199,7 @@ describe('the list', () => {
     expect(lines[1]).toContain(`"'=HYPERLINK(""http://x.example"")"`)
   })
 
-  test('says how bookings get here while there are none', async () => {
+  test('explains how to get bookings if there are none', async () => {
     const tenant = await makeTenant(app)
     const viewer = await makePerson(app, tenant, 'viewer')
     const owned = await openWindow(browser, app.url, { person: tenant })
@@ -215,7 +215,7 @@ describe('the list', () => {
 })
 
 describe('the record of a shipment', () => {
-  test('is opened by keyboard, and lets an admin roll a booking back', async () => {
+  test('opens by keyboard, and lets an admin roll a booking back', async () => {
     const { tenant } = integration
     const lane = await quote(tenant, 'Omaha, NE', 'Tulsa, OK', 'Rollback Foods')
     await pushUpdate(app, integration, { lane_ref: lane.ref, customer_rate: 2100, truck_cost: 1800 })
@@ -245,7 +245,7 @@ describe('the record of a shipment', () => {
     expect(await rowOf(page, lane.ref).innerText()).toContain('14.3%')
   })
 
-  test('shows viewers the changes, and no way to undo them', async () => {
+  test('shows viewers the changes without a rollback', async () => {
     const viewer = await makePerson(app, integration.tenant, 'viewer')
     const { page } = await openWindow(browser, app.url, { person: viewer })
     await page.goto(`/shipments?shipment=${refOf(0)}`)
@@ -256,8 +256,8 @@ describe('the record of a shipment', () => {
   })
 })
 
-describe('trouble', () => {
-  test('is told where the list would stand, with what to do', async () => {
+describe('errors', () => {
+  test('appear in place of the list, with a way to retry', async () => {
     const { page } = await openWindow(browser, app.url, {
       person: integration.tenant,
       refusalsExpected: true,
@@ -274,7 +274,7 @@ describe('trouble', () => {
   })
 })
 
-describe('everybody can read it', () => {
+describe('accessibility', () => {
   test.each(looks)('$colorScheme, $width pixels wide', async ({ colorScheme, width }) => {
     const { page } = await openWindow(browser, app.url, { person: integration.tenant, colorScheme, width })
     await page.goto('/shipments')

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('the team page', () => {
-  test('an invitation is shown once, and the person who follows it is in', async () => {
+  test('an invitation is shown once, and signs the invited person in', async () => {
     const tenant = await makeTenant(app)
     const { page, troubles } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/team')
@@ -49,7 +49,7 @@ describe('the team page', () => {
     expect(troubles.filter((text) => !text.includes('422'))).toEqual([])
   })
 
-  test('a role is changed where it stands, and the last owner keeps theirs', async () => {
+  test('a role can be changed in the list, except that of the last owner', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: tenant })
@@ -63,7 +63,7 @@ describe('the team page', () => {
     expect(await page.getByLabel('Role of Olive Quay').inputValue()).toBe('owner')
   })
 
-  test('who holds service tokens is removed once it is said what becomes of them', async () => {
+  test('removing a person with service tokens requires a decision about the tokens', async () => {
     const tenant = await makeTenant(app)
     const admin = await makePerson(app, tenant, 'admin')
     await makeServiceToken(app, admin.token)
@@ -80,7 +80,7 @@ describe('the team page', () => {
     expect((await call(app, 'GET', '/api/me', { token: admin.token })).status).toBe(401)
   })
 
-  test('a member sees who is there, and changes nobody', async () => {
+  test('a member sees the team but cannot change it', async () => {
     const tenant = await makeTenant(app)
     const member = await makePerson(app, tenant, 'member')
     const { page } = await openWindow(browser, app.url, { person: member })
@@ -92,7 +92,7 @@ describe('the team page', () => {
 })
 
 describe('the settings page', () => {
-  test('keeps the floors, and says which of them is no number', async () => {
+  test('stores the floors, and reports invalid numbers', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant })
     await page.goto('/settings')
@@ -112,7 +112,7 @@ describe('the settings page', () => {
     expect(me.body.tenant.win_probability_method).toBe('literal')
   })
 
-  test('changes the password of whoever knows the present one', async () => {
+  test('changes the password if the present one is correct', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, refusalsExpected: true })
     await page.goto('/settings')
@@ -128,8 +128,8 @@ describe('the settings page', () => {
   })
 })
 
-describe.each(looks)('accessible in $colorScheme at $width', ({ colorScheme, width }) => {
-  test('team, audit log, settings and the pages before the door', async () => {
+describe.each(looks)('accessibility in $colorScheme at $width pixels', ({ colorScheme, width }) => {
+  test('team, audit log, settings, sign-in and sign-up pages', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow(browser, app.url, { person: tenant, colorScheme, width })
     for (const path of ['/team', '/audit', '/settings', '/sign-in', '/sign-up', '/invitation']) {

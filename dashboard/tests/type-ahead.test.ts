@@ -17,7 +17,7 @@ import {
 let app: TestApp
 let browser: Browser
 let tenant: MadeTenant
-/** One person in as many tabs as there are tests: signing in costs more than all else. */
+/** One session with a tab per test, because signing in takes longer than a test. */
 let person: BrowserContext
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Holds the answer for one text back until `release` is called. */
+/** Delays the response for one text until `release` is called. */
 async function hold(page: Page, text: string) {
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -83,28 +83,31 @@ const destination = (page: Page) => field(page, 'Destination')
 const options = (page: Page) => page.getByRole('listbox').getByRole('option')
 const highlighted = (page: Page) => page.getByRole('listbox').getByRole('option', { selected: true })
 const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text })
-/** Tests that run beside each other have an `expect` of their own. */
+/** Concurrent tests pass their own `expect`. */
 const hasValue = (expected: typeof expect, input: Locator, value: string) =>
   expected.poll(() => input.inputValue(), { timeout: 15_000 }).toBe(value)
 
 describe.concurrent('Enter and Tab', () => {
-  test.for(['Enter', 'Tab'])('%s waits for the list of the text, and says so', async (key, { expect }) => {
-    const page = await openDesk()
-    const list = await hold(page, 'memphis')
-    await origin(page).fill('memphis')
-    await origin(page).press(key)
-    await status(page, 'Searching for memphis…').waitFor({ state: 'attached' })
-    // Tab goes on as it always does.
-    await (key === 'Tab' ? destination(page) : origin(page)).and(page.locator(':focus')).waitFor()
-    expect(await origin(page).inputValue()).toBe('memphis')
-    await list.release()
-    await hasValue(expect, origin(page), 'Memphis, TN')
-    await status(page, 'Memphis, TN taken.').waitFor({ state: 'attached' })
-    expect(await destination(page).inputValue()).toBe('')
-    await page.close()
-  })
+  test.for(['Enter', 'Tab'])(
+    '%s waits for the suggestions of the text, and announces it',
+    async (key, { expect }) => {
+      const page = await openDesk()
+      const list = await hold(page, 'memphis')
+      await origin(page).fill('memphis')
+      await origin(page).press(key)
+      await status(page, 'Searching for memphis…').waitFor({ state: 'attached' })
+      // Tab moves the focus as usual.
+      await (key === 'Tab' ? destination(page) : origin(page)).and(page.locator(':focus')).waitFor()
+      expect(await origin(page).inputValue()).toBe('memphis')
+      await list.release()
+      await hasValue(expect, origin(page), 'Memphis, TN')
+      await status(page, 'Memphis, TN taken.').waitFor({ state: 'attached' })
+      expect(await destination(page).inputValue()).toBe('')
+      await page.close()
+    },
+  )
 
-  test.for(['Enter', 'Tab'])('%s no longer waits once something else is typed', async (key, { expect }) => {
+  test.for(['Enter', 'Tab'])('%s no longer waits when other text is typed', async (key, { expect }) => {
     const page = await openDesk()
     const list = await hold(page, 'memphis')
     await origin(page).fill('memphis')
@@ -114,7 +117,7 @@ describe.concurrent('Enter and Tab', () => {
     await list.release()
     await highlighted(page).getByText('Memphis, TN').waitFor()
     expect(await origin(page).inputValue()).toBe('memphi')
-    // Nor when the first text is typed anew and its list is there.
+    // Not even when the first text is typed again and its suggestions are available.
     await origin(page).fill('memphis')
     await highlighted(page).getByText('Memphis, TN').waitFor()
     expect(await origin(page).inputValue()).toBe('memphis')
@@ -122,7 +125,7 @@ describe.concurrent('Enter and Tab', () => {
   })
 
   test.for(['Enter', 'Tab'])(
-    '%s leaves the text as typed where the list cannot be had',
+    '%s keeps the text as typed if the suggestions fail to load',
     async (key, { expect }) => {
       const page = await openDesk()
       await page.route(suggestionsAsked, (route) => route.fulfill({ status: 500, body: 'down' }))
@@ -138,7 +141,7 @@ describe.concurrent('Enter and Tab', () => {
     },
   )
 
-  test('neither takes a list that comes after the patience has ended', async ({ expect }) => {
+  test('neither uses suggestions that arrive after the timeout', async ({ expect }) => {
     const page = await openDesk()
     await page.clock.install()
     const list = await hold(page, 'dall')
@@ -154,7 +157,7 @@ describe.concurrent('Enter and Tab', () => {
     await page.close()
   })
 
-  test('a quote saved by the next key has the city, not the letters', async ({ expect }) => {
+  test('a quote saved with the next key has the city, not the typed letters', async ({ expect }) => {
     const page = await openDesk()
     const list = await hold(page, 'el paso')
     await field(page, 'Customer').fill('Late City Foods')
@@ -172,7 +175,7 @@ describe.concurrent('Enter and Tab', () => {
     await page.close()
   })
 
-  test('neither takes anything from an empty field, from one that was not typed in, or after Escape', async ({
+  test('neither selects anything in an empty field, in an unchanged field, or after Escape', async ({
     expect,
   }) => {
     const page = await openTab('/quotes?customer=Harvest')
@@ -194,8 +197,8 @@ describe.concurrent('Enter and Tab', () => {
   })
 })
 
-describe.concurrent('the list', () => {
-  test('is never replaced by the answer to an older text', async ({ expect }) => {
+describe.concurrent('the list of suggestions', () => {
+  test('is never replaced by the response to an older text', async ({ expect }) => {
     const page = await openDesk()
     const older = await hold(page, 'chi')
     await origin(page).fill('chi')
@@ -209,7 +212,7 @@ describe.concurrent('the list', () => {
     await page.close()
   })
 
-  test('of an older text is marked, highlights nothing, and gives exactly the option that is clicked', async ({
+  test('of an older text is marked, highlights nothing, and selects exactly the clicked option', async ({
     expect,
   }) => {
     const page = await openDesk()
@@ -220,7 +223,7 @@ describe.concurrent('the list', () => {
     await page.getByText('Searching…', { exact: true }).waitFor()
     expect(await highlighted(page).count()).toBe(0)
     expect(await origin(page).getAttribute('aria-activedescendant')).toBe(null)
-    // The arrows choose nothing in it either, and Enter goes on to wait.
+    // The arrow keys select nothing in it either, and Enter waits for the new suggestions.
     await page.keyboard.press('ArrowDown')
     expect(await highlighted(page).count()).toBe(0)
     await page.keyboard.press('Enter')
@@ -232,7 +235,7 @@ describe.concurrent('the list', () => {
     await page.close()
   })
 
-  test('shows and tells screen readers which option Enter takes, and the arrows choose another', async ({
+  test('shows and announces which option Enter selects, and the arrow keys choose another', async ({
     expect,
   }) => {
     const page = await openDesk()
@@ -273,11 +276,11 @@ describe.concurrent('the list', () => {
   })
 })
 
-describe.concurrent('what is typed stays', () => {
-  test.for(['Enter', 'Tab'])('a village that no map knows, with %s', async (key, { expect }) => {
+describe.concurrent('the text stays as typed', () => {
+  test.for(['Enter', 'Tab'])('for an unknown village, with %s', async (key, { expect }) => {
     const page = await openDesk()
     await answerLate(page, () => 100)
-    // A place of a similar name is known, and must not take its place.
+    // A similar known place must not replace it.
     for (const [text, place] of [
       ['dalas tx', 'dalas, TX'],
       ['Smallville, Tx', 'Smallville, TX'],
@@ -291,7 +294,7 @@ describe.concurrent('what is typed stays', () => {
   })
 
   test.for(['Enter', 'Tab'])(
-    'the name of a new customer that is part of a known one, with %s',
+    'for a new customer whose name is part of a known one, with %s',
     async (key, { expect }) => {
       const page = await openDesk()
       const list = await hold(page, 'Harvest')
@@ -304,7 +307,7 @@ describe.concurrent('what is typed stays', () => {
       await customer.click()
       await options(page).getByText('Harvest Table Foods').waitFor()
       await options(page).getByText('Use “Harvest” as typed').waitFor()
-      // The same name in other letters is the same customer.
+      // The same name in another case is the same customer.
       await customer.fill('harvest table foods')
       await customer.press(key)
       await hasValue(expect, customer, 'Harvest Table Foods')
@@ -312,7 +315,7 @@ describe.concurrent('what is typed stays', () => {
     },
   )
 
-  test('the code of an equipment of its own, beside the usual ones', async ({ expect }) => {
+  test('for a custom equipment code, and not for usual ones', async ({ expect }) => {
     const page = await openDesk()
     const equipment = field(page, 'Equipment')
     for (const [text, key, code] of [
@@ -328,9 +331,9 @@ describe.concurrent('what is typed stays', () => {
   })
 })
 
-describe('for everybody', () => {
+describe('accessibility', () => {
   test.each(looks)(
-    'the list, the wait and the failure are readable, $colorScheme, $width wide',
+    'of the list, while waiting and after a failure, in $colorScheme at $width pixels',
     async ({ colorScheme, width }) => {
       const page = await openDesk()
       await page.setViewportSize({ width, height: 900 })
@@ -365,9 +368,9 @@ describe('for everybody', () => {
   )
 })
 
-describe('every city ends as the one that was typed', () => {
-  // Forty of them at every latency are type-ahead.long.test.ts; which city is offered first is suggest-places.test.ts.
-  test('on the desk, eight at once, with Enter and with Tab', async () => {
+describe('every typed city is selected correctly', () => {
+  // type-ahead.long.test.ts tests forty cities with every latency; suggest-places.test.ts tests the order of suggestions.
+  test('on the quote desk, eight at once, with Enter and with Tab', async () => {
     const page = await openDesk()
     await addLanes(page)
     const [name, latency] = latencies.at(-1) ?? ['', () => 0]
@@ -399,7 +402,7 @@ describe('every city ends as the one that was typed', () => {
         )
       }
       if (address === '/lane') {
-        // Submitted while the last city is still on its way.
+        // Submit while the suggestions for the last city are still loading.
         await origin(page).fill('atlanta')
         await origin(page).press('Tab')
         await page.getByRole('button', { name: 'Show the lane' }).click()
@@ -410,7 +413,7 @@ describe('every city ends as the one that was typed', () => {
     await Promise.all(['/lane', '/quotes', '/shipments'].map(typeSome))
   })
 
-  test('and a customer in the filters is a known one', async () => {
+  test('and a customer in the filters is a known customer', async () => {
     const typeSome = async (address: string) => {
       const page = await openTab(address)
       await answerLate(page, () => Math.random() * 300)
