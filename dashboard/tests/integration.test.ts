@@ -364,11 +364,22 @@ describe('the request log', () => {
 
   test('can be paused and resumed', async () => {
     const integration = await makeIntegration(app)
-    const { page } = await openIntegration(integration.tenant, '?tab=log')
+    const { page } = await openWindow(browser, app.url, { person: integration.tenant })
+    await page.clock.install()
+    await page.goto('/integration?tab=log')
     await page.getByRole('row', { name: /create-signing-secret/ }).waitFor()
+    let requests = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/integration-calls') requests += 1
+    })
     await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    const atPause = requests
     await readWith(integration.token)
-    await page.waitForTimeout(3_000)
+    await page.clock.fastForward(3_000)
+    // A request made by the page after the interval would precede this one.
+    await page.evaluate(`fetch('/ready')`)
+    expect(requests).toBe(atPause)
     expect(await page.getByRole('row', { name: /lane-insight/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.getByRole('row', { name: /lane-insight/ }).waitFor()
