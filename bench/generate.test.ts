@@ -149,7 +149,7 @@ describe('generated data', () => {
   })
 
   test('keep row-level security enabled, and give every tenant a facts version', async () => {
-    expect(await withDatabase(whole.database.service, missingWalls)).toEqual([])
+    expect(await withDatabase(whole.database.service, databaseSafetyFaults)).toEqual([])
     expect(
       await whole.query(
         'select (select count(*) from tenant_facts)::integer as versions, count(distinct tenant_id)::integer as tenants from lanes',

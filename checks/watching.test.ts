@@ -43,8 +43,8 @@ const queries = [
   ),
 ]
 
-/** Returns a query with Grafana's variables replaced. */
-const withVariables = (expr: string) =>
+/** What Grafana puts in before Prometheus sees a query. */
+const asAsked = (expr: string) =>
   expr.replaceAll('$__rate_interval', '5m').replaceAll('"$instance"', '"127.0.0.1:9464"')
 
 interface Selected {
@@ -52,9 +52,9 @@ interface Selected {
   readonly matchers: readonly { readonly label: string; readonly operator: string; readonly value: string }[]
 }
 
-/** Parses a query: its metrics with their label matchers, the labels it groups by, and its syntax errors. */
+/** The metrics that a query asks for, each with its conditions, and the labels that it groups by. */
 function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wrong: string[] } {
-  const asked = withVariables(expr)
+  const asked = asAsked(expr)
   const selected: Selected[] = []
   const grouped: string[] = []
   const wrong: string[] = []
@@ -77,12 +77,12 @@ function readQuery(expr: string): { selected: Selected[]; grouped: string[]; wro
   return { selected, grouped, wrong }
 }
 
-/** Labels and metrics that Prometheus adds. */
+/** Given by Prometheus, not by the service. */
 const givenLabels = new Set(['job', 'instance', 'le'])
 const givenMetrics = new Set(['up'])
 const statuses = Object.values(problems).map(({ status }) => String(status))
-/** Possible values of labels whose metrics have no samples in a healthy service. */
-const possibleValues: Readonly<Record<string, readonly string[]>> = {
+/** Of which a service that is well has no number yet: what may stand there. */
+const words: Readonly<Record<string, readonly string[]>> = {
   'lanewise_refusals_total code': Object.keys(problems),
   'lanewise_http_requests_total status': ['200', '201', '404', '499', ...statuses],
 }
@@ -112,7 +112,7 @@ beforeAll(async () => {
   }
   await pushUpdate(app, ours, { lane_ref: 'none' })
   await call(app, 'GET', '/readyz')
-  // Allocate until a garbage collection is counted.
+  // Until garbage was collected, and so counted.
   for (let tries = 0; tries < 100; tries++) {
     Array.from({ length: 1e6 }, (_, at) => ({ at }))
     scrape = readScrape(await watching.read())
@@ -134,7 +134,7 @@ const labelsOf = (metric: string) =>
   )
 
 describe('a query', () => {
-  test('with an error is detected', () => {
+  test('that is wrong is found', () => {
     expect(readQuery('sum(rate(lanewise_http_requests_total[5m])').wrong).not.toEqual([])
     expect(readQuery('sum by (le) (rate(x_total{a="1", b!~"2.*"}[5m])) / up')).toEqual({
       selected: [
@@ -152,7 +152,7 @@ describe('a query', () => {
     })
   })
 
-  test.each(queries)('of $from is valid, and uses metrics that the service exports', ({ expr }) => {
+  test.each(queries)('of $from is well-formed, and asks for what the service serves', ({ expr }) => {
     const { selected, grouped, wrong } = readQuery(expr)
     expect(wrong).toEqual([])
     expect(selected).not.toEqual([])
@@ -163,9 +163,9 @@ describe('a query', () => {
       for (const { label, operator, value } of matchers) {
         if (givenLabels.has(label)) continue
         expect([metric, label, labels.has(label)]).toEqual([metric, label, true])
-        // Every value in the matcher exists.
+        // Each word that is asked for is there.
         const asked = operator.endsWith('~') ? value.split('|') : [value]
-        const values = possibleValues[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
+        const values = words[`${metric} ${label}`] ?? [...(labels.get(label) ?? [])]
         expect(
           asked.filter((word) => !values.some((known) => new RegExp(`^(?:${word})$`).test(known))),
         ).toEqual([])
@@ -175,25 +175,22 @@ describe('a query', () => {
     expect(grouped.filter((label) => !known.has(label))).toEqual([])
   })
 
-  test.each(queries)(
-    'of $from applies rate() to all counters, and only to counters and histograms',
-    ({ expr }) => {
-      for (const [, metric = ''] of withVariables(expr).matchAll(/\b(?:rate|increase)\(\s*([\w:]+)/g)) {
-        expect([metric, scrape.types.get(metric.replace(/_(bucket|sum|count)$/, ''))]).toEqual([
-          metric,
-          expect.stringMatching(/^(counter|histogram)$/),
-        ])
-      }
-      for (const { metric } of readQuery(expr).selected) {
-        if (scrape.types.get(metric) !== 'counter') continue
-        expect(withVariables(expr)).toMatch(new RegExp(`(rate|increase)\\(\\s*${metric}\\b`))
-      }
-    },
-  )
+  test.each(queries)('of $from takes the rate of what only grows, and of nothing else', ({ expr }) => {
+    for (const [, metric = ''] of asAsked(expr).matchAll(/\b(?:rate|increase)\(\s*([\w:]+)/g)) {
+      expect([metric, scrape.types.get(metric.replace(/_(bucket|sum|count)$/, ''))]).toEqual([
+        metric,
+        expect.stringMatching(/^(counter|histogram)$/),
+      ])
+    }
+    for (const { metric } of readQuery(expr).selected) {
+      if (scrape.types.get(metric) !== 'counter') continue
+      expect(asAsked(expr)).toMatch(new RegExp(`(rate|increase)\\(\\s*${metric}\\b`))
+    }
+  })
 })
 
 describe('the dashboard', () => {
-  test('has panels on a 24-column grid that do not overlap', () => {
+  test('is laid out on 24 columns, and no panel lies on another', () => {
     const taken = new Map<string, string>()
     for (const { title, gridPos } of dashboard.panels) {
       const { x, y, w, h } = gridPos
@@ -207,7 +204,7 @@ describe('the dashboard', () => {
     }
   })
 
-  test('has panels with unique titles and ids that use the selected data source', () => {
+  test('has panels with names and numbers of their own, which ask the data source that was chosen', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length)
@@ -224,7 +221,7 @@ describe('the dashboard', () => {
 })
 
 describe('the alerts', () => {
-  test('have a unique name, a severity, and a runbook', () => {
+  test('have names of their own, a severity, and a page that says what to do', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length)
     const listed = tableRows('docs/watching.md', 'Alerts')
     expect(listed.map(([alert]) => alert)).toEqual(rules.map(({ alert }) => alert))
@@ -238,7 +235,7 @@ describe('the alerts', () => {
     }
   })
 
-  test.skipIf(!has('promtool'))('fire as expected for recorded time series', async () => {
+  test.skipIf(!has('promtool'))('say what they should of hours that were written down', async () => {
     const folder = `${root}/deploy/watching`
     for (const args of [
       ['check', 'rules', `${folder}/alerts.yml`],
@@ -254,7 +251,7 @@ describe('the alerts', () => {
   })
 })
 
-test('packages for metrics and traces are loaded only if enabled: two files import them, and no file imports those statically', () => {
+test('what is not asked for is not loaded: the packages stand behind two files, and nobody imports those at once', () => {
   const loading = shippedFiles()
     .filter((path) => path.startsWith('server/'))
     .flatMap((path) =>
@@ -268,12 +265,10 @@ test('packages for metrics and traces are loaded only if enabled: two files impo
   ]
   expect(of(/^prom-client$/)).toEqual(['server/src/watching/metrics.ts'])
   expect(of(/^@opentelemetry\//)).toEqual(['server/src/watching/traces.ts'])
-  // The listener is always loaded with the metrics.
-  expect(of(/\/metrics\.ts$/)).toEqual(['server/src/watching/metrics-listener.ts'])
-  expect(of(/\/(metrics-listener|traces)\.ts$/)).toEqual([])
+  expect(of(/\/(metrics|traces)\.ts$/)).toEqual([])
 })
 
-test('docs/watching.md lists exactly the metrics of the service, with their types', () => {
+test('docs/watching.md lists every metric of the service, with its kind, and no other', () => {
   const own = [...scrape.types].filter(([name]) => name.startsWith('lanewise_'))
   const listed = tableRows('docs/watching.md', 'Metrics').map(([name = '', kind = '']) => [name, kind])
   expect(listed.toSorted()).toEqual(own.map(([name, kind]) => [name, kind]).toSorted())

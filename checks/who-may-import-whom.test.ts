@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { shippedFiles as allShippedFiles, importsOf, textOf, withoutComments } from './repository.ts'
 
-/** Contains programs as text for users to copy, whose imports do not count. The file itself imports nothing. */
-const programsAsText = 'dashboard/src/parts/integration-code.ts'
+/** Programs that people paste stand in it as text: what they import and read, they do elsewhere. It imports nothing itself. */
+const programsAsText = 'dashboard/src/code-samples/integration-code.ts'
 const shippedFiles = () => allShippedFiles().filter((path) => path !== programsAsText)
 
-/** What the files of a folder may import: folders (ending in /), files and packages. Everything else is refused. */
+/** What the files of a folder may import: folders (ending in /), files, packages. Whatever is not here is refused. */
 const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: RegExp }[] = [
   {
-    // Freight and pricing arithmetic: pure functions, no dependencies, no clock, no randomness.
+    // Freight and pricing arithmetic: pure, no dependencies, no clock, no randomness.
     files: /^engine\/src\//,
     may: ['engine/src/'],
     mustNotTouch:
@@ -32,71 +32,13 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     mustNotTouch: /\bprocess\b|\bDate\.now\b|\bMath\.random\b/,
   },
   {
-    files: /^server\/src\/database\//,
-    // Of the contract only the type of the roles, which the database stores.
-    may: [
-      'server/src/database/',
-      'engine/src/',
-      'geography/src/',
-      'contract/src/endpoint.ts',
-      'kysely',
-      'pg',
-      'node:',
-    ],
-    mustNotTouch: /\bprocess\.env\b/,
-  },
-  {
-    // Secrets are arguments; this folder does not know where they are stored.
-    files: /^server\/src\/security\//,
-    may: [
-      'server/src/security/',
-      'contract/src/',
-      'fast-jwt',
-      '@node-rs/argon2',
-      'node:crypto',
-      'node:net',
-      'node:zlib',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
-  },
-  {
-    // Health checks, the OpenAPI document and its reference page are routes of the framework, so this file may import it.
-    files: /^server\/src\/endpoints\/operations\.ts$/,
-    may: [
-      'server/src/endpoints/',
-      'contract/src/',
-      'fastify',
-      '@fastify/swagger',
-      '@fastify/swagger-ui',
-      'node:fs',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)/,
-  },
-  {
-    files: /^server\/src\/endpoints\/(?!operations\.ts$)/,
-    may: [
-      'server/src/endpoints/',
-      'server/src/database/',
-      'server/src/security/',
-      'server/src/book/',
-      'server/src/imports/',
-      'server/src/backtests/',
-      'geography/src/',
-      'contract/src/',
-      'engine/src/',
-      'typebox',
-      'node:crypto',
-    ],
-    mustNotTouch: /\bprocess\b|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b/,
-  },
-  {
-    // Published for any runtime: only the contract, and no packages.
+    // Published for any runtime: the contract's words and nothing else. What needs a package stays behind when it is built.
     files: /^client\/src\//,
     may: ['client/src/', 'contract/src/'],
     mustNotTouch: /\bprocess\b|\bBuffer\b|\brequire\(/,
   },
   {
-    // Runs on the user's machine: the client, and only pure files of the server.
+    // Runs on the machine of its user: the client, and the two rooms of the server that are pure.
     files: /^cli\/src\//,
     may: [
       'cli/src/',
@@ -111,7 +53,7 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
     ],
   },
   {
-    // Runs in browsers: the contract, packages for pages and charts, and nothing of the server.
+    // Runs in browsers: the client, the contract, the pure engine, and packages for pages and charts. Nothing of the server.
     files: /^dashboard\/src\//,
     may: [
       'dashboard/src/',
@@ -141,9 +83,6 @@ const rules: readonly { files: RegExp; may: readonly string[]; mustNotTouch?: Re
   },
 ]
 
-/** Files that endpoints share. The files that call the endpoints are excluded. */
-const besideEndpoints = /^server\/src\/(?!(app|start|admission|serve-endpoint|[a-z-]*main)\.ts$)[a-z-]+\.ts$/
-
 const allows = (may: readonly string[], imported: string) =>
   may.some((name) => (/[/:]$/.test(name) ? imported.startsWith(name) : imported === name))
 
@@ -154,12 +93,12 @@ describe('who may import whom', () => {
 
     test(`${name} imports only what its row of the table allows`, () => {
       expect(covered.length).toBeGreaterThan(0)
-      const refused = covered.flatMap((path) =>
+      const strangers = covered.flatMap((path) =>
         importsOf(path)
           .filter((imported) => !allows(may, imported))
           .map((imported) => `${path} imports ${imported}`),
       )
-      expect(refused).toEqual([])
+      expect(strangers).toEqual([])
     })
 
     if (mustNotTouch === undefined) continue
@@ -168,38 +107,20 @@ describe('who may import whom', () => {
       expect(touching).toEqual([])
     })
   }
-
-  test('importsOf() finds imports', () => {
-    expect(importsOf('server/src/endpoints/markup.ts')).toEqual(
-      expect.arrayContaining([
-        'engine/src/markup.ts',
-        'contract/src/markup.ts',
-        'server/src/database/lanes.ts',
-      ]),
-    )
-  })
 })
 
-test('the database imports only the type of a role from the contract', () => {
-  const imports = shippedFiles()
-    .filter((path) => path.startsWith('server/src/database/'))
-    .flatMap((path) => textOf(path).split('\n'))
-    .filter((line) => line.includes("'#contract/"))
-  expect(imports).toEqual(imports.filter((line) => line.startsWith('import type { Role }')))
-})
-
-test('only one file of the client calls fetch, also for the dashboard', () => {
+test('one file of the client fetches, for the dashboard too', () => {
   const fetching = shippedFiles()
     .filter((path) => /^(dashboard|client|cli)\/src\//.test(path))
     .filter((path) =>
       /\bfetch\b(?!:)|XMLHttpRequest|sendBeacon|WebSocket/.test(withoutComments(textOf(path))),
     )
   expect(fetching).toContain('client/src/call.ts')
-  // The other two files accept a custom fetch as an option and do not call it.
+  // What hands on another fetch than the platform's names it and calls none.
   expect(fetching.filter((path) => !/^client\/src\/(call|lanewise|options)\.ts$/.test(path))).toEqual([])
 })
 
-test('the client imports types and plain values of the contract, and its schemas only in one file that builds replace', () => {
+test('of the contract the client takes types and plain values, and its schemas in one file that the builds replace', () => {
   const values = shippedFiles()
     .filter((path) => path.startsWith('client/src/'))
     .filter((path) =>
@@ -211,7 +132,7 @@ test('the client imports types and plain values of the contract, and its schemas
   expect(values).toEqual(['client/src/operations.ts'])
 })
 
-test('the dashboard imports types of the contract, and values only from files that need no package', () => {
+test('of the contract the dashboard takes types, and values of files that need no package', () => {
   const values = shippedFiles()
     .filter((path) => path.startsWith('dashboard/src/'))
     .flatMap((path) =>
@@ -219,22 +140,24 @@ test('the dashboard imports types of the contract, and values only from files th
         .split('\n')
         .flatMap((line) => /^import (?!type ).*'#contract\/([^']+)'/.exec(line)?.[1] ?? []),
     )
-  const withPackages = [...new Set(values)].filter((file) =>
+  const needing = [...new Set(values)].filter((file) =>
     importsOf(`contract/src/${file}`).some((imported) => imported === 'typebox'),
   )
-  expect(withPackages).toEqual([])
+  expect(needing).toEqual([])
 })
 
-test('only the main files read the environment', () => {
+test('only the main files, and the tests’ own cluster, read the environment', () => {
   const readers = shippedFiles().filter((path) => /\bprocess\.env\b/.test(withoutComments(textOf(path))))
-  expect(readers.filter((path) => !/^(server|cli)\/src\/([a-z]+-)*main\.ts$/.test(path))).toEqual(
-    // A command for developers, with an optional data folder.
+  expect(
+    readers.filter((path) => !/^(server\/src\/(operations\/)?|cli\/src\/)([a-z]+-)*main\.ts$/.test(path)),
+  ).toEqual(
+    // A command for developers, with one optional folder of data.
     readers.filter((path) => path.startsWith('evaluation/src/')),
   )
 })
 
-test('only the start files read the server’s clock, and pass it on', () => {
-  // app.ts writes the Date header of the response to invalid HTTP, which reaches no other part of the service.
+test('the server’s clock is read where the service is started, and handed on from there', () => {
+  // problem-answers.ts writes the Date header of the response to bytes that are not HTTP, which no other part of the service sees.
   const allowed =
     /^server\/src\/(start|operations\/(import|backtest|reset-password|rotate-key|tenant|doctor|distribute)-main|http\/problem-answers)\.ts$/
   const readers = shippedFiles()

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { findLane } from '#server/database/lanes.ts'
-import {
-  type Database,
-  type TenantId,
-  type TenantTransaction,
-  tenantId,
-} from '#server/database/open-database.ts'
-import { findUser } from '#server/database/people.ts'
+import { findLane, findUser } from '#server/database/queries/index.ts'
+import type { TenantTransaction } from '#server/database/schema/index.ts'
+import { type Database, type TenantId, tenantId } from '#server/database/session/index.ts'
 import type { TestApp } from '#testing/app-on-database.ts'
 import type { Method, MethodCall } from './method.ts'
 import { idsOf, type Label, type SeededTenants, updateOf } from './seeded-tenants.ts'

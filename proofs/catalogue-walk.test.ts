@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 /** The findings of the check that runs when the service starts. */
-const found = () => asService.outsideTenants(openWalls)
+const found = () => asService.outsideTenants(rowLevelSecurityGaps)
 
 test('a migrated database passes all checks of tenant isolation, and the service may start on it', async () => {
   expect(await found()).toEqual([])
@@ -174,7 +174,7 @@ describe('each planted fault is found, and prevents the service from starting', 
     await owner.query(mistake)
     try {
       expect((await found()).join('\n')).toMatch(finding)
-      expect((await missingWalls(asService)).join('\n')).toMatch(finding)
+      expect((await databaseSafetyFaults(asService)).join('\n')).toMatch(finding)
     } finally {
       await owner.query(undo)
     }
@@ -197,7 +197,7 @@ describe('a service role without session timeouts prevents the service from star
     await asMaker(makerUrl, (maker) => maker.query(`${role} set ${name} = '${value}'`))
     const asNewSession = await openDatabase({ connection: database.service })
     try {
-      expect(await missingWalls(asNewSession)).toEqual([expect.stringMatching(finding)])
+      expect(await databaseSafetyFaults(asNewSession)).toEqual([expect.stringMatching(finding)])
     } finally {
       await asNewSession.close()
       await asMaker(makerUrl, (maker) => maker.query(`${role} reset ${name}`))

@@ -27,7 +27,7 @@ const uuid = '00000009-0000-4000-8000-000000000009'
 const dallasToAtlanta = { originKey: 'dallas|TX', destinationKey: 'atlanta|GA' }
 
 /** Removes the generated identifiers, which differ between two calls of the same function. */
-const withoutIdentifiers = (rows: readonly lanes.LaneRow[]) =>
+const withoutIdentifiers = (rows: readonly LaneRow[]) =>
   rows.map(({ lane_id: _, lane_ref: __, request_id: ___, search_text: ____, ...row }) => row)
 
 /**
@@ -147,9 +147,9 @@ export const methods: Readonly<Record<string, Method>> = {
   'tenant-quotes.readTenantQuotes': returnsResult(({ transaction, tenant }) =>
     tenantQuotes.readTenantQuotes(transaction, tenant, null, 100),
   ),
-  'instances.takePlace': {
+  'instances.takePermit': {
     ...returnsResult(({ database, tenant }) =>
-      instances.takePlace(database, tenant, { max: 10, windowMs: 1_000, given: false }),
+      instances.takePermit(database, tenant, { max: 10, windowMs: 1_000, alreadyAdmitted: false }),
     ),
     commits: true,
   },

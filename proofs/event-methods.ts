@@ -1,5 +1,4 @@
-import * as endpoints from '#server/database/event-endpoints.ts'
-import * as events from '#server/database/events.ts'
+import { eventEndpoints as endpoints, events } from '#server/database/queries/index.ts'
 import { changesRows, type Method, returnsCanary, returnsResult } from './method.ts'
 
 /** Database functions for events and event endpoints. See `database-methods.ts`. */

@@ -1,6 +1,4 @@
-import * as undos from '#server/database/import-undo.ts'
-import * as imported from '#server/database/imported-lanes.ts'
-import * as imports from '#server/database/imports.ts'
+import { importedLanes as imported, imports, importUndo as undos } from '#server/database/queries/index.ts'
 import { changesRows, type Method, noEvidence, returnsCanary, returnsResult } from './method.ts'
 import { newImportedLane } from './new-lanes.ts'
 

@@ -3,8 +3,8 @@ import type pg from 'pg'
 import { secretPlace } from '#server/access/index.ts'
 import { type SecretKey, seal, type Tokens } from '#server/security/index.ts'
 
-/** A brokerage written to a past schema, with the credentials of its integration. */
-export interface PastBrokerage {
+/** A brokerage, with the credentials of its integration. */
+export interface LiveBrokerage {
   readonly tenant: number
   readonly jti: string
   readonly secret: string
@@ -13,11 +13,8 @@ export interface PastBrokerage {
 
 const dayMs = 86_400_000
 
-/**
- * Writes a brokerage into a database at any migration, using only columns that every schema has had. The quotes are always the
- * same, so the insights must be, too. `now` is in epoch milliseconds.
- */
-export async function writePastBrokerage(
+/** Writes a brokerage with `lanes` quotes of one lane, by SQL, so that many are quick. `now` is in epoch milliseconds. */
+export async function writeBrokerage(
   owner: pg.Client,
   tenant: number,
   { lanes, key, now }: { lanes: number; key: SecretKey; now: number },
@@ -56,17 +53,8 @@ export async function writePastBrokerage(
   return { tenant, jti, secret, laneRefs: rows.map(({ lane_ref }) => lane_ref) }
 }
 
-/** Writes the version of the tenant's facts, if the schema has that table. */
-async function writeVersion(owner: pg.Client, tenant: number): Promise<void> {
-  const { rowCount } = await owner.query(
-    "select from pg_class where relname = 'tenant_facts' and relkind = 'r'",
-  )
-  if (rowCount === 1)
-    await owner.query('insert into tenant_facts (tenant_id, facts_version) values ($1, 1)', [tenant])
-}
-
-/** Returns the service token of the brokerage. `now` is in epoch milliseconds. */
-export function tokenOf({ tenant, jti }: PastBrokerage, tokens: Tokens, now: number): string {
+/** The token that the brokerage was given. `now` is in epoch milliseconds. */
+export function tokenOf({ tenant, jti }: LiveBrokerage, tokens: Tokens, now: number): string {
   const iat = Math.floor(now / 1000) - 60
   const exp = Math.floor((now + 90 * dayMs) / 1000)
   const claims = { tenant_id: tenant, user_id: 1, role: 'owner', scope: 'integrations:write' }

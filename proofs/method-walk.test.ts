@@ -3,7 +3,8 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type TenantTransaction, tenantId } from '#server/database/open-database.ts'
+import type { TenantTransaction } from '#server/database/schema/index.ts'
+import { tenantId } from '#server/database/session/index.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { prepareImport, recordsOf, rolledBack } from './call-method.ts'
 import { methods } from './database-methods.ts'
@@ -27,10 +28,6 @@ import { idsOf, type Label, type SeededTenants, seededTenants } from './seeded-t
 const folder = fileURLToPath(new URL('../server/src/database/queries/', import.meta.url))
 const b = idsOf('B')
 
-/** Files that open connections and transactions; their functions take no tenant, or are what all other functions use. */
-const infrastructure =
-  /^(open-database|connection|database-failures|function-calls|gathering|migrate|walls|open-walls|data-folder|embedded-postgres)\./
-
 test('every exported database function is in the table, or is listed as working for no tenant', async () => {
   const names: string[] = []
   for (const file of globSync('*.ts', { cwd: folder }).filter(
@@ -44,7 +41,7 @@ test('every exported database function is in the table, or is listed as working 
   }
   expect(names.length).toBeGreaterThan(70)
   const listed = [...Object.keys(methods), ...Object.keys(forNoTenant)]
-  expect(names.filter((name) => !listed.includes(name) && !infrastructure.test(name))).toEqual([])
+  expect(names.filter((name) => !listed.includes(name))).toEqual([])
   expect(listed.filter((name) => !names.includes(name))).toEqual([])
 })
 

@@ -11,7 +11,7 @@ export interface MethodCall {
   readonly tenant: TenantId
   /** The ids to ask for. In a test of tenant isolation they belong to another tenant. */
   readonly ids: TenantIds
-  readonly lane: lanes.LaneRow
+  readonly lane: LaneRow
   readonly user: people.UserRow
   /** The digest of the seeded shipment update. */
   readonly requestDigest: Buffer

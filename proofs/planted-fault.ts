@@ -39,13 +39,13 @@ export const faults = {
   },
   /** Requests over the limit are not refused. */
   'no rate limit per brokerage': {
-    file: '/server/src/admission.ts',
+    file: '/server/src/http/admission.ts',
     text: 'if (!place.admitted) throw quotaExceeded(place)',
     instead: 'if (false) throw quotaExceeded(place)',
   },
   /** Transactions of all brokerages share one queue, and one brokerage may use all connections. */
   'one queue for all brokerages': {
-    file: '/server/src/database/fair-connections.ts',
+    file: '/server/src/database/session/fair-connections.ts',
     text: 'lend: (whose) =>',
     instead: 'lend: (_, whose = null) =>',
   },
@@ -64,7 +64,7 @@ export const faults = {
   },
   /** The server waits for headers without a limit. */
   'no timeout for headers': {
-    file: '/server/src/app.ts',
+    file: '/server/src/http/app.ts',
     text: 'headersTimeout: headersArrivalSecondsMax * 1000,',
     instead: 'headersTimeout: 0,',
   },

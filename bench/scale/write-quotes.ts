@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Identifiers } from '#server/database/identifiers.ts'
-import { laneRef } from '#server/database/lanes.ts'
+import { laneRef } from '#server/database/queries/index.ts'
+import type { Identifiers } from '#server/database/session/index.ts'
 import { type CopyValue, copyIn, copyText, withoutForcedSecurity } from './copy-rows.ts'
 import type { ScaleQuote } from './scale-quotes.ts'
 import { quotingUserId } from './write-tenants.ts'

@@ -193,7 +193,9 @@ async function writeAll(
         if (row === null || Object.keys(row).join() !== here.columns.join()) {
           return refuse(index, `it is not a row of ${here.name}`)
         }
-        return row.tenant_id === tenant ? row : refuse(index, `it belongs to another brokerage, ${row.tenant_id}`)
+        return row.tenant_id === tenant
+          ? row
+          : refuse(index, `it belongs to another brokerage, ${row.tenant_id}`)
       })
       const written = isOfSecrets(here) ? lines.map((line) => sealedHere(line, arriving)) : lines
       const refused = await copy.insert(here, written)
