@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(exports, { recursive: true })
 })
 
-/** What the audit log of a brokerage holds, oldest first. */
+/** The audit log of a brokerage, oldest first. */
 async function logOf(tenant: MadeTenant) {
   await app.refusals.settle()
   const rows: Record<string, unknown>[] = []
@@ -51,7 +51,7 @@ async function logOf(tenant: MadeTenant) {
   return rows
 }
 
-/** Works inside a tenant's wall, as the owner of the tables. */
+/** Runs work as the owner of the tables, within one tenant. */
 async function inTenant(tenant: Pick<MadeTenant, 'id'>, work: (client: pg.Client) => Promise<unknown>) {
   const client = new pg.Client(app.testDatabase.owner)
   await client.connect()
@@ -107,7 +107,7 @@ const addHook = (tenant: MadeTenant) =>
 const hookOf = async (tenant: MadeTenant) =>
   (await byOwner(tenant, 'GET', '/api/event-endpoints')).body.endpoints[0]
 
-/** Makes one event happen to a brokerage. What is needed for it comes first and is not counted. */
+/** Causes one event of a brokerage. The preparations are not counted. */
 const events: Partial<
   Record<
     AuditKind,

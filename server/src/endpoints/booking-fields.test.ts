@@ -79,7 +79,7 @@ async function exportedLane(ref: string): Promise<Record<string, string> | undef
   return data.find((row) => row['Quote ID'] === ref)
 }
 
-/** The newest event of a type that tells of a lane. */
+/** The newest event of a type about a lane. */
 async function eventOf(ref: string, type: string, change: number): Promise<Received['event']['data']> {
   const of = ({ event }: Received) =>
     event.type === type && event.data.lane.lane_ref === ref && event.data.change_id === change

@@ -44,7 +44,7 @@ afterAll(async () => {
   await app.close()
 })
 
-/** Runs a statement inside a tenant's wall, as the owner of the tables. */
+/** Runs a statement as the owner of the tables, within one tenant. */
 async function inTenant(tenantId: number, statement: string, values: unknown[] = []) {
   await database.query('begin')
   await database.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
@@ -67,7 +67,7 @@ const create = (path: string, name: unknown, token = acme.tenant.owner) =>
   call(app, 'POST', path, { token, body: { name } })
 const read = (token: string) => call(app, 'GET', readPath, { token })
 const codeOf = (answer: { body: { type?: string } }) => answer.body.type?.replace('/problems/', '')
-/** What another process has changed counts here within a second. */
+/** A change by another process takes effect here within a second. */
 const soonRevoked = (token: string) =>
   vi.waitFor(async () => expect(codeOf(await read(token))).toBe('token-revoked'), { timeout: 1_000 })
 const write = (token: string, secret: string) => pushUpdate(app, { token, secret }, { lane_ref: 'none' })
@@ -237,7 +237,7 @@ describe('200', () => {
     await Promise.all(loops)
     const [before, after] = [log.filter(({ ended }) => ended < revokeBegan), since()]
     expect(new Set(before.map(({ status }) => status))).toEqual(new Set([200]))
-    // A burst of refusals is slowed: some are told to wait instead.
+    // A burst of refusals is throttled: some get 429 instead.
     for (const { status } of after) expect([401, 429]).toContain(status)
   })
 
@@ -260,7 +260,7 @@ describe('401', () => {
     }
   })
 
-  /** A brokerage with an admin who holds a service token, to see what becomes of it. */
+  /** A brokerage with an admin who holds a service token. */
   async function withHolder() {
     const tenant = await makeTenant(app)
     const admin = await makePerson(app, tenant, 'admin')

@@ -24,7 +24,7 @@ async function stepsTaken(token: string): Promise<string[]> {
   return Object.keys(body).filter((step) => body[step])
 }
 
-/** The last use of a token is written behind the answer. */
+/** The last use of a token is written after the answer. */
 async function untilTaken(step: string, token: string): Promise<string[]> {
   for (;;) {
     const taken = await stepsTaken(token)

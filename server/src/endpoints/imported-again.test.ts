@@ -59,7 +59,7 @@ async function changesOf(tenant: Sender, laneRef: string) {
 const decide = (tenant: Sender, laneRef: string, outcome: string) =>
   call(app, 'POST', `/api/lanes/${laneRef}/outcome`, { token: tenant.owner, body: { outcome } })
 
-/** What advice is made of, without the ids: they are each brokerage's own. */
+/** The inputs of advice, without the ids, which differ per brokerage. */
 async function quotesOf(tenant: MadeTenant) {
   const id = tenantId(tenant.id)
   const quotes = await app.database.inTenant(id, (transaction) =>

@@ -108,7 +108,7 @@ describe('202', () => {
     expect(lanes.body.lanes).toEqual([])
   })
 
-  /** Begins to send a file, and goes on once the service wants its body. */
+  /** Starts an upload, and continues once the service requests the body. */
   async function begun(tenant: Pick<MadeTenant, 'owner'>) {
     const request = httpRequest(`${app.url}/api/imports`, {
       method: 'POST',

@@ -215,7 +215,7 @@ describe('422', () => {
 })
 
 describe('503', () => {
-  /** One transaction reads who calls; each piece of the file takes one more. */
+  /** One transaction reads the caller; each piece of the file takes one more. */
   const withTransactions = async (count: number, work: () => Promise<void>) => {
     transactionsLeft = count
     await work().finally(() => {

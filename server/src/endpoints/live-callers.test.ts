@@ -4,8 +4,8 @@ import { call, makePerson, makeServiceToken, makeTenant } from '#testing/make.ts
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
 /**
- * Who calls is known by many facts, all of which the database is asked. Removing a person also ends their sessions and a
- * token also tells its own expiry; here each fact stands alone, so that none of the conditions leans on another.
+ * A caller is valid only if several facts hold, and the database checks each of them. Removing a person also ends their
+ * sessions, and a token also carries its own expiry. Here each fact fails alone, so that every condition is tested.
  */
 
 let app: TestApp
@@ -63,7 +63,7 @@ test.each([
   const token = await makeServiceToken(app, tenant.owner)
   expect((await call(app, 'GET', read, { token })).status).toBe(200)
   await change(tenant.id, statement, values)
-  // Nobody tells the service of a change by hand: a token is looked at again after ten minutes.
+  // The service is not notified of a manual change: it reads a token again after ten minutes.
   app.now += 601_000
   const { status, body } = await call(app, 'GET', read, { token })
   expect([status, body.type]).toEqual([401, '/problems/token-revoked'])

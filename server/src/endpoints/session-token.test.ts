@@ -4,7 +4,7 @@ import { type TestApp, testApp } from '#testing/test-app.ts'
 
 const path = '/api/auth/session-token'
 const minute = 60_000
-/** What a token's expiry is forgiven, for clocks of several processes. */
+/** The tolerance of a token's expiry, for differences between clocks. */
 const leeway = 30_000
 const fromDashboard = { 'X-Lanewise-Request': '1', 'Sec-Fetch-Site': 'same-origin' }
 

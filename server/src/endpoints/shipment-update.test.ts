@@ -42,7 +42,7 @@ const changesOf = async (ref: string) =>
 const rollBack = (ref: string, change_id: number) =>
   call(app, 'POST', `/api/lanes/${ref}/rollback`, { token: acme.tenant.owner, body: { change_id } })
 
-/** The second of the database's clock, which goes on while the clock of the service stands still. */
+/** The current second of the database's clock, which runs while the clock of the service stands still. */
 async function databaseSeconds(): Promise<number> {
   const { rows } = await owner.query('select floor(extract(epoch from clock_timestamp()))::int as now')
   return rows[0].now
@@ -66,7 +66,7 @@ async function pushBytes(bytes: string | Buffer, headers: Record<string, string>
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** Every row of a tenant in every table, as the owner of the tables sees them from inside the tenant's wall. */
+/** Every row of a tenant in every table, read as the owner of the tables within the tenant. */
 async function rowsOf(tenantId: number): Promise<string> {
   await owner.query('begin')
   await owner.query("select set_config('app.tenant_id', $1, true)", [String(tenantId)])
@@ -348,7 +348,7 @@ describe('200', () => {
     await databaseReaches(now + 2)
     expect((await push({ lane_ref: lane.lane_ref, customer_rate: 2200 }, now + 2)).body.updated).toBe(true)
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
-    // What the fast sender signed before its newest update is old, whatever was applied since.
+    // Updates that the fast sender signed before its newest one are old, whatever was applied since.
     await pushUpdate(app, fast, { lane_ref: lane.lane_ref, customer_rate: 2000 }, now + 119)
     expect((await laneOf(lane.lane_ref)).customer_rate).toBe(2200)
   })
@@ -675,7 +675,7 @@ const numberTexts = [
   '{"a":1}',
 ]
 
-/** Texts that other systems have tripped over. Those that hide, break logs or cannot be stored are refused. */
+/** Texts that have broken other systems. Hidden characters, line breaks and unstorable characters are rejected. */
 const naughty: readonly [string, boolean][] = [
   ['Ω≈ç√∫˜µ≤≥÷', true],
   ['田中さんにあげて下さい', true],

@@ -42,7 +42,7 @@ vi.mock('@node-rs/argon2', async (original) => {
   }
 })
 
-/** The transactions that requests have asked for. */
+/** The transactions of requests. */
 const asked: { transactions: string[] } = { transactions: [] }
 
 function counting(database: Database): Database {
@@ -125,7 +125,7 @@ test('a hundred concurrent sign-ins from a hundred networks compute two hashes a
     }
     expect((await burst).map(({ status }) => status)).toEqual(Array(100).fill(401))
     expect([work.checks, work.mostAtOnce]).toEqual([100, 2])
-    // Reads that waited behind the hashes would all be answered after them.
+    // Reads that waited for the hashes would all be answered after them.
     expect(readMeanwhile).toBeGreaterThan(20)
   } finally {
     await behindProxy.close()
@@ -161,7 +161,7 @@ test('of forty sign-ups in a row from one network five are looked at, and comput
           ...more,
         },
       })
-    // What is refused for its form takes no place, and computes no hash.
+    // A malformed request takes no slot and computes no hash.
     expect((await signUp('192.0.2.7', { password: 'passwordpassword1' })).status).toBe(422)
     const answers = []
     for (let nth = 0; nth < 40; nth++) answers.push(await signUp('192.0.2.7'))

@@ -40,7 +40,7 @@ test('in its last thirty days, each answer to a service token has its expiry', a
   expect(await headerOf(`${lane}&equipment=%20`)).toEqual([422, end])
   expect(await headerOf('/api/integrations/tms/shipment-update', 'POST')).toEqual([401, end])
   expect(await headerOf('/mcp')).toEqual([405, end])
-  // It has ended, and the refusal says when.
+  // The token has expired, and the refusal has the time.
   app.now = endsAt + 60_000
   expect(await headerOf(lane)).toEqual([401, end])
 })

@@ -206,7 +206,7 @@ describe('422', () => {
     expect((await set({ name: 'Same Brokers', ...foreign })).headers.get('Ignored-Fields')).toBe(
       'status, tenant_id',
     )
-    // A change of nothing is a mistake, such as a misspelled name.
+    // An empty change is an error, because it is probably a misspelled name.
     for (const body of [{}, { name: null }, foreign]) expect((await set(body)).status).toBe(422)
     expect((await set(foreign)).headers.get('Ignored-Fields')).toBe('status, tenant_id')
     expect((await set({})).body.detail).toBe(

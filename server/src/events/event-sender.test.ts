@@ -42,12 +42,12 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-/** Asks as the service does, of one brokerage. */
+/** Runs a query with the service's role, for one brokerage. */
 async function ask<Row extends object>(question: string): Promise<Row[]> {
   await service.query(`set app.tenant_id = '${integration.tenant.id}'`)
   return (await service.query<Row>(question)).rows
 }
-/** What waits for a later try is due now. */
+/** Makes deliveries that wait for a retry due now. */
 const hurry = () => ask(`update event_deliveries set next_at = clock_timestamp() where state = 'due'`)
 const typesOf = (received: readonly Received[]) => received.map(({ event }) => event.type as string)
 const book = (laneRef: string, rate: number, more: Record<string, unknown> = {}) =>
@@ -253,7 +253,7 @@ describe('a delivery', () => {
     await hurry()
     await receiver.until((all) => all.length === 2)
     await become('dead')
-    // Nothing was taken since: the address is switched off, and a person switches it on again.
+    // Nothing was delivered since, so the endpoint is disabled. A person enables it again.
     const token = integration.tenant.owner
     const listed = await call(app, 'GET', '/api/event-endpoints', { token })
     expect(listed.body.endpoints).toMatchObject([{ state: 'disabled', disabled_reason: 'failing', dead: 1 }])
@@ -330,7 +330,7 @@ describe('a delivery', () => {
     } finally {
       await second.close()
     }
-    // What the first one hears after all counts no more.
+    // A late answer to the first attempt is ignored.
     late()
     await makeLane(app, integration.tenant)
     await become('delivered', 'delivered')

@@ -42,7 +42,7 @@ describe('a request', () => {
   test('only the beginning of an answer is read', async () => {
     receiver.answer = (response) => {
       response.writeHead(500, { 'Retry-After': '120' })
-      // For ever, as far as it is let.
+      // An endless answer.
       const more = () => {
         while (response.write('x'.repeat(16_384)));
       }
@@ -98,7 +98,7 @@ describe('a request', () => {
 })
 
 describe('a name', () => {
-  /** Counts who connects to this machine. */
+  /** Counts the connections to this machine. */
   async function withListener<T>(work: (port: number, connections: () => number) => Promise<T>): Promise<T> {
     let connections = 0
     const server = createServer((socket) => {
@@ -137,10 +137,10 @@ describe('a name', () => {
 
   test('that leads elsewhere once it was checked is still connected to where it led: it is looked up once', async () => {
     await withListener(async (port, connections) => {
-      // Public to whoever checks, private to whoever would ask again.
+      // The name resolves to a public address at the check and to a private one afterwards.
       let asked = 0
       const flipping: LookUp = async () => (++asked === 1 ? ['192.0.2.1'] : ['127.0.0.1'])
-      // The one public address of this test that nobody has: a network for examples, allowed for once.
+      // The one unreachable public address of this test: from a network reserved for examples.
       const posted = await postEvent(`https://hooks.example.com:${port}/`, sent, {
         allowed: allowedPrivate(['192.0.2.0/24']),
         lookUp: flipping,
@@ -164,7 +164,7 @@ describe('a name', () => {
 })
 
 describe('over TLS', () => {
-  // Made for this test alone, and trusted by nobody else.
+  // Created for this test, and trusted by no system.
   const certificate = `-----BEGIN CERTIFICATE-----
 MIIBrDCCAVOgAwIBAgIUQInqPnmnaww5wspY5kKEBjLaRuQwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRaG9va3MuZXhhbXBsZS5jb20wIBcNMjYxMTIxMjA1NzM2WhgP

@@ -68,7 +68,7 @@ describe.each([
           })
           .toBe(2)
       await areDelivered()
-      // Sent again, the same event is taken and leaves no second line.
+      // A repeated event is accepted and adds no second line.
       const replay = { token: tenant.owner, body: { since: '2026-01-01' } }
       const again = await call(app, 'POST', `/api/event-endpoints/${id}/replay`, replay)
       expect(again.body).toEqual({ replayed: 2 })

@@ -43,13 +43,13 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** What a client sees, without what is another with every answer. */
+/** An answer as the client sees it, without the parts that differ in every answer. */
 async function overTheWire(path: string, headers: Record<string, string>) {
   const response = await fetch(`${app.url}${path}`, { headers })
   return seen(response.status, Object.fromEntries(response.headers), await response.text())
 }
 
-/** The same request without a socket: the framework alone answers it, and never from memory. */
+/** The same request without a socket. Only the framework can answer it, never memory. */
 async function theOrdinaryWay(path: string, headers: Record<string, string>) {
   const { statusCode, headers: sent, payload } = await app.inject({ url: path, headers })
   return seen(statusCode, sent as Record<string, string>, payload)

@@ -84,7 +84,7 @@ describe('405', () => {
   })
 })
 
-/** What a browser must have before the first page stands: the application, its styles, and the largest of its pages. */
+/** The files that a browser needs before it can show the first page: the application, its styles, and the largest page. */
 const firstLoadBytesMax = 300_000
 
 test('the first load of the largest page is under 300 kB of compressed script', () => {
@@ -99,7 +99,7 @@ test('the first load of the largest page is under 300 kB of compressed script', 
   const reached = (path: string, seen = new Set<string>()): Set<string> => {
     if (seen.has(path)) return seen
     seen.add(path)
-    // Static imports: what a script waits for. The pages of others are fetched when somebody goes there.
+    // Static imports, which a script waits for. The scripts of other pages are loaded on navigation.
     const text = readFileSync(`${folder}${path}`, 'utf8')
     for (const [, name] of text.matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g))
       reached(`assets/${name}`, seen)

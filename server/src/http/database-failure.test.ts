@@ -80,7 +80,7 @@ const calls: readonly [string, () => Promise<Answer>][] = [
   ],
 ]
 
-/** Says that quotes of the brokerage have changed: its book has to be brought up to date before it is answered from. */
+/** Reports changed quotes of the brokerage, so that its book must be updated before the next answer. */
 const moveOn = () =>
   failure.real().inTenant(tenantId(acme.tenant.id), async (transaction) => quotesChanged(transaction, [1]))
 
@@ -165,7 +165,7 @@ describe('a failed write leaves nothing behind', () => {
         failed++
         expect(await read()).toEqual(before)
       }
-      // What it reads, and what it writes.
+      // The tables that it reads and writes.
       expect(failed).toBeGreaterThanOrEqual(2)
       expect((await read())[1].changes).toHaveLength(1)
     },
@@ -196,7 +196,7 @@ describe('a failed write leaves nothing behind', () => {
         const { status, body } = await pushUpdate(app, acme, update)
         await maker.query(`drop trigger full_disk on ${table}`)
         expect([table, status, body.type]).toEqual([table, 503, '/problems/unavailable'])
-        // PostgreSQL said so itself: there is nothing unknown about it.
+        // PostgreSQL reported the failure, so the outcome is known.
         expect(body.detail).not.toMatch(/outcome unknown/)
         expect(await read()).toEqual(before)
       }
@@ -292,7 +292,7 @@ describe('409', () => {
   })
 })
 
-/** Somebody else who has a lane locked, and may change it before they let it go. */
+/** Another session that holds the lock of a lane, and may change the lane before it releases the lock. */
 async function holding(laneRef: string) {
   const holder = new pg.Client(app.testDatabase.owner)
   await holder.connect()

@@ -39,7 +39,7 @@ const ofEveryAnswer = new Set([
 
 let app: TestApp
 let acme: Integration
-/** The clock of the limit: it stands still while a test makes its requests. */
+/** The clock of the limit, which stands still while a test sends its requests. */
 let clock = 0
 beforeAll(async () => {
   app = await testApp({ monotonic: () => clock })

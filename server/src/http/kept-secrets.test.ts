@@ -9,7 +9,7 @@ import { type RunningService, runService } from '#testing/running-service.ts'
 import type { TestApp } from '#testing/test-app.ts'
 import { findPlace, stopAbandonedPostgres } from '../embedded-postgres/index.ts'
 
-/** The service as operators run it, on a data folder of its own: each test goes on where the one before it stopped. */
+/** The service as operators run it, on its own data folder. Each test continues from the previous one. */
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-kept-'))
 const dataDirectory = join(folder, 'data')
 const keyFile = join(dataDirectory, 'secret-key')
@@ -89,7 +89,7 @@ describe('a token and a secret', () => {
     const app = { url: service?.url ?? '', now: Date.now() } as TestApp
     const { token, secret, tenant } = holder
     const lane = await makeLane(app, tenant)
-    // What is kept and said is found: the same search sees a name of the tenant's own, and the id of a request.
+    // Control: the same search finds a name of the tenant and the id of a request.
     await pushUpdate(app, holder, { lane_ref: lane.lane_ref, carrier_name: 'Canary Carriers 88421' })
     const answers: (readonly [string, Buffer])[] = []
     const ask = async (method: string, path: string, headers: Record<string, string>, body?: string) => {

@@ -7,7 +7,7 @@ import { makeTenant } from '#testing/make.ts'
 import { head, type RawAnswer, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 
-/** Addresses and methods that nobody means, at the pages of the dashboard, their files, and every read of the API. */
+/** Unusual URLs and methods for the dashboard's pages and files and every read of the API. */
 
 let app: TestApp
 let token: string
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** As a browser asks (for HTML) or as a program does. */
+/** As a browser requests (HTML), or as a program does. */
 async function ask(method: string, target: string, accept = '*/*'): Promise<RawAnswer> {
   const headers = [
     ['Host', 'x'],
@@ -60,7 +60,7 @@ function oddForms(path: string): string[] {
   ].filter((form) => form !== path)
 }
 
-/** True for a form that names a record of an odd name, such as the quote "." or the lane "export%00". */
+/** True for a URL that names a record with an odd name, such as the quote "." or the lane "export%00". */
 const namesRecord = (form: string) =>
   [...allEndpoints.map(({ path }) => path), ...Object.values(pagePaths)].some((path) => {
     const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
@@ -75,7 +75,7 @@ describe('an address in another form is not there', () => {
         const answer = await ask('GET', form)
         expect([400, 404], `${form}: ${answer.status}`).toContain(answer.status)
         expect(answer.headers['content-type'], form).toContain('application/problem+json')
-        // A browser is shown a page that says so, with the same status.
+        // A browser gets a not-found page with the same status.
         expect([400, 404], form).toContain((await ask('GET', form, 'text/html')).status)
       }
     },

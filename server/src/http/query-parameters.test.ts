@@ -28,7 +28,7 @@ const piece = oneof(
 )
 const query = array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''))
 
-/** What it is meant to be, from the platform: a broken code anywhere is refused, the rest is read as a form is. */
+/** The expected result, from the platform: an invalid percent code is rejected, the rest is parsed as a form. */
 function reference(text: string): [string, string][] | 'malformed-request' {
   try {
     decodeURIComponent(text.toWellFormed())

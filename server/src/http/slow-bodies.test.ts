@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Sends a head and no body, and tells when the first byte of an answer came and when the connection closed. */
+/** Sends headers and no body. Returns when the first byte of the answer arrived and when the connection closed. */
 async function sendHead(firstLine: string, headers: readonly (readonly [string, string])[]) {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
   await once(socket, 'connect')

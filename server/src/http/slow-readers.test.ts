@@ -48,7 +48,7 @@ test('who asks and does not read is let go', async () => {
   }
   expect(most).toBeGreaterThanOrEqual(12)
   expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
-  // What is left is the connection of that call.
+  // Only the connection of that call is left.
   for (let waited = 0; (await connections()) > 2 && waited < 20_000; waited += 100) await delay(100)
   expect(await connections()).toBeLessThanOrEqual(2)
   for (const socket of silent) socket.destroy()

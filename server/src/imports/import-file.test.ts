@@ -275,7 +275,7 @@ describe('an import', () => {
     const failing: Database = {
       ...database,
       inTenant(of, work) {
-        // The third batch; what is asked after it is the end of the import.
+        // The third batch; the next check is the end of the import.
         if (++calls === 3) return Promise.reject(new Error('a fault'))
         return database.inTenant(of, work)
       },
@@ -486,7 +486,7 @@ describe('undoing an import', () => {
       ...database,
       async inTenant(of, work) {
         calls++
-        // A fault of ours, a database that is away, and a commit whose answer was lost.
+        // An error of the service, a database outage, and a commit without confirmation.
         if (calls === 1) throw new Error('a fault')
         if (calls === 2) throw new DatabaseUnavailable('gone')
         const result = await database.inTenant(of, work)

@@ -45,7 +45,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Runs a question as the owner of the tables, inside a tenant's wall. */
+/** Runs a query as the owner of the tables, within one tenant. */
 async function inTenant(tenant: number, statement: string, values: unknown[] = []) {
   const client = new pg.Client(database.owner)
   await client.connect()
@@ -153,7 +153,7 @@ describe('rotate-key', () => {
     expect([unseal(older, keyCheckPlace, check ?? Buffer.alloc(0)), check !== null]).toEqual([null, true])
     const after = await appOn(database, { secretKeys: [newer], now: rolling.now })
     try {
-      // Tokens cannot be signed anew: those of the dropped key end with it. The secret goes on working.
+      // Tokens cannot be signed again: those of the removed key become invalid. The secret stays valid.
       expect((await read(after, holder)).status).toBe(401)
       const token = after.tokens.sign('service', { ...claimsOf(holder.token), role: 'owner' })
       expect((await write(after, { ...holder, token })).status).toBe(404)

@@ -36,7 +36,7 @@ async function tenantWithRows(): Promise<MadeTenant> {
   return tenant
 }
 
-/** What somebody does who may write to every table. */
+/** Changes that a person with write access to every table could make. */
 async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void> {
   const client = new pg.Client(app.testDatabase.owner)
   await client.connect()
@@ -50,7 +50,7 @@ async function tamper(tenant: MadeTenant, ...statements: string[]): Promise<void
   }
 }
 
-/** What the command says of the audit log of a brokerage. */
+/** The command's result for the audit log of a brokerage. */
 async function verified(tenant: MadeTenant, file?: string): Promise<string> {
   const { serviceUrl: databaseUrl, ownerUrl: migrationDatabaseUrl } = app.testDatabase
   const around = {
@@ -164,7 +164,7 @@ describe('the verifier', () => {
     )
     expect(await verified(tenant)).toBe('7 rows, unbroken')
     expect(await verified(tenant, logFile)).toBe('row 8 is missing, and all up to 10')
-    // The service goes on after the cut, and the numbers are all there again.
+    // The service adds rows after the truncation, so that all numbers exist again.
     for (let made = 0; made < 3; made++) await makeServiceToken(app, tenant.owner)
     expect(await verified(tenant)).toBe('10 rows, unbroken')
     expect(await verified(tenant, logFile)).toBe('row 10 is not the one that the service logged')

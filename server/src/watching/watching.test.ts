@@ -32,7 +32,7 @@ const failing = failingDatabase()
 
 beforeAll(async () => {
   collector = await traceCollector()
-  // The packages read their own variables, as they do in the service.
+  // The libraries read their environment variables, as in the service.
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
   process.env.OTEL_EXPORTER_OTLP_TIMEOUT = '500'
   process.env.OTEL_EXPORTER_OTLP_HEADERS = 'authorization=collector-key'
@@ -55,7 +55,7 @@ afterAll(async () => {
 const scrape = async (): Promise<Scrape> => readScrape(await watching.read())
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
 
-/** What a request has left behind: the span of its answer and those of its transactions. */
+/** The spans of a request: that of its answer and those of its transactions. */
 async function spansOf(requestId: string) {
   await expect
     .poll(() => collector.spans.find(({ attributes }) => attributes['lanewise.request_id'] === requestId), {
@@ -376,7 +376,7 @@ test('no secret is in a line of the log, a metric or a span, whatever is asked w
   }
   expect(places.log.length).toBeGreaterThan(50_000)
   expect(places.spans.length).toBeGreaterThan(50_000)
-  // What is sent and looked for: a planted line is found.
+  // Control: a planted log line is found.
   expect(foundIn({ planted: `${places.log}{"header":"Bearer ${tenant.owner}"}` }, [tenant.owner])).toEqual([
     'planted holds secret 0',
   ])
@@ -398,7 +398,7 @@ test('an unreachable collector costs one log line, and delays neither answers no
   expect(performance.now() - began).toBeLessThan(2_500)
 })
 
-/** In which text which of the secrets stands: as it is, in base64 or in hex. */
+/** The texts that contain a secret: plain, in base64 or in hex. */
 function foundIn(places: Readonly<Record<string, string>>, secrets: readonly string[]): string[] {
   return Object.entries(places).flatMap(([place, held]) =>
     secrets.flatMap((secret, index) => {
