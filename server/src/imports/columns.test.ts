@@ -94,7 +94,7 @@ describe('readColumns', () => {
 
   it('rejects a column that appears twice', () => {
     expect(problemsOf([...plain, 'quoted_rate'])[0]?.detail).toBe(
-      'The column "quoted_rate" appears 2 times; rename all but one, or say which with the map quoted_rate=#4.',
+      'The column "quoted_rate" appears 2 times; rename all but one, or choose one with the map quoted_rate=#4.',
     )
   })
 
@@ -131,7 +131,7 @@ describe('readColumns', () => {
     expect(problemsOf(header, 'origin=#9')[0]?.detail).toBe(
       'The map reads origin from column #9; the file has 8.',
     )
-    expect(problemsOf(header, 'origin=City')[0]?.detail).toContain('or say which with origin=#1')
+    expect(problemsOf(header, 'origin=City')[0]?.detail).toContain('or choose one with origin=#1')
   })
 
   it('reports the problems of a map', () => {

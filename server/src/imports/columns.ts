@@ -316,7 +316,7 @@ function readMap(
     else if (positions.length > 1) {
       wrong(
         column,
-        `The map reads ${field} from "${column}", which appears ${positions.length} times; rename all but one, or say which with ${field}=#${(positions[0] ?? 0) + 1}.`,
+        `The map reads ${field} from "${column}", which appears ${positions.length} times; rename all but one, or choose one with ${field}=#${(positions[0] ?? 0) + 1}.`,
       )
     } else {
       wrong(

@@ -136,7 +136,7 @@ describe('unpacking', () => {
 
   it('rejects half a gzip file', async () => {
     const half = gzipSync(Buffer.from('a,b\n1,2\n')).subarray(0, 15)
-    expect((await problemOf(half))?.detail).toContain('must be whole')
+    expect((await problemOf(half))?.detail).toContain('must be complete')
   })
 
   it('rejects a small file that unpacks to more than the limit, without holding the unpacked content', async () => {

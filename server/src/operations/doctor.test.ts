@@ -104,7 +104,7 @@ test('reports a missing database', async () => {
 test('reports a wrong secret key', async () => {
   const other = randomBytes(32).toString('base64')
   expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: other }))).toEqual([
-    expect.stringMatching(/^secret key: it is not the one/),
+    expect.stringMatching(/^secret key: it is not the key/),
   ])
   expect(wrongs(await found({ ...healthy, LANEWISE_SECRET_KEY: `${other},${keyText}` }))).toEqual([])
 })
@@ -120,7 +120,7 @@ test('reports a role without tenant isolation, and a service role that owns the 
 
 test('reports a clock difference', async () => {
   expect(wrongs(await found(healthy, () => Date.now() - 10_000))).toEqual([
-    expect.stringMatching(/^clocks: this machine and the database are (9\.\d|10\.\d) s apart$/),
+    expect.stringMatching(/^clocks: the clocks of this machine and the database differ by (9\.\d|10\.\d) s$/),
   ])
 })
 
