@@ -130,12 +130,11 @@ export function answerRawError(error: NodeJS.ErrnoException, socket: Socket, { l
 }
 
 function rawProblem({ code }: NodeJS.ErrnoException): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return problem('headers-too-large', 'The headers must be at most 16 KiB.')
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request-timeout', 'The request took too long to arrive.')
-    default:
-      return problem('malformed-request', 'The request is not well-formed HTTP/1.1.')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return problem('headers-too-large', 'The headers must be at most 16 KiB.')
   }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return problem('request-timeout', 'The request took too long to arrive.')
+  }
+  return problem('malformed-request', 'The request is not well-formed HTTP/1.1.')
 }
