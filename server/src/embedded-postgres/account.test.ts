@@ -12,13 +12,13 @@ writeFileSync(
   'root:x:0:0:root:/root:/bin/sh\nlanewise:x:61000:61001::/:/bin/false\nnobody:x:65534:65534::/:/bin/false\n',
 )
 
-test('the account of its own is found by its name, and nothing else is taken for it', () => {
+test('the dedicated account is found by its exact name', () => {
   expect(accountNamed('lanewise', users)).toEqual({ uid: 61000, gid: 61001 })
   expect(accountNamed('lane', users)).toBeNull()
   expect(accountNamed('root', users)).toBeNull()
 })
 
-test('an operator is warned of an account that other programs may have, and of no other', () => {
+test('the operator is warned if other programs may run under the account, and not otherwise', () => {
   expect(accountWarning({ uid: 65534, gid: 65534 }, users)).toMatch(/"nobody".*can read it.*"lanewise"/)
   expect(accountWarning({ uid: 61000, gid: 61001 }, users)).toBeNull()
   expect(accountWarning(null, users)).toBeNull()

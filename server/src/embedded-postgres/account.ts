@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { chownSync, readFileSync, statSync } from 'node:fs'
 
-/** The user and group that PostgreSQL runs as; null means: as this process itself. */
+/** The user and group that PostgreSQL runs as; null to run as the user of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | null
 
 /**
- * PostgreSQL refuses to run as root. So as root its processes get another user and group, without any other group
- * (Node drops them when it changes the user). No user is made for it, and `initdb` refuses a number without a name in the
- * list of users. A cluster that exists runs as its owner; a new one as the user `lanewise`, where there is one
- * (deploy/systemd/lanewise.sysusers makes it), or else as `nobody`, which every system has.
+ * Chooses the account for PostgreSQL, which refuses to run as root. As root, its processes get another user and group, and
+ * no supplementary groups (Node drops them when it changes the user). The service creates no user, and `initdb` requires a
+ * user with a name. An existing cluster runs as its owner. A new one runs as the user `lanewise` if it exists
+ * (deploy/systemd/lanewise.sysusers creates it), else as `nobody`, which every system has.
  *
- * `ownedFolder` is the cluster's folder, there or not. As a normal user the answer is always null.
+ * `ownedFolder` is the cluster's folder, which need not exist. For a normal user, the result is always null.
  */
 export function postgresAccount(ownedFolder: string): Account {
   if (process.getuid?.() !== 0) return null
@@ -26,7 +26,7 @@ export function postgresAccount(ownedFolder: string): Account {
   return account
 }
 
-/** What an operator should know of the account, where other programs may run under it, too; null where there is nothing. */
+/** A warning for the operator if other programs may run under the account, too; null if there is none. */
 export function accountWarning(account: Account, list = userList): string | null {
   const shared = accountNamed(sharedName, list)
   if (account === null || account.uid !== shared?.uid) return null
@@ -36,17 +36,17 @@ export function accountWarning(account: Account, list = userList): string | null
   )
 }
 
-/** Spawn options that make a child run as the account, in a folder that everybody can enter. */
+/** Spawn options that run a child process as the account, in a folder that all users can enter. */
 export function asAccount(account: Account): { cwd: string; uid?: number; gid?: number } {
   return account === null ? { cwd: '/' } : { cwd: '/', uid: account.uid, gid: account.gid }
 }
 
-/** Gives a file or folder of ours to the account. */
+/** Makes the account the owner of a file or folder. */
 export function giveTo(account: Account, path: string): void {
   if (account !== null) chownSync(path, account.uid, account.gid)
 }
 
-/** Whether the account can enter a folder: tried, not worked out, because modes are not the only rules there are. */
+/** Whether the account can enter a folder. Tests it with a child process, because file modes are not the only rules. */
 export function canEnter(account: Account, folder: string): boolean {
   if (account === null) return true
   const tried = spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', folder], {
@@ -66,7 +66,7 @@ const ownName = 'lanewise'
 const sharedName = 'nobody'
 const userList = '/etc/passwd'
 
-/** The user and group of a name in the list of users; null where it is not there, or is root. */
+/** The user and group of a user name; null if it does not exist or is root. */
 export function accountNamed(name: string, list = userList): { uid: number; gid: number } | null {
   const line = readFileSync(list, 'utf8')
     .split('\n')

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Account } from './account.ts'
 
-/** What of a cluster's folder belongs to the process that runs it, and is made anew by the next one. */
+/** Files of a cluster's folder that belong to the running process. The next process creates them again. */
 const filesOfTheProcess = new Set(['postmaster.pid', 'postmaster.opts', 'pg_internal.init'])
 const foldersOfTheProcess = new Set([
   'pg_wal',
@@ -27,12 +27,12 @@ const foldersOfTheProcess = new Set([
 ])
 
 /**
- * Copies the cluster of a PostgreSQL (15 or newer) that runs and goes on answering, as its manual says how: between
- * pg_backup_start and pg_backup_stop, with the label it then hands out. With `log` the copy has all of the write-ahead log
- * that it needs and starts by itself, as the database was at the end of the copying; without, the log comes from an archive. With `flush` it is on disk
- * when this is done.
+ * Copies the cluster of a running PostgreSQL (15 or newer) without interrupting it, with PostgreSQL's low-level backup API:
+ * between pg_backup_start and pg_backup_stop, with the label that the latter returns. With `log`, the copy includes all of the
+ * write-ahead log that it needs, and starts in the state at the end of the copying; without, the log comes from an archive.
+ * With `flush`, the copy is on disk when the function returns.
  *
- * @throws Error when a file cannot be read or written; the copy is of no use then
+ * @throws Error if a file cannot be read or written; the copy is unusable then
  */
 export async function copyRunningCluster(
   superuser: pg.ClientConfig,
@@ -44,9 +44,9 @@ export async function copyRunningCluster(
   client.on('error', () => {})
   await client.connect()
   try {
-    // No segment of the log goes while it may be needed. The slot ends with the connection.
+    // A temporary replication slot keeps the log segments that the copy needs. It ends with the connection.
     if (log) await client.query(`select pg_create_physical_replication_slot('lanewise_backup', true, true)`)
-    // At once, and not spread over the minutes that a checkpoint is usually given.
+    // Request an immediate checkpoint. By default it would take minutes.
     await client.query(`select pg_backup_start('lanewise', fast => true)`)
     copyFolder(cluster, to, { account, flush })
     const { rows } = await client.query<{ labelfile: string; spcmapfile: string }>(
@@ -61,7 +61,7 @@ export async function copyRunningCluster(
   }
 }
 
-/** Copies what there is. A file that PostgreSQL removes meanwhile is one that the log makes good. */
+/** Copies all files that exist. If PostgreSQL deletes a file meanwhile, the recovery from the log makes up for it. */
 function copyFolder(from: string, to: string, how: { account: Account; flush: boolean }): void {
   const { account, flush } = how
   mkdirSync(to, { recursive: true, mode: 0o700 })
@@ -86,7 +86,7 @@ function copyFolder(from: string, to: string, how: { account: Account; flush: bo
   if (flush) toDisk(to)
 }
 
-/** PostgreSQL makes no folder of its own again but those inside this one. */
+/** PostgreSQL recreates folders only inside this one. */
 function makeEmpty(folder: string, account: Account): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   giveAway(account, folder)

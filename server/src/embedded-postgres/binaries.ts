@@ -15,17 +15,17 @@ import { basename, dirname, join } from 'node:path'
 import { asAccount } from './account.ts'
 import type { Place } from './cluster-location.ts'
 
-/** Paths of PostgreSQL's programs, able to run as the place's account. */
+/** Paths of PostgreSQL's programs, executable by the account of the location. */
 export type Binaries = { readonly initdb: string; readonly postgres: string }
 
 /**
- * Finds the PostgreSQL that came with the npm packages, and makes sure that the place's account can run it.
+ * Finds the PostgreSQL of the npm packages, and makes sure that the account of the location can run it.
  *
- * The package makes the links between its libraries in an install script; where npm runs no scripts they are
- * missing, so they are made here. Where the account cannot get at the package (a clone in `/root`, or a package
- * folder that another user installed), the programs are copied beside the data, once for each version.
+ * The package creates the symbolic links between its libraries in an install script. npm runs without scripts here, so this
+ * function creates them. If the account cannot access the package (a clone in `/root`, or a package folder of another user),
+ * the programs are copied next to the data, once per version.
  *
- * Throws, with a message that says what to do, where there is no PostgreSQL for this machine.
+ * @throws Error with instructions if there is no PostgreSQL for this machine
  */
 export function postgresBinaries(place: Place, log: (line: string) => void): Binaries {
   const { native, version } = postgresPackage()
@@ -74,7 +74,7 @@ function postgresPackage(): { native: string; version: string } {
   }
 }
 
-/** Starts both programs as the account, only to print their version: the one test that covers modes and libraries. */
+/** Runs both programs as the account to print their versions: one test for file modes and libraries. */
 function tryBinaries(native: string, place: Place): string | null {
   for (const program of Object.values(binariesIn(native))) {
     const tried = spawnSync(program, ['--version'], {
@@ -89,7 +89,7 @@ function tryBinaries(native: string, place: Place): string | null {
   return null
 }
 
-/** Makes the links that the package lists; quiet about links that are there and about folders that are not ours. */
+/** Creates the links that the package lists. Ignores links that exist and folders that are read-only. */
 function linkLibraries(native: string): void {
   const links: { source: string; target: string }[] = JSON.parse(
     readFileSync(join(native, 'pg-symlinks.json'), 'utf8'),
@@ -98,12 +98,12 @@ function linkLibraries(native: string): void {
     try {
       symlinkSync(basename(source), join(dirname(native), target))
     } catch {
-      // Another start made it in the same instant, or the folder is read-only: the next try to run tells.
+      // A concurrent start created it, or the folder is read-only: the next attempt to run the programs will show.
     }
   }
 }
 
-/** The copy gets its final name when it is whole, so an interrupted one is never used. */
+/** The copy gets its final name when it is complete, so an interrupted copy is never used. */
 function copyBinaries(native: string, copy: string): void {
   const unfinished = `${copy}.${process.pid}`
   rmSync(unfinished, { recursive: true, force: true })
@@ -111,7 +111,7 @@ function copyBinaries(native: string, copy: string): void {
     cpSync(join(native, part), join(unfinished, 'native', part), {
       recursive: true,
       verbatimSymlinks: true,
-      // Libraries to compile against are a third of the package and never run.
+      // Skip libraries for compilation: they are a third of the package and not needed at run time.
       filter: (source) => !source.endsWith('.a'),
     })
   }

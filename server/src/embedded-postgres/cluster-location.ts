@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type Account, canEnter, giveTo, postgresAccount } from './account.ts'
 import { mkdirOrSay } from './data-folder.ts'
 
-/** Where a cluster lives: `<data folder>/postgres`, or a folder elsewhere when PostgreSQL cannot get into that one. */
+/** The location of a cluster: `<data folder>/postgres`, or another folder if PostgreSQL cannot access that one. */
 export type Place = {
-  /** Ours: holds the passwords, the log, and the folders below. */
+  /** The service's folder: contains the passwords, the log, and the folders below. */
   readonly folder: string
   /** PostgreSQL's own data folder. */
   readonly cluster: string
@@ -17,13 +17,13 @@ export type Place = {
 }
 
 /**
- * Settles the place of the data folder's cluster and makes its folders, but not the cluster.
+ * Decides the location of the data folder's cluster and creates its folders, but not the cluster.
  *
- * As root the data folder may be one that PostgreSQL's account cannot enter, such as a clone in `/root`. The modes of
- * folders that are not ours stay as they are; the cluster goes to `/var/lib/lanewise/<random name>` instead, and
- * `<data folder>/postgres-folder` says where. Once settled, a place stays.
+ * As root, PostgreSQL's account may be unable to enter the data folder, such as a clone in `/root`. The modes of existing
+ * folders are not changed. Instead, the cluster goes to `/var/lib/lanewise/<random name>`, and
+ * `<data folder>/postgres-folder` records the location. A location never changes once it is decided.
  *
- * Throws when that note names a folder that is gone: starting with an empty database would look like lost data.
+ * @throws Error if the recorded folder does not exist: starting with an empty database would look like lost data
  */
 export function makePlace(directory: string, elsewhere = '/var/lib/lanewise'): Place {
   const settled = findPlace(directory)
@@ -43,7 +43,7 @@ export function makePlace(directory: string, elsewhere = '/var/lib/lanewise'): P
   return settle(directory, outside)
 }
 
-/** The first process to write the note settles the place; one that comes second in the same instant follows it. */
+/** The first process to write the note decides the location. A concurrent process uses that location, too. */
 function settle(directory: string, place: Place): Place {
   try {
     writeFileSync(join(directory, noteFile), `${place.folder}\n`, { mode: 0o600, flush: true, flag: 'wx' })
@@ -56,7 +56,7 @@ function settle(directory: string, place: Place): Place {
   }
 }
 
-/** The place that was settled for a data folder earlier; null when there is none yet. Changes nothing. */
+/** The decided location for a data folder; null if there is none yet. Changes nothing. */
 export function findPlace(directory: string): Place | null {
   const note = join(directory, noteFile)
   if (existsSync(note)) {
@@ -94,7 +94,7 @@ function placeAt(folder: string, elsewhere: boolean): Place {
   }
 }
 
-/** As root the account must pass through our folder to its own, which are closed to everybody else. */
+/** As root, the account must be able to pass through our folder to its own folders, which only it can enter. */
 function makeOwnFolder(folder: string): void {
   mkdirOrSay(folder)
   chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700)
@@ -111,7 +111,7 @@ function canServe(place: Place): boolean {
   }
 }
 
-/** Makes a folder that only the account can look into; one that exists must be the account's already. */
+/** Creates a folder that only the account can read. An existing folder must belong to the account. */
 export function makeFolderFor(account: Account, folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   giveTo(account, folder)

@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('of eight processes that start in the same instant exactly one gets the folder, and the others name it', async () => {
+test('of eight processes that start concurrently, exactly one gets the folder, and the others report which one', async () => {
   const holders = await Promise.all(Array.from({ length: 8 }, () => holdDataFolder(directory, 'lock')))
   const winners = holders.filter(({ refusal }) => refusal === null)
   expect(winners).toHaveLength(1)
@@ -26,7 +26,7 @@ test('of eight processes that start in the same instant exactly one gets the fol
   await Promise.all(holders.map((holder) => holder.end()))
 })
 
-test('a holder that is killed leaves the folder free at once', async () => {
+test('the folder is free as soon as its holder is killed', async () => {
   const holder = await holdDataFolder(directory, 'lock')
   expect(dataFolderUse(directory)).toMatchObject({ inUse: true, holder: { pid: holder.pid } })
   await holder.kill()
@@ -35,7 +35,7 @@ test('a holder that is killed leaves the folder free at once', async () => {
   folder.release()
 })
 
-test('one process cannot take a folder twice, and asking about it does not lose it', async () => {
+test('a process cannot lock a folder twice, and a check does not release its lock', async () => {
   const folder = await lockDataFolder(directory)
   await expect(lockDataFolder(directory)).rejects.toThrow(DataFolderInUse)
   expect(dataFolderUse(directory)).toMatchObject({ inUse: true, holder: { pid: process.pid } })
@@ -46,7 +46,7 @@ test('one process cannot take a folder twice, and asking about it does not lose 
   expect(dataFolderUse(directory)).toEqual({ inUse: false, holder: null })
 })
 
-test('a folder that does not exist is not in use, and locking makes it', async () => {
+test('a folder that does not exist is not in use, and locking creates it', async () => {
   const missing = join(directory, 'a', 'b')
   expect(dataFolderUse(missing)).toEqual({ inUse: false, holder: null })
   const folder = await lockDataFolder(missing)
@@ -54,7 +54,7 @@ test('a folder that does not exist is not in use, and locking makes it', async (
   folder.release()
 })
 
-test('a folder that cannot be made is named, with what to set', async () => {
+test('an error about a folder that cannot be created names the folder and the setting', async () => {
   const file = join(directory, 'file')
   writeFileSync(file, '')
   await expect(lockDataFolder(join(file, 'data'))).rejects.toThrow(

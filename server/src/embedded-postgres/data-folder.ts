@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A folder that this process alone may use until `release` is called or the process ends, however it ends. */
+/** A folder that is locked for this process until `release` is called or the process ends in any way. */
 export type DataFolder = {
   /** The folder with all links resolved. */
   readonly directory: string
   readonly release: () => void
 }
 
-/** Who uses a folder, as the holder wrote it down; null when the note was not there to be read. */
+/** The process that uses a folder, according to its note; null if there is no readable note. */
 export type DataFolderHolder = { readonly pid: number; readonly host: string } | null
 
-/** Thrown when another process uses the folder. Its message is one line, fit to be shown as it is. */
+/** Another process uses the folder. The message is one line that can be shown to the operator. */
 export class DataFolderInUse extends Error {
   readonly directory: string
   readonly holder: DataFolderHolder
@@ -30,17 +30,17 @@ export class DataFolderInUse extends Error {
   }
 }
 
-/** How long a lock that somebody holds is tried again: longer than the instant in which `dataFolderHolder` looks. */
+/** How long a held lock is retried: longer than `dataFolderHolder` holds it for its check. */
 const patienceMilliseconds = 400
 
 /**
- * Takes a data folder for this process alone, and makes the folder where it is missing.
+ * Locks a data folder for this process, and creates the folder if it is missing.
  *
- * The lock is the kernel's own lock on a file (SQLite takes it for us: Node has no call of its own for it). So it
- * ends in the instant the process ends, also by `kill -9`; it cannot go stale, and two processes that start in the
- * same instant cannot both win. Child processes do not inherit it.
+ * The lock is a kernel lock on a file, taken through SQLite because Node has no API for it. It ends with the process, also
+ * after `kill -9`, so it cannot become stale, and two processes that start concurrently cannot both get it. Child processes
+ * do not inherit it.
  *
- * Throws `DataFolderInUse` when another process, or another part of this one, holds the folder.
+ * Throws `DataFolderInUse` if another process, or another part of this one, holds the lock.
  *
  * Example: `const folder = await lockDataFolder('./data')` ... `folder.release()`
  */
@@ -56,12 +56,12 @@ export async function lockDataFolder(path: string): Promise<DataFolder> {
 }
 
 /**
- * Tells whether a process uses the folder now: `{ inUse: true, holder }`, where the holder is null if it has not
- * written its name yet. A folder that does not exist is not in use. Never disturbs the holder.
+ * Whether a process uses the folder now: `{ inUse: true, holder }`, where the holder is null if it has not written its note
+ * yet. A folder that does not exist is not in use. Does not affect the holder.
  */
 export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolderHolder } {
-  // The lock file must not be opened by any other way than SQLite's: the kernel drops a process's locks on a file
-  // as soon as that process closes any of its handles on it.
+  // Open the lock file through SQLite only: the kernel releases all locks of a process on a file as soon as the process closes
+  // any handle on it.
   if (!existsSync(join(path, lockFile))) return { inUse: false, holder: null }
   const directory = realpathSync(path)
   const lock = tryLock(directory)
@@ -73,7 +73,7 @@ export function dataFolderUse(path: string): { inUse: boolean; holder: DataFolde
 const lockFile = 'lock'
 const holderFile = 'lock-holder.json'
 
-/** Makes a folder where it is missing, and answers the first that was. @throws Error that says what to set */
+/** Creates a folder and returns the first path that was missing. @throws Error with the setting to change */
 export function mkdirOrSay(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true })
@@ -87,8 +87,8 @@ export function mkdirOrSay(path: string): string | undefined {
 }
 
 /**
- * As root the folder must let PostgreSQL's own account pass through, though not look around: 711. Files with
- * secrets in it have mode 600 in either case. A folder that is already there keeps its mode.
+ * The mode of a new data folder. As root, it is 711: PostgreSQL's account can pass through, but not list the folder. Files with
+ * secrets always have mode 600. An existing folder keeps its mode.
  */
 function makeFolder(path: string): void {
   const made = mkdirOrSay(path)

@@ -50,7 +50,7 @@ beforeEach(() => {
   directory = newFolder()
 })
 
-/** Saves a test the first start, which makes the cluster and takes longer than all that follows. */
+/** Saves a test the first start, which creates the cluster and takes longer than later starts. */
 function asStartedBefore(): void {
   execFileSync('cp', ['-a', `${startedBefore}/.`, directory])
 }
@@ -72,7 +72,7 @@ async function ask(options: pg.ClientConfig, question: string): Promise<Record<s
   }
 }
 
-/** Runs a task with PostgreSQL, and stops it whatever happens. */
+/** Runs a task with PostgreSQL, and always stops it afterwards. */
 async function withPostgres<Answer>(
   options: EmbeddedPostgresOptions,
   task: (postgres: EmbeddedConnection) => Promise<Answer>,
@@ -97,11 +97,11 @@ async function rows(postgres: EmbeddedConnection): Promise<number> {
 
 function running(holder: Holder): EmbeddedConnection {
   const postgres = runningEmbeddedPostgres(directory)
-  if (postgres === null) throw new Error(`Process ${holder.pid} runs no PostgreSQL: ${holder.refusal}`)
+  if (postgres === null) throw new Error(`Process ${holder.pid} does not run PostgreSQL: ${holder.refusal}`)
   return postgres
 }
 
-describe('what a started PostgreSQL promises', () => {
+describe('a started PostgreSQL', () => {
   test('a commit is on disk, the clock is UTC, text is UTF-8, and no network can reach it', async () => {
     await withPostgres({ directory }, async (postgres) => {
       const { service } = embeddedConnections(postgres)
@@ -163,7 +163,7 @@ describe('what a started PostgreSQL promises', () => {
 })
 
 describe('after kill -9', () => {
-  test('of PostgreSQL: the service is told, and every acknowledged row is there after the next start', async () => {
+  test('of PostgreSQL: the service is notified, and every acknowledged row exists after the next start', async () => {
     asStartedBefore()
     let told = (_reason: string) => {}
     const reason = new Promise<string>((resolve) => {
@@ -177,7 +177,7 @@ describe('after kill -9', () => {
     expect(await withPostgres({ directory }, rows)).toBe(1)
   })
 
-  test('of the service: the PostgreSQL it left is stopped by the next start, which finds every row', async () => {
+  test('of the service: the next start stops the orphaned PostgreSQL and finds every row', async () => {
     asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
@@ -192,7 +192,7 @@ describe('after kill -9', () => {
     expect(said.join('\n')).toContain('left PostgreSQL running')
   })
 
-  test('of both at once: the notes they left do not stop the next start', async () => {
+  test('of both: stale pid files do not prevent the next start', async () => {
     asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
@@ -201,7 +201,7 @@ describe('after kill -9', () => {
     expect(await withPostgres({ directory }, rows)).toBe(1)
   })
 
-  test('a number in the notes that another program has since does that program no harm', async () => {
+  test('a program that has reused a pid from a stale file is not affected', async () => {
     asStartedBefore()
     await withPostgres({ directory }, writeRow)
     const note = join(clusterOf(directory), 'postmaster.pid')
@@ -214,7 +214,7 @@ describe('after kill -9', () => {
 })
 
 describe('a second service on the same folder', () => {
-  test('is refused in a line that names folder and process, and the first works on', async () => {
+  test('is refused with one line that names the folder and process, and the first keeps working', async () => {
     asStartedBefore()
     const holder = await holdDataFolder(directory, 'postgres')
     await writeRow(running(holder))
@@ -228,7 +228,7 @@ describe('a second service on the same folder', () => {
     expect(await clusterIsGone(clusterOf(directory), 0)).toBe(true)
   })
 
-  test('started in the same instant as six others: one runs, the others are refused', async () => {
+  test('started concurrently with six others: one runs, the others are refused', async () => {
     const holders = await Promise.all(Array.from({ length: 7 }, () => holdDataFolder(directory, 'postgres')))
     const [winner, ...more] = holders.filter(({ refusal }) => refusal === null)
     expect(more).toEqual([])

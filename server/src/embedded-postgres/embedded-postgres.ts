@@ -27,37 +27,37 @@ import { type DataFolder, dataFolderUse, lockDataFolder } from './data-folder.ts
 import { clearLeftOvers, clusterName, readPostmaster, stopCluster } from './postmaster.ts'
 
 /**
- * Who connects. `owner` owns the database and runs migrations; `service` is what the service works as, and row-level
- * security holds for it; `superuser` is for setting up.
+ * The roles. `owner` owns the database and runs migrations. The service connects as `service`, which row-level security
+ * restricts. `superuser` is for the setup.
  */
 export type DatabaseRole = 'superuser' | 'owner' | 'service'
 
-/** How to reach an embedded PostgreSQL that runs. */
+/** The connection to a running embedded PostgreSQL. */
 export type EmbeddedConnection = {
-  /** The folder of its unix socket: it listens nowhere else. */
+  /** The folder of its Unix socket, the only address on which it listens. */
   readonly host: string
   readonly port: number
   readonly superuserPassword: string
-  /** What `pg` wants to know to connect as the role. */
+  /** The `pg` configuration to connect as a role. */
   readonly connection: (database: string, role: DatabaseRole) => pg.ClientConfig
 }
 
 /** An embedded PostgreSQL that this process started. */
 export type EmbeddedPostgres = EmbeddedConnection & {
   readonly pid: number
-  /** Ends open connections and PostgreSQL, and waits until it is gone. A second call waits for the first. */
+  /** Closes open connections, stops PostgreSQL, and waits until it has ended. A second call waits for the first. */
   readonly stop: () => Promise<void>
 }
 
-/** What to start. */
+/** Options of the start. */
 export type EmbeddedPostgresOptions = {
   /** The service's data folder (`DATA_DIR`). */
   readonly directory: string
-  /** Gets what the operator should know, a line at a time. */
+  /** Receives messages for the operator, one line at a time. */
   readonly log?: (line: string) => void
-  /** Called once if PostgreSQL ends without having been stopped. */
+  /** Called once if PostgreSQL ends without `stop`. */
   readonly onExit?: (reason: string) => void
-  /** Where the cluster goes when PostgreSQL cannot enter the data folder: `/var/lib/lanewise` unless told. */
+  /** The folder for the cluster if PostgreSQL cannot enter the data folder. Default: `/var/lib/lanewise`. */
   readonly elsewhere?: string
 }
 
@@ -72,15 +72,15 @@ export const roleNames = {
 } as const
 
 /**
- * Starts the PostgreSQL that came with the npm packages, on a cluster of its own in the data folder, and sets up its
- * two roles and its database. The first start makes the cluster. Works as root and as a normal user.
+ * Starts the PostgreSQL of the npm packages on its own cluster in the data folder, and sets up its two roles and its
+ * database. The first start creates the cluster. Works as root and as a normal user.
  *
- * What was committed survives `kill -9` of the service, of PostgreSQL or of both, and a power cut as far as the disk
- * keeps its promises. A PostgreSQL that a killed service left behind is stopped first. PostgreSQL runs in a session
- * of its own, so Ctrl-C reaches only the service, which can finish its work before it calls `stop`.
+ * Committed data survives `kill -9` of the service, of PostgreSQL, or of both, and a power failure if the disk honors fsync. A
+ * PostgreSQL that a killed service left behind is stopped first. PostgreSQL runs in its own session, so Ctrl-C reaches only
+ * the service, which can finish its work before it calls `stop`.
  *
- * Throws `DataFolderInUse` when another process runs this cluster, and an `Error` whose message says what to do when
- * PostgreSQL cannot run here.
+ * Throws `DataFolderInUse` if another process runs this cluster, and an `Error` with instructions if PostgreSQL cannot run on
+ * this machine.
  *
  * Example: `const postgres = await startEmbeddedPostgres({ directory: './data', log: console.log })`
  */
@@ -102,8 +102,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * How to reach the PostgreSQL that another process runs for this data folder; null when none runs. For commands that
- * work beside a running service.
+ * The connection to the PostgreSQL that another process runs for this data folder; null if none runs. For commands that run
+ * alongside the service.
  */
 export function runningEmbeddedPostgres(directory: string): EmbeddedConnection | null {
   const place = findPlace(resolve(directory))
@@ -113,7 +113,7 @@ export function runningEmbeddedPostgres(directory: string): EmbeddedConnection |
   return connectionTo(postmaster.socketFolder, readPasswords(place))
 }
 
-/** What `pg` wants to know to connect to the service's database: as its owner, and as the service. */
+/** The `pg` configurations to connect to the service's database as its owner and as the service. */
 export function embeddedConnections(postgres: EmbeddedConnection): {
   owner: pg.ClientConfig
   service: pg.ClientConfig
@@ -126,7 +126,7 @@ export function embeddedConnections(postgres: EmbeddedConnection): {
 
 /**
  * Stops a PostgreSQL whose service was killed, and returns the folders it used outside the data folder, which the
- * caller may remove together with it. Throws `DataFolderInUse` if the service lives.
+ * caller may delete together with it. Throws `DataFolderInUse` if the service is running.
  */
 export async function stopAbandonedPostgres(directory: string): Promise<string[]> {
   const place = findPlace(resolve(directory))
@@ -211,8 +211,8 @@ function readPasswords(place: Place): Passwords {
 }
 
 /**
- * Makes the cluster beside its final name and renames it when it is whole and on disk, so a first start that is
- * killed half-way is simply repeated. About 0.5 s.
+ * Creates the cluster under a temporary name and renames it when it is complete and on disk, so that an interrupted first
+ * start can be repeated. Takes about 0.5 s.
  */
 async function makeCluster(
   place: Place,
@@ -239,7 +239,7 @@ async function makeCluster(
   return passwords
 }
 
-/** Text sorts by code point, the same on every machine; letters are those of Unicode. */
+/** Text is sorted by code points, the same on every machine. Letters are classified by Unicode. */
 async function runInitdb(
   place: Place,
   binaries: Binaries,
@@ -271,7 +271,7 @@ async function runInitdb(
   if (code !== 0) throw new Error(`Cannot make the database in ${place.folder}: ${complaint.trim() || code}`)
 }
 
-/** PostgreSQL gets nothing of the service's environment, which may hold secrets. */
+/** PostgreSQL does not get the service's environment, which may contain secrets. */
 const plainEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 
 function writeSecret(path: string, text: string): void {
@@ -288,12 +288,12 @@ function syncFolder(folder: string): void {
   closeSync(handle)
 }
 
-/** A unix socket's path holds 104 bytes on macOS and 108 on Linux, with its end mark. */
+/** The path of a Unix socket has at most 104 bytes on macOS and 108 on Linux, including the terminating zero. */
 const socketPathBytesMax = 100
 
 /**
- * The socket's folder: in the place, or, when that path is too long, a new one with a random name in the system's
- * temporary folder. A random name, because anybody could make a folder whose name can be foretold.
+ * The folder of the socket: in the cluster's location, or, if that path is too long, in the system's temporary folder. There
+ * it has a random name, because any user could create a folder with a predictable name.
  */
 function makeSocketFolder(place: Place): { folder: string; remove: () => void } {
   const inside = join(place.folder, 'socket')
@@ -308,9 +308,9 @@ function makeSocketFolder(place: Place): { folder: string; remove: () => void } 
 }
 
 /**
- * Given on the command line, where neither `postgresql.conf` nor `ALTER SYSTEM` can change them. The first group is
- * what "committed" means. The second suits a small machine; parallel queries need shared memory that containers
- * seldom give. Errors are logged without their details, which would quote customers' data.
+ * Settings on the command line, which neither `postgresql.conf` nor `ALTER SYSTEM` can override. The first group makes commits
+ * durable. The second suits a small machine; parallel queries need shared memory that containers rarely provide. Errors are
+ * logged without details, which would contain customer data.
  */
 function settings(place: Place, socketFolder: string): Record<string, string> {
   return {
@@ -343,8 +343,8 @@ function settings(place: Place, socketFolder: string): Record<string, string> {
 }
 
 /**
- * Starts the postmaster and waits until it takes connections; after a crash it first replays its log, which takes as
- * long as it takes. A start that fails because children of a killed postmaster have not quite gone is repeated.
+ * Starts the postmaster and waits without a timeout until it accepts connections: after a crash it first replays its log. A
+ * start that fails because children of a killed postmaster are still running is repeated.
  */
 async function startPostmaster(
   place: Place,
@@ -393,7 +393,7 @@ function spawnPostmaster(place: Place, binaries: Binaries, socketFolder: string)
   }
 }
 
-/** True when the child says that it is ready, false when it ended before. */
+/** True once the child process reports that it is ready; false if it ended before. */
 async function isReady(place: Place, child: ChildProcess, log: (line: string) => void): Promise<boolean> {
   let ended = false
   child.once('error', () => {
@@ -415,8 +415,8 @@ async function isReady(place: Place, child: ChildProcess, log: (line: string) =>
 const logBytesMax = 5_000_000
 
 /**
- * Keeps the log at 5 MB and one older piece of the same size. PostgreSQL appends to a file that it holds open, so the
- * file is copied and emptied, not renamed. Gives the bytes that are in it afterwards.
+ * Rotates the log at 5 MB, and keeps one older file. PostgreSQL keeps the file open for appending, so the file is copied and
+ * truncated, not renamed. Returns its size afterwards, in bytes.
  */
 function keepLogSmall(path: string): number {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
@@ -426,7 +426,7 @@ function keepLogSmall(path: string): number {
   return 0
 }
 
-/** Makes the roles and the database where they are missing; every start runs it, so a killed first start is no harm. */
+/** Creates missing roles and the database. Runs at every start, so an interrupted first start does no harm. */
 async function setUpRoles(postgres: EmbeddedConnection, passwords: Passwords): Promise<void> {
   const client = new pg.Client(postgres.connection('postgres', 'superuser'))
   await client.connect()
@@ -439,8 +439,8 @@ async function setUpRoles(postgres: EmbeddedConnection, passwords: Passwords): P
 }
 
 /**
- * Makes the owner and the service role, or sets their passwords where they exist. Neither may do more than log in:
- * row-level security holds for both. `client` is a superuser, or may make roles.
+ * Creates the owner and the service role, or sets the passwords of existing ones. Neither has privileges beyond login, and
+ * row-level security restricts both. `client` must be a superuser or able to create roles.
  */
 export async function makeRoles(client: pg.Client, passwords: Omit<Passwords, 'superuser'>): Promise<void> {
   for (const role of ['owner', 'service'] as const) {
@@ -454,7 +454,7 @@ export async function makeRoles(client: pg.Client, passwords: Omit<Passwords, 's
   }
 }
 
-/** Makes a database of the owner's that only the owner and the service may connect to; one that exists stays. */
+/** Creates a database that only the owner and the service role may connect to. Keeps an existing one. */
 export async function makeDatabase(client: pg.Client, name: string, template = 'template0'): Promise<void> {
   const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
   const quoted = client.escapeIdentifier(name)

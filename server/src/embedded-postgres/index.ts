@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL that the service starts itself when no DATABASE_URL is set: its binaries, folder, account and process.
+ * The embedded PostgreSQL, which the service starts if DATABASE_URL is not set: its binaries, folder, account, and process.
  */
 export { asAccount, giveTo } from './account.ts'
 export { copyRunningCluster } from './base-backup.ts'

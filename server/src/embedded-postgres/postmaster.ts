@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'n
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What PostgreSQL itself writes into its data folder while it runs. */
+/** The content of the `postmaster.pid` file of a running PostgreSQL. */
 export type Postmaster = { readonly pid: number; readonly socketFolder: string; readonly ready: boolean }
 
-/** Reads `postmaster.pid`; null when there is none or it is not whole. It says nothing about whether that process lives. */
+/** Reads `postmaster.pid`; null if it is missing or incomplete. The process in it may have ended. */
 export function readPostmaster(cluster: string): Postmaster | null {
   let lines: string[]
   try {
@@ -21,9 +21,9 @@ export function readPostmaster(cluster: string): Postmaster | null {
 }
 
 /**
- * The processes of a cluster that live: the postmaster and its children, which outlive it for a moment when it is
- * killed. On Linux a process counts by its working folder (PostgreSQL's is the cluster), so a number that was given
- * to another program since is never taken for one of them.
+ * The running processes of a cluster: the postmaster and its children, which outlive it for a moment if it is killed. On
+ * Linux, processes are recognized by their working directory, which is the cluster, so that a reused pid of another program
+ * is never included.
  */
 export function clusterProcesses(cluster: string): number[] {
   return process.platform === 'linux' ? byWorkingFolder(cluster) : byCommandLine(cluster)
@@ -57,7 +57,7 @@ function isPostgres(pid: number): boolean {
   }
 }
 
-/** The postmaster by its `-D` argument, its children by being its children or orphans that name the cluster. */
+/** Recognizes the postmaster by its `-D` argument, and its children by their parent or, if orphaned, by the cluster's name. */
 function byCommandLine(cluster: string): number[] {
   const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,ppid=,command='], { encoding: 'utf8' })
   const processes = stdout.split('\n').flatMap((line) => {
@@ -76,14 +76,14 @@ function byCommandLine(cluster: string): number[] {
     .map(({ pid }) => pid)
 }
 
-/** A short name for the cluster that its processes carry in their titles: `lanewise` and a number made from the path. */
+/** A short name of the cluster in the titles of its processes: `lanewise` and a hash of the path. */
 export function clusterName(cluster: string): string {
   let hash = 0
   for (const letter of cluster) hash = (hash * 31 + letter.charCodeAt(0)) % 0x7fff_ffff
   return `lanewise-${hash.toString(36)}`
 }
 
-/** Sends a signal; a process that is gone already is no error. */
+/** Sends a signal. Ignores a process that has ended. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
@@ -92,7 +92,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Waits until no process of the cluster lives: true; or until the time is over: false. */
+/** Waits until all processes of the cluster have ended. Returns false on timeout. */
 export async function clusterIsGone(cluster: string, withinMilliseconds: number): Promise<boolean> {
   const until = performance.now() + withinMilliseconds
   while (clusterProcesses(cluster).length > 0) {
@@ -103,9 +103,9 @@ export async function clusterIsGone(cluster: string, withinMilliseconds: number)
 }
 
 /**
- * Ends what an earlier service left behind after it was killed: a PostgreSQL that still runs (asked to stop fast,
- * then harder), children on their way out, and the notes and sockets of processes that are gone. The caller holds
- * the folder's lock, so nobody uses that PostgreSQL. Every commit is on disk already; nothing is lost.
+ * Cleans up after a service that was killed: stops a running PostgreSQL (first fast, then immediate), waits for its children,
+ * and deletes the pid files and sockets of ended processes. The caller holds the folder's lock, so no service uses that
+ * PostgreSQL. All commits are on disk, so nothing is lost.
  */
 export async function clearLeftOvers(cluster: string, log: (line: string) => void): Promise<void> {
   const postmaster = readPostmaster(cluster)
@@ -123,7 +123,7 @@ export async function clearLeftOvers(cluster: string, log: (line: string) => voi
   }
 }
 
-/** Fast stop for 20 seconds, immediate stop for 5 (the next start recovers from the log), then the end. */
+/** A fast shutdown with 20 seconds, then an immediate one with 5 (the next start recovers from the log), then an error. */
 export async function stopCluster(cluster: string, postmaster: number | null): Promise<void> {
   if (postmaster !== null) signal(postmaster, 'SIGINT')
   if (await clusterIsGone(cluster, 20_000)) return

@@ -60,7 +60,7 @@ export async function appendAudit(
   event: AuditEvent,
 ): Promise<void> {
   const entry = await nextTenantNumber(transaction, tenant, 'audit')
-  // In a later statement than the lock: the row that was written while we waited is seen here.
+  // A separate statement after the lock, so that it sees a row that was committed during the wait.
   const { rows } = await sql<{ hash: Buffer | null; token_id: number | null }>`
     select
       (select hash from audit_log where tenant_id = ${tenant} order by entry_number desc limit 1) as hash,

@@ -5,7 +5,7 @@ import { type BookingColumn, bookedColumns } from './booking-columns.ts'
 
 export type QuoteRequestRow = Selectable<Tables['quote_requests']>
 
-/** What is quoted on one lane, with its places and equipment already read. */
+/** A quote on one lane, with parsed places and equipment. */
 export type NewLane = Pick<
   Insertable<LanesTable>,
   | 'origin'
@@ -39,7 +39,7 @@ export type NewLane = Pick<
       | 'import_fingerprint'
     >
   > & {
-    /** For lanes taken over with their history: which quote of which lane of the request it is, and from when. */
+    /** For lanes migrated with their history: the lane and quote number in the request, and the time of the quote. */
     readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
   }
 
@@ -49,7 +49,7 @@ export interface NewQuoteRequest {
   readonly createdBy: number | null
   readonly createdAt: Date
   readonly importId: number | null
-  /** The sender's own key, by which a repeat is recognized, and a digest of the body that was sent under it. */
+  /** The client's idempotency key, and a digest of the body that was sent with it. */
   readonly repeatable?: { readonly key: string; readonly digest: Buffer }
   readonly lanes: readonly NewLane[]
 }
@@ -71,8 +71,8 @@ async function nextNumbers(
 }
 
 /**
- * Writes quote requests with their lanes in a few statements, and answers the lanes in the order given.
- * Lanes whose import_fingerprint is there already are left out of the answer: they were imported before.
+ * Inserts quote requests with their lanes in a few statements, and returns the lanes in the given order. Omits lanes whose
+ * import_fingerprint exists already: they were imported before.
  */
 export async function insertQuoteRequests(
   transaction: TenantTransaction,
@@ -138,7 +138,7 @@ export async function insertQuoteRequests(
     transaction,
     inserted.map(({ lane_id }) => lane_id),
   )
-  // What a file brings was quoted long ago.
+  // Quotes in a file are old, so no events are sent for them.
   quotesMade(
     transaction,
     inserted.filter(({ import_id }) => import_id === null),
@@ -173,7 +173,7 @@ function newLaneKeys(
   }
 }
 
-/** A statement takes at most 65,535 parameters; a lane has 40 columns. */
+/** A statement has at most 65,535 parameters, and a lane has 40 columns. */
 const rowsPerStatement = 1_000
 
 function slices<T>(rows: readonly T[]): T[][] {
@@ -191,7 +191,7 @@ function laneCalled(transaction: TenantTransaction, tenant: TenantId, ref: strin
     .where('lane_ref', '=', ref)
 }
 
-/** The lane of this tenant with exactly this lane_ref, or null: another tenant's and no lane are the same. */
+/** The lane of this tenant with this lane_ref; null if there is none, also if another tenant has it. */
 export async function findLane(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -200,7 +200,7 @@ export async function findLane(
   return (await laneCalled(transaction, tenant, ref).executeTakeFirst()) ?? null
 }
 
-/** As findLane, and holds the row until the transaction ends, so that two changes of one lane take turns. */
+/** Like `findLane`, and locks the row until the end of the transaction, so that changes of one lane are sequential. */
 export async function lockLane(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -225,7 +225,7 @@ export async function findLaneIds(
   return new Map(rows.map((row) => [row.lane_ref, row.lane_id]))
 }
 
-/** Lanes by id, in its order. With `lock` they are held until the transaction ends. */
+/** Lanes by id, in order of id. With `lock`, locks them until the end of the transaction. */
 export async function lanesById(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -262,7 +262,7 @@ export async function insertRequote(
     createdAt: Date
   },
 ): Promise<LaneRow> {
-  // The request is the one row that all quotes of a lane share: its lock makes two requotes take turns.
+  // All quotes of a lane share the row of the request, so its lock makes concurrent requotes sequential.
   await transaction
     .selectFrom('quote_requests')
     .select('request_id')
@@ -315,8 +315,8 @@ export async function insertRequote(
 }
 
 /**
- * The request that was made under a key, or null. Of two requests with one key the second waits here until the first is
- * done, and then finds it.
+ * The quote request with an idempotency key; null if there is none. Of two concurrent requests with the same key, the second
+ * waits here until the first has committed, and then finds it.
  */
 export async function findQuoteRequestByKey(transaction: TenantTransaction, tenant: TenantId, key: string) {
   await sql`select pg_advisory_xact_lock(${tenant}, hashtext(${key}))`.execute(transaction)

@@ -6,7 +6,7 @@ export interface NamedTenant {
   readonly name: string
 }
 
-/** Every brokerage of the installation, by name. Only the owner of the tables may ask; anyone else sees none. */
+/** All brokerages of the installation, by name. Requires the table owner: other roles see none. */
 export async function listTenants(
   ownerConnection: pg.ClientConfig,
 ): Promise<(NamedTenant & { readonly status: 'active' | 'suspended' })[]> {
@@ -26,14 +26,14 @@ export async function listTenants(
   }
 }
 
-/** How many rows of each table belong to a tenant, each table before those it points at. */
+/** The number of rows of a tenant in each table, with each table before those that it references. */
 export type TenantRows = ReadonlyMap<string, number>
 
 /**
- * Deletes every row of a tenant, from every table that names one, in one transaction, and looks that none is left. With
- * `dryRun` it counts and leaves everything as it is. Only the owner of the tables may.
+ * Deletes all rows of a tenant from all tables with tenants in one transaction, and verifies that none are left. With
+ * `dryRun`, counts the rows and deletes nothing. Requires the table owner.
  *
- * @throws Error where rows are left, and then nothing has been deleted
+ * @throws Error if rows are left; then nothing has been deleted
  */
 export async function eraseTenantRows(
   ownerConnection: pg.ClientConfig,
@@ -68,7 +68,7 @@ export async function eraseTenantRows(
       const { rowCount } = await client.query(`select from ${table} where tenant_id = $1 limit 1`, [tenant])
       if (rowCount !== 0) throw new Error(`Rows of the brokerage are left in ${table}: nothing was deleted.`)
     }
-    // The row that told of changes of the brokerage is gone: this tells those who asked nothing meanwhile.
+    // The row with the versions of the brokerage is gone. This counter tells processes that have not polled meanwhile.
     await client.query('update installation set erasures = erasures + 1')
     await client.query('commit')
     return rows
@@ -77,7 +77,7 @@ export async function eraseTenantRows(
   }
 }
 
-/** Every table with a tenant in it, each before those that its foreign keys point at. */
+/** All tables with a tenant, each before those that its foreign keys reference. */
 export async function tenantTables(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ table: string; points_at: string[] }>(
     `select c.oid::regclass::text as table,
@@ -95,7 +95,7 @@ export async function tenantTables(client: pg.Client): Promise<string[]> {
       (table) => ![...waiting.values()].some((points) => points.includes(table)),
     )
     if (next === undefined)
-      throw new Error(`The tables ${[...waiting.keys()].join(', ')} point at each other.`)
+      throw new Error(`The tables ${[...waiting.keys()].join(', ')} reference each other.`)
     waiting.delete(next)
     ordered.push(next)
   }

@@ -8,7 +8,7 @@ import { accessChanged, type Database, type TenantId, tenantId } from '../sessio
 export type UserRow = Selectable<Tables['users']>
 export type TenantRow = Selectable<Tables['tenants']>
 
-/** The next small number of a tenant's own, such as a user id: 1, 2, 3 ... */
+/** The next value of a counter of a tenant, such as user ids: 1, 2, 3 ... */
 export async function nextTenantNumber(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -27,12 +27,12 @@ export async function nextTenantNumber(
   return last_number
 }
 
-/** E-mail addresses are compared without case and white space around them. */
+/** Email addresses are compared case-insensitively and without surrounding white space. */
 export function foldedEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase()
 }
 
-/** Which tenant and person an address signs in to, or null. */
+/** The tenant and user of an email address; null if it is unknown. */
 export async function signInOf(
   database: Database,
   email: string,
@@ -53,12 +53,12 @@ async function claimSignIn(transaction: TenantTransaction, tenant: TenantId, use
   return rows[0]?.claimed === true
 }
 
-/** Random, so that a tenant's number says nothing about how many there are. */
+/** Random, so that a tenant id does not reveal the number of tenants. */
 export function newTenantId(): TenantId {
   return tenantId(randomInt(100_000_000, 2_147_483_647))
 }
 
-/** A new brokerage with its owner, or null when the address is in use. */
+/** Creates a brokerage with its owner. Null if the email address is in use. */
 export async function createTenant(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -78,7 +78,7 @@ export async function createTenant(
   return user === null ? null : { tenant: tenantRow, user }
 }
 
-/** A new person, or null when the address is in use. */
+/** Creates a user. Null if the email address is in use. */
 export async function insertUser(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -155,7 +155,7 @@ export async function updateTenant(
     .executeTakeFirstOrThrow()
 }
 
-/** Suspends a brokerage or lets it go on; false when it was so already. */
+/** Suspends or resumes a brokerage. Returns false if nothing changed. */
 export async function setTenantStatus(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -188,8 +188,8 @@ export async function findUser(
 }
 
 /**
- * As findUser, and holds the row until the transaction ends: what is decided from it is still so when it is written. Who
- * locks the owners too locks them first, so that nobody waits in a ring.
+ * Like `findUser`, and locks the row until the end of the transaction, so that a decision based on it stays valid. If you
+ * also lock the owners, lock them first, to avoid deadlocks.
  */
 export async function lockUser(
   transaction: TenantTransaction,
@@ -199,7 +199,7 @@ export async function lockUser(
   return (await userNumbered(transaction, tenant, userId).forNoKeyUpdate().executeTakeFirst()) ?? null
 }
 
-/** Holds every owner's row until the end of the transaction, so that two owners cannot both step down at once. */
+/** Locks all owners until the end of the transaction, so that two owners cannot both give up the role concurrently. */
 export async function lockOwners(transaction: TenantTransaction, tenant: TenantId): Promise<number[]> {
   const rows = await transaction
     .selectFrom('users')
@@ -243,7 +243,7 @@ export async function updateUser(
     .executeTakeFirstOrThrow()
 }
 
-/** A removed person cannot sign in, and their address may be used again. The row stays for the audit trail. */
+/** Removes a user: they cannot sign in, and their email address is free again. The row stays for the audit trail. */
 export async function removeUser(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -277,7 +277,7 @@ export async function insertSession(
     .execute()
 }
 
-/** Ends one session of a person, or all of them, or all but one. */
+/** Ends one session of a user, all of them, or all but one. */
 export async function endSessions(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -296,7 +296,7 @@ export async function endSessions(
   await query.execute()
 }
 
-/** A live session with its person and tenant as they are now, or null. */
+/** A valid session with the current state of its user and tenant; null if there is none. */
 export async function findSession(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -323,7 +323,7 @@ export async function findSession(
   )
 }
 
-/** The floors that a brokerage set for its rates, in the form that the search for the best rate takes. */
+/** The minimum rates and margins of a brokerage, in the form of the rate optimizer. */
 export function floorsOf(tenant: TenantRow): RateFloors {
   return {
     marginPct: tenant.floor_margin_pct,

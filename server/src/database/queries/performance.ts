@@ -11,7 +11,7 @@ import {
 } from './landed-margin.ts'
 import { type LaneFilter, matching } from './lane-lists.ts'
 
-/** What makes a row: up to three columns. A rep is who quoted; who imported a lane has not quoted it. */
+/** The columns that rows are grouped by, up to three. A rep is the user who quoted, not the user who imported a lane. */
 const groupings = {
   lane: [sql`origin_key`, sql`destination_key`, sql`equipment_code`],
   customer: [sql`lower(coalesce(customer_name, quoted_customer_name))`],
@@ -22,7 +22,7 @@ const groupings = {
 
 export type PerformanceGrouping = keyof typeof groupings
 
-/** What rows are ordered by; null, and last, where a row has none of it. As numbers of the kind a cursor carries. */
+/** The sort values of rows, as numbers that a cursor can contain. Rows with null are last. */
 const ranks = {
   quotes: sql`quotes::float8`,
   win_rate: sql`won::float8 / nullif(won + lost, 0)`,
@@ -34,7 +34,7 @@ const ranks = {
 
 export type PerformanceRank = keyof typeof ranks
 
-/** Where a page ended: what its last row was ordered by (null when it had none of it), its quotes, and its key. */
+/** The end of a page: the sort value of its last row (null if it has none), its number of quotes, and its key. */
 export interface PerformanceCursor {
   readonly rank: number | null
   readonly quotes: number
@@ -43,9 +43,9 @@ export interface PerformanceCursor {
 
 export interface PerformanceRow extends PerformanceSums {
   readonly key: string
-  /** The columns that make the row: for a lane its places and equipment, else the key. */
+  /** The values of the group: places and equipment for a lane, else the key. */
   readonly parts: readonly string[]
-  /** A name as somebody wrote it, for a customer. */
+  /** For a customer: the name as written. */
   readonly written: string
   readonly rank: number | null
 }
@@ -96,8 +96,8 @@ function after(cursor: PerformanceCursor | null, direction: 'asc' | 'desc'): Raw
 }
 
 /**
- * The sums of each lane, customer, rep, type of equipment or month of a selection, a page at a time, and the sums of
- * them all. Rows with an equal rank follow each other by quotes, most first, then by key.
+ * The sums per lane, customer, rep, equipment type, or month of a selection, one page at a time, and the sums of all rows.
+ * Rows with equal sort values are ordered by number of quotes, most first, then by key.
  */
 export async function performanceBy(
   transaction: TenantTransaction,
@@ -153,7 +153,7 @@ export async function performanceBy(
       (select coalesce(json_agg(page order by rank ${direction} nulls last, quotes desc, key), '[]') from page) as rows
   `.execute(transaction)
   const [found] = rows
-  if (found === undefined) throw new Error('A statement without from gives one row.')
+  if (found === undefined) throw new Error('A select without from returned no row.')
   return {
     rowsTotal: found.rowsTotal,
     totals: found.totals,
@@ -164,14 +164,14 @@ export async function performanceBy(
   }
 }
 
-/** A city pair and a type of equipment, by their keys. */
+/** A city pair and an equipment type, by their keys. */
 export interface LaneKeys {
   readonly originKey: string
   readonly destinationKey: string
   readonly equipmentCode: string
 }
 
-/** The places of lanes as they were written last, in the order given. */
+/** The places of lanes in their latest spelling, in the given order. */
 export async function placesOfLanes(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -197,7 +197,7 @@ export async function placesOfLanes(
   return rows
 }
 
-/** A shipment whose margin landed below the quoted one, with the cost it was quoted on. */
+/** A shipment whose landed margin is below the quoted one, with the cost that the quote was based on. */
 export type GapRow = LaneRow & { readonly quoted_cost_cents: number; readonly shortfall_cents: number }
 
 export interface GapCursor {
@@ -207,7 +207,7 @@ export interface GapCursor {
 
 const shortfallCents = sql<number>`(${quotedMarginCents} - ${landedMarginCents})`
 
-/** Shipments that landed below their quoted margin, biggest shortfall first, from after `cursor`. */
+/** Shipments whose landed margin is below the quoted one, greatest shortfall first, after `cursor`. */
 export async function listMarginGaps(
   transaction: TenantTransaction,
   tenant: TenantId,
@@ -238,7 +238,7 @@ export interface GapTotals {
   readonly shortfallCents: number
 }
 
-/** How many shipments of a selection can be compared, how many landed below, and by how much together. */
+/** The number of shipments with both margins, the number below their quoted margin, and the total shortfall. */
 export async function marginGapTotals(
   transaction: TenantTransaction,
   tenant: TenantId,

@@ -3,19 +3,19 @@ import { type Database, LockTimeout, type TenantId } from '../session/index.ts'
 import { laneOfJson } from './booking-columns.ts'
 import { type ChangeOrigin, type HeldValues, laneChange } from './lane-changes.ts'
 
-/** The answer to a signed request: the first time, or the same again. */
+/** The answer to a signed request. A repeated request gets the same answer. */
 export interface RecordedAnswer {
   readonly laneId: number
   readonly updated: boolean
   readonly replayed: boolean
 }
 
-/** What a signed update is decided on: what its lane holds. */
+/** The state of a lane that the decision on a signed update is based on. */
 export type BookedLaneRow = HeldValues & { readonly lane_id: number }
 
-/** What a signed update does to its lane, and what is kept of it, applied or not. */
+/** The effect of a signed update on its lane, and the stored record of the update, applied or not. */
 export interface ShipmentBooking {
-  /** What the lane then holds; null where nothing is applied. */
+  /** The new values of the lane; null if nothing is applied. */
   readonly next: Partial<HeldValues> | null
   readonly origin: ChangeOrigin
   readonly signedAt: Date
@@ -25,24 +25,24 @@ export interface ShipmentBooking {
   readonly updated: boolean
 }
 
-/** As find_booking answers: that the request was answered before, or its lane, the version of the row and the database's time. */
+/** The result of find_booking: an earlier answer to the request, or its lane, the version of the row, and the database's time. */
 type Found =
   | { readonly answer: { readonly lane_id: number; readonly updated: boolean } }
   | { readonly seen: string; readonly now: number; readonly lane: JsonRow<BookedLaneRow> }
 
 /**
- * Somebody else's change between the two messages is no reason to give up: one of those who change a lane at once always
- * gets on. A brokerage has ten requests a second, so more in a row than this are not other updates.
+ * How often an update is retried after a concurrent change of its lane. One of several concurrent updates always succeeds.
+ * A brokerage may send ten requests per second, so more conflicts than this in a row cannot come from other updates.
  */
 const triesMax = 50
 
 /**
- * Books a signed update in two messages: one that reads, one that writes all and commits. `decide` says what it does to its
- * lane at the time of the database's clock, in epoch milliseconds. The lane is not held in between: when somebody else has changed it meanwhile, nothing is written, and it is decided
- * anew on what it then holds. Equal requests take turns, and all but the first get the answer of the first. Null when the
- * tenant has no such lane.
+ * Books a signed update in two messages: one that reads, and one that writes everything and commits. `decide` returns the
+ * effect on the lane at the time of the database's clock, in epoch milliseconds. The lane is not locked in between: if it was
+ * changed meanwhile, nothing is written, and `decide` runs again on the new values. Equal requests run one after another,
+ * and all get the answer of the first. Null if the tenant has no such lane.
  *
- * @throws LockTimeout when the lane, or the same request, is held by somebody else for too long
+ * @throws LockTimeout if the lane, or the same request, is locked by another transaction for too long
  */
 export async function bookShipment(
   database: Pick<Database, 'callInTenant'>,
@@ -72,7 +72,7 @@ export async function bookShipment(
   throw new LockTimeout('The lane was changed again and again.')
 }
 
-/** What book_shipment takes beside the names of the request. */
+/** The JSON argument of book_shipment. */
 function bookingOf(
   { seen, now }: { readonly seen: string; readonly now: number },
   lane: BookedLaneRow,
@@ -84,7 +84,7 @@ function bookingOf(
   return {
     lane_id: lane.lane_id,
     seen,
-    // What is not there is null to the database; a null of JSON would not be.
+    // Omit null members: the database reads an absent member as SQL null, but a JSON null as a value.
     ...(written === null ? {} : { held: written.held }),
     ...(written === null || written.change === null ? {} : { change: written.change }),
     signed_at: booking.signedAt,

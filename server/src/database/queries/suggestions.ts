@@ -3,7 +3,7 @@ import type { TenantTransaction } from '../schema/index.ts'
 import type { TenantId } from '../session/index.ts'
 
 /**
- * How often each place is an end of the tenant's newest lanes, by the place's key.
+ * How often each place is the origin or destination of the tenant's newest lanes, by the place's key.
  *
  * @example await placeUses(transaction, tenant, 2_000) // Map { 'dallas|TX' => 212, 'atlanta|GA' => 97 }
  */
@@ -32,8 +32,8 @@ export interface CustomerUse {
 }
 
 /**
- * Customers whose name has a text in it, whatever the case, most quoted first. A name written in several cases is one
- * customer, called as most often written. The name on the booking counts before the one on the quote.
+ * Customers whose name contains a text, case-insensitively, most quoted first. Names that differ only in case are one
+ * customer, with its most frequent spelling. The name on the booking takes precedence over the one on the quote.
  *
  * @example await customersCalled(transaction, tenant, 'har', 1) // [{ name: 'Harvest Table Foods', quotes: 212, ... }]
  */
@@ -43,7 +43,7 @@ export async function customersCalled(
   text: string,
   limit: number,
 ): Promise<CustomerUse[]> {
-  // Grouped by the name as written first: the rest then works on some hundred names and not on every lane.
+  // Group by the exact name first, so that the rest processes some hundred names instead of every lane.
   const { rows } = await sql<CustomerUse>`
     with written as (
       select coalesce(customer_name, quoted_customer_name) as name, count(*) as quotes, max(created_at) as last_quoted_at
