@@ -1,24 +1,11 @@
-import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem } from '#contract/errors.ts'
 import { callsKeptDaysMax, callsKeptPerTenantMax } from '#contract/limits.ts'
 import { keepIntegrationCalls } from '../database/queries/index.ts'
 import { type Database, DatabaseUnavailable, type TenantId } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { keptCall } from './kept-call.ts'
-import { type CallAnswer, type DraftCall, PendingCalls } from './pending-calls.ts'
+import { type BegunCall, type CallAnswer, type DraftCall, PendingCalls } from './pending-calls.ts'
 import { lastMinute } from './requests-last-minute.ts'
-
-/** A request with a token that this service signed, whether it is admitted or refused. */
-export interface BegunCall {
-  readonly tenant: TenantId
-  readonly jti: string
-  readonly endpoint: Endpoint
-  readonly method: string
-  readonly url: string
-  readonly requestId: string
-  readonly network: string
-  readonly at: number
-}
 
 /** Calls to the integration API in the last 60 seconds. */
 export interface LastMinuteCounts {

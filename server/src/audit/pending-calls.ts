@@ -1,6 +1,6 @@
+import type { Endpoint } from '#contract/endpoint.ts'
 import type { Problem, ProblemCode } from '#contract/errors.ts'
 import type { TenantId } from '../database/session/index.ts'
-import type { BegunCall } from './call-log.ts'
 
 /** Calls kept per tenant and flush. The rate limit admits fewer between two flushes, so admitted calls always fit. */
 const keptPerFlushMax = 50
@@ -8,6 +8,18 @@ const keptPerFlushMax = 50
 const cheapRefusalsPerFlushMax = 40
 /** Calls kept over all tenants and flush: about ten megabytes. */
 const heldMax = 10_000
+
+/** A request with a token that this service signed, whether it is admitted or refused. */
+export interface BegunCall {
+  readonly tenant: TenantId
+  readonly jti: string
+  readonly endpoint: Endpoint
+  readonly method: string
+  readonly url: string
+  readonly requestId: string
+  readonly network: string
+  readonly at: number
+}
 
 export interface CallAnswer {
   readonly status: number

@@ -25,7 +25,7 @@ describe('429', () => {
   afterAll(() => limited.close())
   const pause = (milliseconds: number) => new Promise((resume) => setTimeout(resume, milliseconds))
 
-  test('ten a second for a tenant over all its tokens, exactly: never more, none refused before them, and nobody else is touched', async () => {
+  test('ten a second for a tenant over all its tokens, exactly: never more, never fewer, and nobody else is touched', async () => {
     await pause(1100)
     const tokens: string[] = [ours.token]
     for (let i = 1; i < 20; i++) {
@@ -33,12 +33,11 @@ describe('429', () => {
       await pause(110)
     }
     await pause(1000)
-    // Opens the connections to the database and reads the places beforehand, as a start of the service does: what is
-    // measured is the limit, not a cold start.
+    // Warm up the connections and the caches first, so that the test measures the limit, not a cold start.
     await readOnce(theirs)
     const lanes = () => call(limited, 'GET', '/api/lanes', { token: ours.tenant.owner })
     for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 20 }, lanes))
-    // The client's own log: an answer came after its admission, and its request went before it.
+    // The client's log. A request was admitted at some time between `began` and `ended`.
     const log: { began: number; ended: number; status: number; tenant: string }[] = []
     const start = performance.now()
     const hammer = tokens.map(async (token) => {
@@ -65,13 +64,13 @@ describe('429', () => {
     const refused = log.filter(({ tenant, status }) => tenant === 'ours' && status === 429)
     expect([...new Set(log.map(({ status }) => status))].sort()).toEqual([200, 429])
     expect(tokens).toHaveLength(20)
-    // Eleven whose requests all began and ended within one second were certainly admitted within one second.
+    // Requests that began and ended within one second were admitted within one second: at most ten of them.
     for (const { began } of admitted) {
       expect(
         admitted.filter((one) => one.began >= began && one.ended < began + 1000).length,
       ).toBeLessThanOrEqual(10)
     }
-    // Whoever was refused met ten that may have been admitted in the second before, however slow the machine is.
+    // For each refusal, at least ten requests may have been admitted in the second before, however slow the machine is.
     for (const { began, ended } of refused) {
       expect(
         admitted.filter((one) => one.ended > began - 1000 && one.began < ended).length,
@@ -85,7 +84,7 @@ describe('429', () => {
     )
   })
 
-  test('every integration endpoint takes from the same ten, token creation too, and the refusal says when to come back', async () => {
+  test('all integration endpoints share the same ten requests, and a refusal says when to retry', async () => {
     await pause(1100)
     const lane = await makeLane(limited, ours.tenant)
     const statuses: number[] = []
@@ -126,7 +125,7 @@ describe('429', () => {
       expect(headers.get('RateLimit')).toBe('"tenant";r=0;t=1')
       expect(headers.get('X-RateLimit-Remaining')).toBe('0')
     }
-    // The dashboard is no integration endpoint.
+    // The limit does not apply to dashboard endpoints.
     const kept = await call(limited, 'GET', `/api/lanes/${lane.lane_ref}`, { token: ours.tenant.owner })
     expect([kept.status, kept.body.customer_rate]).toEqual([200, null])
     await pause(1000)
@@ -135,7 +134,7 @@ describe('429', () => {
 
   const readOnce = (integration: Integration) => call(limited, 'GET', readPath, { token: integration.token })
 
-  test('a refused request takes no place: hammering on does not keep a tenant out', async () => {
+  test('a refused request takes no permit: constant retries do not lock a tenant out', async () => {
     await pause(1100)
     const start = performance.now()
     let admitted = 0
@@ -144,7 +143,7 @@ describe('429', () => {
     expect(admitted).toBeLessThanOrEqual(30)
   })
 
-  test('a caller that names another address in X-Forwarded-For is no other caller', async () => {
+  test('a caller that names another address in X-Forwarded-For is counted under its real address', async () => {
     await pause(1100)
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
@@ -158,7 +157,7 @@ describe('429', () => {
     await pause(1100)
   })
 
-  test('refused callers are slowed by their network, and the right token at the same address is not', async () => {
+  test('refused callers are slowed down by network, but a valid token from the same address is not', async () => {
     const answers = await Promise.all(
       Array.from({ length: 300 }, () => call(limited, 'GET', readPath, { token: 'a.b.c' })),
     )

@@ -152,7 +152,7 @@ describe('the signature', () => {
     expect(code).toBe('signature-mismatch')
   })
 
-  test('is compared once for each live secret, whichever fits and whether one does', () => {
+  test('is compared once for each live secret, whichever matches and whether one does', () => {
     for (const secret of ['lwsec_new', 'lwsec_old', 'lwsec_other']) {
       vi.mocked(timingSafeEqual).mockClear()
       codeOf(() => verified({ secret }))
@@ -160,7 +160,7 @@ describe('the signature', () => {
     }
   })
 
-  test('costs a tenant without a secret the same comparison, and says how to make one', () => {
+  test('costs a tenant without a secret the same comparison, and the error says how to create one', () => {
     expect(codeOf(() => verified({}, []))).toBe('signature-mismatch')
     expect(timingSafeEqual).toHaveBeenCalledTimes(1)
     expect(() => verified({}, [])).toThrow('POST /api/integrations/secrets')
@@ -178,7 +178,7 @@ describe('the window', () => {
     expect(codeOf(() => verified({ timestamp: String(nowSeconds + skew) }))).toBe(code)
   })
 
-  test('is told only to who holds the secret', () => {
+  test('is reported only to a holder of the secret', () => {
     expect(codeOf(() => verified({ secret: 'lwsec_other', timestamp: String(nowSeconds - 9999) }))).toBe(
       'signature-mismatch',
     )

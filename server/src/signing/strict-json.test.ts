@@ -19,7 +19,7 @@ function codeOf(body: string | Buffer): string {
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 const keys = (count: number) => `{${Array.from({ length: count }, (_, i) => `"k${i}":1`).join(',')}}`
 
-describe('what is accepted is what JSON.parse reads', () => {
+describe('accepted bodies are parsed like JSON.parse', () => {
   test('for any JSON object', () => {
     fc.assert(
       fc.property(
@@ -78,7 +78,7 @@ describe('a key that reaches a prototype is refused anywhere', () => {
   })
 })
 
-describe('what is not one JSON object is malformed', () => {
+describe('a body that is not one JSON object is malformed', () => {
   test.each([
     '',
     ' ',
@@ -145,21 +145,21 @@ describe('what is not one JSON object is malformed', () => {
 })
 
 describe('bounds', () => {
-  test('16 levels are read, 17 are not, and 100,000 do not hurt', () => {
+  test('16 levels are read, 17 are rejected, and 100,000 are rejected quickly', () => {
     expect(codeOf(nested(16))).toBe('accepted')
     expect(codeOf(nested(17))).toBe('malformed-json')
     expect(codeOf(nested(100_000))).toBe('malformed-json')
     expect(codeOf('{"a":'.repeat(100_000))).toBe('malformed-json')
   })
 
-  test('64 keys are read, 65 are not, counted over all levels', () => {
+  test('64 keys are accepted, 65 are rejected, counted over all levels', () => {
     expect(codeOf(keys(64))).toBe('accepted')
     expect(codeOf(keys(65))).toBe('malformed-json')
     expect(codeOf(`{"a":${keys(32)},"b":${keys(31)}}`)).toBe('malformed-json')
   })
 })
 
-test('no text of any kind makes it throw anything but a problem', () => {
+test('any invalid text throws a problem, never another error', () => {
   const jsonish = fc.string({
     unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', 'a', '1', ' ', 'u', '\u0000'),
   })
@@ -173,7 +173,7 @@ test('no text of any kind makes it throw anything but a problem', () => {
   )
 })
 
-describe('the detail says what is not JSON', () => {
+describe('the detail names the invalid syntax', () => {
   const detailOf = (body: string): string => {
     try {
       read(body)
@@ -201,11 +201,11 @@ describe('the detail says what is not JSON', () => {
     expect(detailOf(body)).toContain(detail)
   })
 
-  test('a word inside a text is not what is wrong', () => {
+  test('words inside strings are not reported', () => {
     expect(detailOf('{"name":"NaN, \\" Infinity\'s True,}","a":1 2}')).toBe('The body is not valid JSON.')
   })
 
-  test('a long text of quotes is looked at once, not once for each quote', () => {
+  test('a long text of quotes takes linear time', () => {
     const body = '{"a":"'.concat('\\"'.repeat(250_000))
     const began = performance.now()
     expect(detailOf(body)).toBe('The body is not valid JSON.')

@@ -44,7 +44,7 @@ afterAll(async () => {
   await testing.drop()
 })
 
-/** Text as a file may hold it: any letters of any script, without a NUL, which no database keeps. */
+/** Text that a file may contain: letters of any script, without NUL, which the database cannot store. */
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replaceAll('\0', ''))
 const moment = fc.date({
   min: new Date('1970-01-01T00:00:00Z'),
@@ -56,7 +56,7 @@ const cents = fc.integer({ min: 0, max: 999_999_999 })
 const miles = fc.double({ min: 0.000_001, max: 10_000, noNaN: true })
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null })
 
-describe('an array in binary', () => {
+describe('an array in binary format', () => {
   const columns = <T>(values: fc.Arbitrary<T>) => fc.array(orNull(values), { maxLength: 30 })
   it.each([
     ['integer', int4s, columns(fc.integer())],
@@ -148,7 +148,7 @@ const lane: fc.Arbitrary<NewImportedLane> = fc
     }
   })
 
-/** Every column of every lane and its request as text, but for their numbers, in the order of the fingerprints. */
+/** All columns of all lanes and their requests as text, except their ids, in the order of the fingerprints. */
 async function rowsOf(of: TenantId): Promise<string[]> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ row: string }>`
@@ -166,7 +166,7 @@ async function rowsOf(of: TenantId): Promise<string[]> {
   return rows.map(({ row }) => JSON.stringify(row))
 }
 
-/** Whether the log of changes names each lane, and no other. */
+/** Whether the change log contains exactly these lanes. */
 async function isLogged(of: TenantId): Promise<unknown> {
   const { rows } = await database.inTenant(of, (transaction) =>
     sql<{ logged: boolean }>`
